@@ -26,7 +26,7 @@ PositiveLine Through(const std::vector<double>& values, std::vector<double> labe
   return PositiveLine({"k"}, rows, std::move(labels));
 }
 
-// 1 and a tenth of k.
+// The labels are 1 plus a tenth of k.
 TEST(PositiveLine, ExtrapolatesTheLabels) {
   const PositiveLine line = Through({20, 40, 60}, {3, 5, 7});
   ASSERT_TRUE(line.is_known());
@@ -36,7 +36,7 @@ TEST(PositiveLine, ExtrapolatesTheLabels) {
   EXPECT_NEAR(line.Factor({60}, {80}), 9.0 / 7, 1e-9);
 }
 
-// The line is at 1.1 for k = 1 and at 100 million and one for a billion.
+// The line is at 1.1 for k = 1 and at 100 million and one for k = a billion.
 TEST(PositiveLine, ClampsFromHalfOfTheSmallestToAHundredTimesTheLargestLabel) {
   PositiveLine line = Through({20, 40, 60}, {3, 5, 7});
   EXPECT_DOUBLE_EQ(line.At({1}).value, 1.5);
@@ -75,22 +75,24 @@ TEST(PositiveLine, IsUnknownForInvalidLabels) {
 constexpr std::uint64_t kRead = 1;
 constexpr std::uint64_t kTurn = 2;
 
-PastStage WorkStage(std::uint64_t work, std::uint64_t tasks, double seconds, double read_bytes,
-                    std::vector<std::size_t> parents = {}) {
-  PastStage stage = {
-      .work = work, .parents = std::move(parents), .tasks = tasks, .read_bytes = read_bytes};
+PastStage Stage(std::uint64_t work, std::uint64_t tasks, double seconds,
+                std::vector<std::size_t> parents = {}, double read_bytes = 0) {
+  PastStage stage = {.name = "w" + std::to_string(work),
+                     .work = work,
+                     .parents = std::move(parents),
+                     .tasks = tasks,
+                     .read_bytes = read_bytes};
   stage.seconds[2] = {seconds, seconds};
   return stage;
 }
 
-// Runs with one parameter each, one of `values`.
+// Runs with one parameter each, whose value is one of `values`.
 class Runs {
  public:
-  template <typename Make>
-  Runs(const std::vector<double>& values, const Make& make) {
-    for (const double value : values) profiles_.push_back(make(value));
+  Runs(const std::vector<int>& values, PastRun (*make)(int)) {
+    for (const int value : values) profiles_.push_back(make(value));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      seen_.push_back(SummaryOf(profiles_[i], {values[i]}));
+      seen_.push_back(SummaryOf(profiles_[i], {static_cast<double>(values[i])}));
     }
   }
   const AdjustableRun& last() const { return seen_.back(); }
@@ -101,26 +103,32 @@ class Runs {
   std::vector<AdjustableRun> seen_;
 };
 
-// Every task of a turn takes 1 s plus 0.1 s for each centre.
-PastRun KMeansRun(double k) {
+// Returns a run of K-Means. Every task of a turn takes 1 s plus 0.1 s for each centre.
+PastRun KMeans(int k) {
   return {.slots = 4,
-          .stages = {WorkStage(kRead, 4, 2, 0), WorkStage(kTurn, 4, 1 + 0.1 * k, 0, {0})}};
+          .parameters = {{"k", std::to_string(k)}},
+          .stages = {Stage(kRead, 4, 2), Stage(kTurn, 4, 1 + 0.1 * k, {0})}};
 }
 
-// 3,200 bytes in the given number of partitions; half a second per task plus 100 bytes a second.
-PastRun Sorted(double partitions) {
-  return {.slots = 4,
-          .stages = {WorkStage(kRead, 4, 2, 3200),
-                     WorkStage(kTurn, static_cast<std::uint64_t>(partitions), 0.5 + 32 / partitions,
-                               3200, {0})}};
+const std::vector<PastRun> kThreeRuns = {KMeans(20), KMeans(40), KMeans(60)};
+
+// Returns a run that sorts 3,200 bytes in `partitions` partitions. A task takes half a second plus
+// a second per 100 bytes: 4.5, 2.5 and 1.5 s for 8, 16 and 32 partitions.
+PastRun Sorted(int partitions) {
+  return {
+      .slots = 4,
+      .parameters = {{"partitions", std::to_string(partitions)}},
+      .stages = {Stage(kRead, 4, 2, {}, 3200), Stage(kTurn, static_cast<std::uint64_t>(partitions),
+                                                     0.5 + 32.0 / partitions, {0}, 3200)}};
 }
 
-// By hand: 4 tasks of 2 s and 2 of 5 s are 3 of 3 s per stage; 400 and 100 bytes are 250.
+// By hand: 4 tasks of 2 s and 2 of 5 s average to 3 tasks of 3 s per stage. 400 and 100 bytes
+// average to 250.
 TEST(SummaryOf, AveragesTheStagesOfAWork) {
-  PastStage driven = WorkStage(kRead, 1, 1, 30, {0});
+  PastStage driven = Stage(kRead, 1, 1, {0}, 30);
   driven.fetches = false;
   const PastRun run = {
-      .stages = {WorkStage(kTurn, 4, 2, 400), WorkStage(kTurn, 2, 5, 100, {0}), driven}};
+      .stages = {Stage(kTurn, 4, 2, {}, 400), Stage(kTurn, 2, 5, {0}, 100), driven}};
   const AdjustableRun seen = SummaryOf(run, {7});
   EXPECT_THAT(seen.values, ElementsAre(7));
   EXPECT_EQ(seen.input_bytes, 430) << "of stages that do not fetch";
@@ -133,9 +141,9 @@ TEST(SummaryOf, AveragesTheStagesOfAWork) {
   EXPECT_DOUBLE_EQ(turn.bytes_of_task(), 250.0 / 3);
 }
 
-// 9 s for 80 centres, 7 s for 60.
+// Tasks take 9 s for 80 centres and 7 s for 60.
 TEST(WorkModel, ScalesTheTaskTime) {
-  const Runs runs({20, 40, 60}, KMeansRun);
+  const Runs runs({20, 40, 60}, KMeans);
   const WorkModel model = runs.ModelOf(kTurn);
   const WorkFactors by = model.Now(runs.last(), {80}, /*input=*/2);
   EXPECT_EQ(by.tasks, 1);
@@ -150,14 +158,15 @@ TEST(WorkModel, ScalesTheTaskTime) {
 }
 
 TEST(WorkModel, HasNoDeviationForConstantValues) {
-  const Runs runs({20, 40, 60}, KMeansRun);
+  const Runs runs({20, 40, 60}, KMeans);
   const auto times = runs.ModelOf(kRead).Times(runs.last(), {80}, 1);
   ASSERT_TRUE(times.has_value());
   EXPECT_NEAR(times->value, 2, 1e-9);
   EXPECT_EQ(times->deviation, 0);
 }
 
-// By hand: 64 partitions are twice the tasks of 32, with half the bytes each: 1 s instead of 1.5.
+// By hand: 64 partitions are twice the tasks of 32, with half the bytes each, so a task takes 1 s
+// instead of 1.5 s.
 TEST(WorkModel, ScalesTaskTimesWithTheirBytes) {
   const Runs runs({8, 16, 32}, Sorted);
   const WorkModel model = runs.ModelOf(kTurn);
@@ -173,7 +182,7 @@ TEST(WorkModel, ScalesTaskTimesWithTheirBytes) {
 }
 
 TEST(WorkModel, IsUnknownForAWorkOfNoRun) {
-  const Runs runs({20, 40, 60}, KMeansRun);
+  const Runs runs({20, 40, 60}, KMeans);
   const WorkModel model = runs.ModelOf(77);
   const WorkFactors by = model.Now(runs.last(), {80}, 2);
   EXPECT_EQ(by.tasks, 1);
@@ -182,24 +191,7 @@ TEST(WorkModel, IsUnknownForAWorkOfNoRun) {
   EXPECT_FALSE(model.Tasks({80}).has_value());
 }
 
-PastStage Stage(std::uint64_t work, std::uint64_t tasks, double seconds,
-                std::vector<std::size_t> parents = {}) {
-  PastStage stage = {.name = "w" + std::to_string(work),
-                     .work = work,
-                     .parents = std::move(parents),
-                     .tasks = tasks};
-  stage.seconds[2] = {seconds, seconds};
-  return stage;
-}
-
-// K-Means: every task of a turn takes 1 s plus 0.1 s for each centre.
-PastRun KMeans(int k) {
-  return {.slots = 4,
-          .parameters = {{"k", std::to_string(k)}},
-          .stages = {Stage(kRead, 4, 2), Stage(kTurn, 4, 1 + 0.1 * k, {0})}};
-}
-
-// PageRank: each stage has the same work but an individual name.
+// Returns a run of PageRank. Its stages have the same work but individual names.
 PastRun PageRank(int iterations, int ran) {
   PastRun run = {.slots = 4,
                  .parameters = {{"iterations", std::to_string(iterations)}},
@@ -218,7 +210,7 @@ AdjustedRuns Adjusted(const std::vector<PastRun>& runs, const durations::Paramet
 }
 
 TEST(AdjustRuns, ScalesEachRunByItsParameters) {
-  const AdjustedRuns adjusted = Adjusted({KMeans(20), KMeans(40), KMeans(60)}, {{"k", "80"}});
+  const AdjustedRuns adjusted = Adjusted(kThreeRuns, {{"k", "80"}});
   ASSERT_THAT(adjusted.runs, SizeIs(3));
   for (const PastRun& run : adjusted.runs) {
     ASSERT_THAT(run.stages, SizeIs(2));
@@ -230,19 +222,19 @@ TEST(AdjustRuns, ScalesEachRunByItsParameters) {
 }
 
 // By hand. A line through 3, 5 and 7 s has no residuals, so the deviation is 3 % of the mean, 0.15
-// s, times Student's 3.84 for one degree of freedom. k = 80 is 40 from the mean, and the squares
-// add up to 800: sqrt(1 + 1/3 + 1600/800) = 1.826. It is 20 outside a range of 40: 1.5 times. 0.15
-// x 3.84 x 1.826 x 1.5 = 1.577 s of 9 s.
+// s. Student's factor for one degree of freedom is 3.84. k = 80 is 40 from the mean, and the
+// squares add up to 800: sqrt(1 + 1/3 + 1600/800) = 1.826. It is 20 outside a range of 40, which
+// gives a factor of 1.5. The deviation is 0.15 x 3.84 x 1.826 x 1.5 = 1.577 s of 9 s.
 TEST(AdjustRuns, ReportsDeviationsAndParametersOutsideTheRange) {
-  const AdjustedRuns adjusted = Adjusted({KMeans(20), KMeans(40), KMeans(60)}, {{"k", "80"}});
+  const AdjustedRuns adjusted = Adjusted(kThreeRuns, {{"k", "80"}});
   ASSERT_THAT(adjusted.deviations, SizeIs(1));
   EXPECT_NEAR(adjusted.deviations.at(WorkKey(kTurn, "")), 1.5774 / 9, 1e-4);
   EXPECT_EQ(adjusted.remark, "parameters outside the range of past runs: k");
   EXPECT_EQ(adjusted.repeats_deviation, 0);
-  const AdjustedRuns within = Adjusted({KMeans(20), KMeans(40), KMeans(60)}, {{"k", "50"}});
+  const AdjustedRuns within = Adjusted(kThreeRuns, {{"k", "50"}});
   EXPECT_LT(within.deviations.at(WorkKey(kTurn, "")), adjusted.deviations.at(WorkKey(kTurn, "")));
   EXPECT_THAT(within.remark, IsEmpty());
-  const AdjustedRuns again = Adjusted({KMeans(20), KMeans(40), KMeans(60)}, {{"k", "40"}});
+  const AdjustedRuns again = Adjusted(kThreeRuns, {{"k", "40"}});
   EXPECT_THAT(again.runs, SizeIs(3));
   EXPECT_THAT(again.deviations, IsEmpty()) << "one run had the same parameters";
 }
@@ -256,7 +248,7 @@ TEST(AdjustRuns, OrdersTheNearestRunFirstThenTheNewest) {
   EXPECT_THAT(slots, ElementsAre(12, 10, 11));
 }
 
-// 5 more iterations than the nearest run; added stages have no names.
+// This run has 5 more iterations than the nearest run. Added stages have no names.
 TEST(AdjustRuns, RepeatsStagesAsPredicted) {
   const AdjustedRuns adjusted =
       Adjusted({PageRank(5, 5), PageRank(10, 10), PageRank(15, 15)}, {{"iterations", "20"}});
@@ -289,9 +281,9 @@ TEST(AdjustRuns, LimitsTheTaskTimesOfRepeatedStages) {
   EXPECT_THAT(adjusted.runs[0].stages[2000].seconds[2], ElementsAre(3, 3, 3, 3));
 }
 
-// By hand: 4,000 works of 64 parameters.
+// By hand: the runs have 4,000 works of 64 parameters.
 TEST(AdjustRuns, KeepsRunsWithTooManyWorksAndFeatures) {
-  std::vector<PastRun> runs = {KMeans(20), KMeans(40), KMeans(60)};
+  std::vector<PastRun> runs = kThreeRuns;
   durations::Parameters asked = {{"k", "80"}};
   for (int i = 1; i < 64; ++i) {
     asked["p" + std::to_string(i)] = "1";
@@ -308,7 +300,7 @@ TEST(AdjustRuns, NamesAFewOfManyParameters) {
   durations::Parameters asked = {{"k", "50"}};
   for (int i = 10; i < 30; ++i) asked["p" + std::to_string(i)] = "1";
   EXPECT_EQ(
-      Adjusted({KMeans(20), KMeans(40), KMeans(60)}, asked).remark,
+      Adjusted(kThreeRuns, asked).remark,
       "no past run shows the effect of these parameters: p10, p11, p12, p13, p14, p15, p16, p17 "
       "and 12 more");
 }
@@ -322,38 +314,26 @@ TEST(AdjustRuns, WidensForIterationsThatStopOnConvergence) {
   EXPECT_GT(adjusted.repeats_deviation, 0.1);
 }
 
-// 3,200 bytes in the given number of partitions, half a second per task plus 100 bytes a second:
-// 4.5, 2.5, 1.5 s.
 TEST(AdjustRuns, ScalesTaskTimesWithTheirBytes) {
-  const auto sorted = [](int partitions) {
-    PastRun run = {.slots = 4, .parameters = {{"partitions", std::to_string(partitions)}}};
-    run.stages = {Stage(kRead, 4, 2), Stage(kTurn, static_cast<std::uint64_t>(partitions),
-                                            0.5 + 32.0 / partitions, {0})};
-    for (PastStage& stage : run.stages) stage.read_bytes = 3200;
-    run.stages[1].long_tasks = {{0, 1}};
-    return run;
-  };
-  const AdjustedRuns adjusted =
-      Adjusted({sorted(8), sorted(16), sorted(32)}, {{"partitions", "64"}});
+  std::vector<PastRun> runs = {Sorted(8), Sorted(16), Sorted(32)};
+  for (PastRun& run : runs) run.stages[1].long_tasks = {{0, 1}};
+  const AdjustedRuns adjusted = Adjusted(runs, {{"partitions", "64"}});
   ASSERT_THAT(adjusted.runs, SizeIs(3));
   const PastStage& stage = adjusted.runs[0].stages[1];
   EXPECT_EQ(stage.tasks, 64u);
   EXPECT_NEAR(stage.seconds[2][0], 1.0, 1e-6);
   EXPECT_DOUBLE_EQ(stage.read_bytes, 3200);
   EXPECT_THAT(stage.long_tasks, IsEmpty()) << "other tasks may be long now";
-  const AdjustedRuns few = Adjusted({sorted(8), sorted(16), sorted(32)}, {{"partitions", "2"}});
-  EXPECT_EQ(few.runs[0].stages[1].tasks, 2u);
+  EXPECT_EQ(Adjusted(runs, {{"partitions", "2"}}).runs[0].stages[1].tasks, 2u);
 }
 
-// Ten times the scale means ten times the tasks, each unchanged, and ten times the bytes that two
-// tasks gather: 1 s plus a second for each 1,000 bytes.
+// Ten times the scale means ten times the tasks, each unchanged. The two gathering tasks read ten
+// times the bytes: 1 s plus a second for each 1,000 bytes.
 TEST(AdjustRuns, ScalesTheDataWithTheParameters) {
   const auto scaled = [](int scale) {
     PastRun run = {.slots = 4, .parameters = {{"scale", std::to_string(scale)}}};
-    run.stages = {Stage(kRead, static_cast<std::uint64_t>(scale), 2),
-                  Stage(kTurn, 2, 1 + scale, {0})};
-    run.stages[0].read_bytes = 4000.0 * scale;
-    run.stages[1].read_bytes = 2000.0 * scale;
+    run.stages = {Stage(kRead, static_cast<std::uint64_t>(scale), 2, {}, 4000.0 * scale),
+                  Stage(kTurn, 2, 1 + scale, {0}, 2000.0 * scale)};
     return run;
   };
   const AdjustedRuns adjusted = Adjusted({scaled(1), scaled(2), scaled(4)}, {{"scale", "10"}});
@@ -368,7 +348,7 @@ TEST(AdjustRuns, ScalesTheDataWithTheParameters) {
 }
 
 TEST(AdjustRuns, NeedsParametersAndThreeRunsWithParameters) {
-  const std::vector<PastRun> runs = {KMeans(20), KMeans(40), KMeans(60)};
+  const std::vector<PastRun> runs = kThreeRuns;
   EXPECT_THAT(Adjusted(runs, {}).runs, IsEmpty());
   EXPECT_THAT(Adjusted({runs[0], runs[1]}, {{"k", "80"}}).runs, IsEmpty());
   EXPECT_THAT(Adjusted({KMeans(80), KMeans(80), KMeans(80)}, {{"k", "80"}}).runs, IsEmpty());
@@ -381,7 +361,7 @@ TEST(AdjustRuns, NeedsParametersAndThreeRunsWithParameters) {
 }
 
 TEST(AdjustRuns, NamesUnknownInfluencesAndWidensForThem) {
-  const std::vector<PastRun> runs = {KMeans(20), KMeans(40), KMeans(60)};
+  const std::vector<PastRun> runs = kThreeRuns;
   const AdjustedRuns adjusted = Adjusted(runs, {{"k", "50"}, {"depth", "7"}});
   EXPECT_THAT(adjusted.remark, HasSubstr("depth"));
   EXPECT_GE(adjusted.deviations.at(WorkKey(kRead, "")), 0.5);
@@ -411,7 +391,7 @@ TEST(AdjustRuns, IgnoresTheNoiseOfRuns) {
 
 // The line gives 1.1 s, but the lower bound is half of the smallest label.
 TEST(AdjustRuns, StaysPositiveAndFinite) {
-  std::vector<PastRun> runs = {KMeans(20), KMeans(40), KMeans(60)};
+  std::vector<PastRun> runs = kThreeRuns;
   EXPECT_NEAR(Adjusted(runs, {{"k", "1"}}).runs[0].stages[1].seconds[2][0], 1.5, 1e-9);
   for (const char* k : {"-1e300", "1e300", "nan", "inf", "-0", "many", ""}) {
     const AdjustedRuns adjusted = Adjusted(runs, {{"k", k}});
@@ -438,7 +418,7 @@ TEST(AdjustRuns, StaysPositiveAndFinite) {
 }
 
 TEST(SetDeviations, AreSetByWork) {
-  const AdjustedRuns adjusted = Adjusted({KMeans(20), KMeans(40), KMeans(60)}, {{"k", "80"}});
+  const AdjustedRuns adjusted = Adjusted(kThreeRuns, {{"k", "80"}});
   std::vector<StageNow> stages = {{.name = "new", .work = kTurn}, {.name = "w2"}, {.work = kRead}};
   SetDeviations(adjusted, stages);
   EXPECT_NEAR(stages[0].adjusted_deviation, 1.5774 / 9, 1e-4);

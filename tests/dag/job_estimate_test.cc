@@ -55,7 +55,7 @@ TEST(JobEstimate, MoreInputMeansMoreMapTasksAndLongerReduceTasks) {
   EXPECT_NEAR(expected.reduce.times.mean(), 60, 1e-6);
 }
 
-// Each reduce task has the output of more map tasks, regardless of their bytes.
+// Each reduce task reads the output of more map tasks, regardless of their bytes.
 TEST(JobEstimate, TenTimesTheDataMakesReduceTasksTenTimesAsLong) {
   for (const double split_bytes : {0.0, 100.0}) {
     JobProfile run = Profile(10, 4, 2, 30);
@@ -80,8 +80,9 @@ TEST(JobEstimate, ARunWithUnknownBytesCountsLikeOneWithKnownBytes) {
 }
 
 // [BOE] 4.2 by hand: a core maps a split of 100 MB in 1 s, and the file system reads 100 MB/s. With
-// one task per node, reading and computing take 1 s each. With four, each task has 25 MB/s and
-// waits 4 s for its data: the task takes four times as long, and the file system is the bottleneck.
+// one task per node, reading and computing take 1 s each. With four tasks, each has 25 MB/s and
+// waits 4 s for its data. A task then takes four times as long, and the file system is the
+// bottleneck.
 TEST(JobEstimate, MoreTasksOnANodeShareItsFileSystem) {
   JobProfile run = Profile(4, 1, 0, 0);
   run.slots = 1;
@@ -99,6 +100,80 @@ TEST(JobEstimate, MoreTasksOnANodeShareItsFileSystem) {
       EstimateJobTasks({.name = "j"}, std::vector<JobProfile>{run}, cluster, 1);
   EXPECT_NEAR(expected.map.times.mean(), 4, 1e-3);
   EXPECT_EQ(expected.map.bottleneck, NameOf(Resource::kDfsRead));
+}
+
+// Returns a node that is fast except for its file system (120 MB/s) and its network (100 MB/s).
+Cluster SlowNode(std::uint32_t slots) {
+  return {.slots = slots,
+          .nodes = 1,
+          .node = ResourceProfile{.disk_read = 1e10,
+                                  .disk_write = 1e10,
+                                  .dfs_read = 1.2e8,
+                                  .dfs_write = 1e10,
+                                  .network = 1e8,
+                                  .cores = 6}};
+}
+
+// By hand: 12 tasks that read 128 MB each at 120 MB/s take 12.8 s, as measured. Two tasks take 2.13
+// s. One task takes 1.07 s, a twelfth.
+TEST(JobEstimate, ReadsThatExplainTheMeasuredTimeAreTheBottleneck) {
+  JobProfile run = Profile(60, 12.8, 0, 0);
+  run.slots = 12;
+  run.split_bytes = 1.28e8;
+  run.map_selectivity = 0.001;
+  const PlannedJob job = {.name = "ts", .profile = run};
+  const PhaseEstimate on_12 = EstimateJobTasks(job, {}, SlowNode(12), 1).map;
+  const PhaseEstimate on_2 = EstimateJobTasks(job, {}, SlowNode(2), 1).map;
+  EXPECT_NEAR(on_12.times.mean(), 12.8, 1e-9);
+  EXPECT_EQ(on_12.bottleneck, "file system read");
+  EXPECT_NEAR(on_12.alone, 1.0 / 12, 1e-3);
+  EXPECT_NEAR(on_2.times.mean(), 2.133, 2e-3);
+  EXPECT_EQ(on_2.bottleneck, "file system read");
+  EXPECT_NEAR(on_2.alone, 1.0 / 2, 1e-3);
+}
+
+// By hand: 16 tasks that fetch 300 MB each over 100 MB/s take 48 s. No resource explains the other
+// 2 s of the measured 50 s, so half as many tasks take 24 + 2 s.
+TEST(JobEstimate, TransfersThatExplainMostOfTheMeasuredTimeAreTheBottleneck) {
+  JobProfile run = Profile(16, 5, 16, 50);
+  run.slots = 16;
+  run.split_bytes = 3e8;
+  run.map_selectivity = 1;
+  run.reduce_selectivity = 0.01;
+  const PlannedJob job = {.name = "net", .profile = run};
+  EXPECT_EQ(EstimateJobTasks(job, {}, SlowNode(16), 1).reduce.bottleneck, "network");
+  const PhaseEstimate on_8 = EstimateJobTasks(job, {}, SlowNode(8), 1).reduce;
+  EXPECT_EQ(on_8.bottleneck, "network");
+  EXPECT_NEAR(on_8.times.mean(), 26, 0.05);
+}
+
+// By hand: six tasks on six cores read 12.8 MB each, which takes 0.64 s. The processor takes the
+// measured 10 s, so 12 tasks take 20 s.
+TEST(JobEstimate, TheProcessorTakesTheTimeThatBytesDoNotExplain) {
+  JobProfile run = Profile(60, 10, 0, 0);
+  run.slots = 6;
+  run.split_bytes = 1.28e7;
+  run.map_selectivity = 0.001;
+  const PlannedJob job = {.name = "wc", .profile = run};
+  const PhaseEstimate on_12 = EstimateJobTasks(job, {}, SlowNode(12), 1).map;
+  EXPECT_EQ(on_12.bottleneck, "cpu");
+  EXPECT_NEAR(on_12.times.mean(), 20, 0.01);
+}
+
+// By hand: the measured processor time is 3 s, which 12 tasks on six cores double. No resource
+// explains the other 7 s. 12 tasks therefore take 13 s, and no resource is the bottleneck.
+TEST(JobEstimate, TheMeasuredProcessorTimeLeavesTimeThatNoResourceExplains) {
+  JobProfile run = Profile(60, 10, 0, 0);
+  run.slots = 6;
+  run.split_bytes = 1.28e7;
+  run.map_selectivity = 0.001;
+  run.map_cpu_time = absl::Seconds(3);
+  const PlannedJob job = {.name = "wc", .profile = run};
+  const PhaseEstimate on_6 = EstimateJobTasks(job, {}, SlowNode(6), 1).map;
+  EXPECT_NEAR(on_6.times.mean(), 10, 1e-6);
+  const PhaseEstimate on_12 = EstimateJobTasks(job, {}, SlowNode(12), 1).map;
+  EXPECT_NEAR(on_12.times.mean(), 13, 0.01);
+  EXPECT_EQ(on_12.bottleneck, "");
 }
 
 TEST(JobEstimate, NamesNoBottleneckWithoutANode) {

@@ -22,19 +22,22 @@ using ::testing::IsEmpty;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
-// A stage with two running and eight waiting tasks of ten seconds each: 10 + 4 * 10 on two slots.
-std::shared_ptr<Snapshot> Job() {
+Range Exactly(double seconds) {
+  return {absl::Seconds(seconds), absl::Seconds(seconds), absl::Seconds(seconds)};
+}
+
+// Returns a stage with two running and eight waiting tasks of ten seconds each, which takes 10 + 4
+// * 10 s on two slots.
+std::shared_ptr<Snapshot> Job(const Range& remaining = Exactly(50)) {
   Snapshot job = {.job_id = "job-1", .sequence = 7, .at = kNow, .state = JobState::kRunning};
   job.started_at = kNow - absl::Seconds(50);
-  job.estimate = {.state = EstimateState::kValid,
-                  .fraction_done = 0.5,
-                  .remaining = Range{absl::Seconds(50), absl::Seconds(50), absl::Seconds(50)}};
+  job.estimate = {.state = EstimateState::kValid, .fraction_done = 0.5, .remaining = remaining};
   job.stage_infos = {{.id = {.stage = 3}, .kind = StageKind::kGeneric}};
   job.stages = {{.id = {.stage = 3},
                  .state = StageState::kRunning,
                  .tasks = 10,
                  .running_tasks = 2,
-                 .ends_in = Range{.median = absl::Seconds(50)}}};
+                 .ends_in = Range{.median = remaining.median}}};
   return std::make_shared<Snapshot>(job);
 }
 
@@ -50,7 +53,7 @@ std::shared_ptr<const durations::RemainingStages> Tasks(
       durations::RemainingStages{.stages = {stage}, .ends = {50}});
 }
 
-// The same with one executor.
+// Returns the same stage with one executor.
 std::shared_ptr<durations::RemainingStages> TasksOfExecutor() {
   auto left = std::make_shared<durations::RemainingStages>(*Tasks(/*at_once_max=*/2));
   left->slots = 2;
@@ -72,7 +75,7 @@ double SecondsOn(std::uint32_t slots, std::shared_ptr<const durations::Remaining
 }
 
 TEST(ForecastJobOnSlots, PlacesTheRemainingTasks) {
-  EXPECT_NEAR(SecondsOn(2, Tasks()), 50, 1e-6);   // unchanged
+  EXPECT_NEAR(SecondsOn(2, Tasks()), 50, 1e-6);   // the number of slots is unchanged
   EXPECT_NEAR(SecondsOn(5, Tasks()), 20, 1e-6);   // 2 + 3, then 5
   EXPECT_NEAR(SecondsOn(10, Tasks()), 10, 1e-6);  // all at once
   EXPECT_NEAR(SecondsOn(1, Tasks()), 90, 1e-6);   // the running tasks continue
@@ -82,13 +85,13 @@ TEST(ForecastJobOnSlots, IsNotLimitedToItsExecutors) {
   EXPECT_NEAR(SecondsOn(10, Tasks(/*at_once_max=*/2)), 10, 1e-6);
 }
 
-// Two running tasks end evenly apart, 5 and 10 s from now.
+// The two running tasks end at equal intervals, 5 and 10 s from now.
 TEST(ForecastJobOnSlots, TreatsTasksAsEqualIfOnlyTheirNumberIsKnown) {
   EXPECT_NEAR(SecondsOn(2, nullptr), 50, 6);
   EXPECT_NEAR(SecondsOn(10, nullptr), 10, 3);
 }
 
-// Tasks that share processors take longer than alone, so they end later than their placement.
+// Tasks that share processors take longer than alone, so they end later than in their placement.
 TEST(ForecastJobOnSlots, KeepsTheForecastOnItsOwnSlots) {
   auto tasks = std::make_shared<durations::RemainingStages>(*Tasks());
   tasks->ends = {500};
@@ -124,9 +127,10 @@ TEST(ForecastJobOnSlots, AssumesExecutorsOfThePresentSize) {
   EXPECT_EQ(outcome->executors, 5u);
 }
 
-// An application of 12 tasks on an executor with two slots. Two have ended after 20 s, the first on
-// their slots; later tasks are assumed to take half of that. Two have just started: 10 + 4 * 10 s
-// remain. On four slots two more start now, for 20 s: 30 s. On ten slots all start at once: 20 s.
+// An application has 12 tasks on an executor with two slots. Two tasks, the first on their slots,
+// ended after 20 s. Later tasks are assumed to take half of that. Two tasks have just started, so
+// 10 + 4 * 10 s remain. On four slots, two more tasks start now and take 20 s, so 30 s remain. On
+// ten slots, all start at once, so 20 s remain.
 TEST(ForecastJobOnSlots, ForecastsAnApplicationFromItsEvents) {
   test::Source driver;
   JobMonitor monitor("job-1", {});
@@ -175,13 +179,13 @@ TEST(ForecastJobOnSlots, ReportedSlotsCountWhileNoTaskRuns) {
   left->stages[0].work.running.clear();
   left->stages[0].times.of_task.clear();
   left->ends = {40};
-  job->estimate.remaining = Range{absl::Seconds(40), absl::Seconds(40), absl::Seconds(40)};
+  job->estimate.remaining = Exactly(40);
   const auto outcome = ForecastJobOnSlots(job, left, OnExecutors(2), kNow);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 20, 1e-6);
 }
 
-// By hand: a warm slot takes 10 s for the next task, a new one 30 s for its first.
+// By hand: on a warm slot the next task takes 10 s, on a new slot the first task takes 30 s.
 TEST(ForecastJobOnSlots, OnlyItsOwnSlotsAreWarm) {
   auto left = TasksOfExecutor();
   left->slots = 4;
@@ -194,7 +198,7 @@ TEST(ForecastJobOnSlots, OnlyItsOwnSlotsAreWarm) {
       durations::TimeDistribution::Empirical({30});
   left->ends = {10};
   auto job = Job();
-  job->estimate.remaining = Range{absl::Seconds(10), absl::Seconds(10), absl::Seconds(10)};
+  job->estimate.remaining = Exactly(10);
   const auto median = [&](const Scenario& scenario) {
     return absl::ToDoubleSeconds(
         ForecastJobOnSlots(job, left, scenario, kNow)->snapshot.estimate.remaining->median);
@@ -202,13 +206,13 @@ TEST(ForecastJobOnSlots, OnlyItsOwnSlotsAreWarm) {
   EXPECT_NEAR(median(OnExecutors(1)), 10, 1e-6);
   stage.work.pending = 6;
   left->ends = {20};
-  job->estimate.remaining = Range{absl::Seconds(20), absl::Seconds(20), absl::Seconds(20)};
+  job->estimate.remaining = Exactly(20);
   EXPECT_NEAR(median(OnExecutors(1)), 20, 1e-6);
   EXPECT_NEAR(median(OnExecutors(2)), 30, 1e-6);  // four of them on new slots
 }
 
-// In two of ten draws 40 s of the running task remain, in the others 10 s; nine tasks of 10 s wait.
-// This task may delay the end on any number of slots.
+// In two of ten draws, 40 s of the running task remain, in the others 10 s. Nine tasks of 10 s
+// wait. The running task may delay the end on any number of slots.
 TEST(ForecastJobOnSlots, ALongTaskKeepsTheUpperBoundHigh) {
   durations::RemainingStage stage = {.number = 3};
   stage.work.pending = 9;
@@ -231,7 +235,7 @@ TEST(ForecastJobOnSlots, RejectsAJobWithoutAForecastOrKnownSlots) {
   auto job = Job();
   job->estimate.remaining.reset();
   EXPECT_THAT(ForecastJobOnSlots(job, Tasks(), OnSlots(5), kNow).status().message(),
-              HasSubstr("it has no forecast now"));
+              HasSubstr("has no forecast yet"));
   job = Job();
   job->silent_since = kNow - absl::Minutes(3);
   EXPECT_EQ(ForecastJobOnSlots(job, Tasks(), OnSlots(5), kNow).status().code(),
@@ -239,9 +243,9 @@ TEST(ForecastJobOnSlots, RejectsAJobWithoutAForecastOrKnownSlots) {
   job = Job();
   job->stages[0].running_tasks = 0;
   EXPECT_THAT(ForecastJobOnSlots(job, Tasks(), OnSlots(5), kNow).status().message(),
-              HasSubstr("its slots are unknown"));
+              HasSubstr("its number of slots is unknown"));
   EXPECT_THAT(ForecastJobOnSlots(Job(), Tasks(), OnExecutors(5), kNow).status().message(),
-              HasSubstr("its executors are unknown"));
+              HasSubstr("its number of executors is unknown"));
 }
 
 TEST(ForecastJobOnSlots, RejectsMoreSlotsThanTheLimit) {
@@ -263,7 +267,7 @@ TEST(ForecastJobOnSlots, RejectsMoreSlotsThanTheLimit) {
   EXPECT_EQ(SlotsHeld(Job(), large, kNow).slots, 3'000'000u) << "reported slots have no limit";
 }
 
-// Between the jobs of an application only its forecast includes future work.
+// Between the jobs of an application, only its forecast includes future work.
 TEST(ForecastJobOnSlots, RejectsAJobWithoutKnownRemainingWork) {
   auto job = Job();
   job->stages[0].state = StageState::kDone;
@@ -288,45 +292,15 @@ TEST(ForecastJobOnSlots, TasksThatWaitForAStageDoNotShowTheSlots) {
   EXPECT_TRUE(ForecastJobOnSlots(Job(), two, OnSlots(5), kNow).ok());
 }
 
-const absl::Time kStart = absl::FromUnixSeconds(1'700'000'000);
 constexpr facts::LostShare kFifth = {.share = 0.2, .lower = 0.1, .upper = 0.5};
 
-Range Exactly(double seconds) {
-  return {absl::Seconds(seconds), absl::Seconds(seconds), absl::Seconds(seconds)};
-}
-
-std::shared_ptr<Snapshot> JobThatTakes(const Range& remaining) {
-  Snapshot job = {.job_id = "job-1", .sequence = 7, .at = kStart, .state = JobState::kRunning};
-  job.started_at = kStart - absl::Seconds(50);
-  job.estimate = {.state = EstimateState::kValid, .fraction_done = 0.5, .remaining = remaining};
-  job.stage_infos = {{.id = {.stage = 3}, .kind = StageKind::kGeneric}};
-  job.stages = {{.id = {.stage = 3},
-                 .state = StageState::kRunning,
-                 .tasks = 10,
-                 .running_tasks = 2,
-                 .ends_in = Range{.median = remaining.median}}};
-  return std::make_shared<Snapshot>(job);
-}
-
-// A stage with two running and eight waiting tasks of ten seconds each: 10 + 4 * 10 on two slots.
-std::shared_ptr<const durations::RemainingStages> TasksLeftOf() {
-  durations::RemainingStage stage = {.number = 3};
-  stage.work.pending = 8;
-  stage.work.running.resize(2);
-  stage.times.of_task = {{10}, {10}};
-  stage.times.alike.fill(durations::TimeDistribution::Empirical({10}));
-  return std::make_shared<const durations::RemainingStages>(
-      durations::RemainingStages{.stages = {stage}, .ends = {50}});
-}
-
 dag::SecondsRange SoonerOf(const Range& remaining, const facts::LostTime& lost) {
-  const auto sooner =
-      TimeSavedWithout(JobThatTakes(remaining), TasksLeftOf(), std::span(&lost, 1), kStart);
+  const auto sooner = TimeSavedWithout(Job(remaining), Tasks(), std::span(&lost, 1), kNow);
   EXPECT_TRUE(sooner.ok()) << sooner.status();
   return sooner.ok() ? sooner->at(0) : dag::SecondsRange{-1, -1, -1};
 }
 
-// Five waves of 8 s, 9 s or 5 s.
+// The stage has five waves of 8 s, 9 s or 5 s.
 TEST(JobWithout, ShortensTasksByTheLossOfTheirStage) {
   const dag::SecondsRange sooner =
       SoonerOf(Exactly(50), {.by_stage = {{3, kFifth}}, .of_all = kFifth});
@@ -335,7 +309,7 @@ TEST(JobWithout, ShortensTasksByTheLossOfTheirStage) {
   EXPECT_NEAR(sooner.upper, 25, 1e-6);
 }
 
-// A fifth of 40 to 60 s, or of the shorter or longer bounds.
+// The saved time is a fifth of 40 to 60 s, or of the shorter or longer bounds.
 TEST(JobWithout, IsAsWideAsTheForecast) {
   const Range remaining = {absl::Seconds(50), absl::Seconds(40), absl::Seconds(60)};
   constexpr facts::LostShare kSure = {.share = 0.2, .lower = 0.2, .upper = 0.2};
@@ -369,7 +343,7 @@ TEST(JobWithout, LimitsTheLossToTheWholeTime) {
 TEST(JobWithout, TreatsSeveralQueriesIndividually) {
   const std::vector<facts::LostTime> lost = {{.by_stage = {{3, kFifth}}, .of_all = kFifth},
                                              {.by_stage = {{3, {}}}, .of_all = {}}};
-  const auto sooner = TimeSavedWithout(JobThatTakes(Exactly(50)), TasksLeftOf(), lost, kStart);
+  const auto sooner = TimeSavedWithout(Job(Exactly(50)), Tasks(), lost, kNow);
   ASSERT_TRUE(sooner.ok()) << sooner.status();
   ASSERT_EQ(sooner->size(), 2U);
   EXPECT_EQ(sooner->at(0).median, SoonerOf(Exactly(50), lost[0]).median);
@@ -379,13 +353,12 @@ TEST(JobWithout, TreatsSeveralQueriesIndividually) {
 
 TEST(JobWithout, FailsWithoutAForecast) {
   const std::vector<facts::LostTime> lost = {{.by_stage = {{3, kFifth}}, .of_all = kFifth}};
-  auto job = JobThatTakes(Exactly(50));
+  auto job = Job(Exactly(50));
   job->estimate.remaining.reset();
-  EXPECT_TRUE(
-      absl::IsFailedPrecondition(TimeSavedWithout(job, TasksLeftOf(), lost, kStart).status()));
-  job = JobThatTakes(Exactly(50));
-  EXPECT_TRUE(absl::IsFailedPrecondition(TimeSavedWithout(job, nullptr, lost, kStart).status()))
-      << "only the number of its tasks is known";
+  EXPECT_TRUE(absl::IsFailedPrecondition(TimeSavedWithout(job, Tasks(), lost, kNow).status()));
+  job = Job(Exactly(50));
+  EXPECT_TRUE(absl::IsFailedPrecondition(TimeSavedWithout(job, nullptr, lost, kNow).status()))
+      << "only its task count is known";
 }
 
 }  // namespace

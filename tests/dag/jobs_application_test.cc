@@ -19,7 +19,7 @@ namespace {
 using placement::Slots;
 using ::testing::ElementsAre;
 
-// Without deviations, so that every draw is the same.
+// Has no deviations, so that every draw is the same.
 constexpr JobsOptions kNoSpread = {.common_deviation = 0};
 
 LiveJob Waiting(std::uint64_t maps, double map_seconds, std::uint64_t reduces,
@@ -65,13 +65,13 @@ TEST(ApplicationOfJobs, AWaitingJobRunsInWaves) {
   EXPECT_EQ(estimate.known_share, 1);
 }
 
-// Otherwise a few kilobytes of an untrusted plan would occupy a processor for hours.
+// If they did not, a few kilobytes of an untrusted plan would occupy a processor for hours.
 TEST(ApplicationOfJobs, UnknownJobsRunInBunchesLikeOthers) {
   const std::vector<LiveJob> jobs(1000);
   const dag::ApplicationForecast estimate =
       Estimate(jobs, placement::Parents(1000), Slots(1'000'000));
-  // A wave of map tasks and one of reduce tasks for each job, of a minute each, with a deviation of
-  // one for the logarithm.
+  // Each job has a wave of map tasks and a wave of reduce tasks, of a minute each. The logarithm of
+  // the times has a deviation of one.
   EXPECT_NEAR(estimate.end.median, 1000 * 120 * std::exp(0.5), 40'000);
   EXPECT_EQ(estimate.known_share, 0);
 }
@@ -83,8 +83,8 @@ TEST(ApplicationOfJobs, ARunningJobKeepsItsForecast) {
   EXPECT_NEAR(Estimate({RunningFor(40, {})}, {{}}, Slots(2)).end.median, 40, 1e-6);
 }
 
-// A map task of 20 s waits for one of the two slots that reduce tasks hold, and these wait for it.
-// They start for 10 and 20 s, and the map task follows the first.
+// A map task of 20 s waits for one of two slots, which reduce tasks hold. The reduce tasks wait for
+// the map task. They are assumed to run for 10 and 20 s, and the map task follows the first.
 TEST(ApplicationOfJobs, AJobWithReduceTasksOnAllSlotsDoesNotEndNow) {
   LiveJob job = RunningFor(40, {.running = 2});
   job.map = {.pending = 1};
@@ -100,7 +100,7 @@ TEST(ApplicationOfJobs, ARunningJobWaitsForNoOtherJob) {
   }
 }
 
-// Both have the same remaining time in every draw.
+// Both jobs have the same remaining time in every draw.
 TEST(ApplicationOfJobs, KnownShareIsAHalfIfOneOfTwoEqualJobsIsKnown) {
   for (std::size_t place = 1; place < 6; ++place) {
     std::vector<LiveJob> jobs(place + 1, Over());
@@ -133,8 +133,8 @@ TEST(ApplicationOfJobs, ConcurrentJobsShareTheSlots) {
   EXPECT_NEAR(estimate.end.median, 40, 1e-6);
 }
 
-// Three tasks of the running job end after 4 s, its straggler after 40 s. The three slots are free
-// for the other job's four tasks of 5 s long before the straggler's slot.
+// Returns a job whose straggler ends after 40 s. Its three other tasks end after 4 s, which frees
+// three slots for the other job's four tasks of 5 s.
 LiveJob WithAStraggler() {
   LiveJob job = RunningFor(40, {.running = 4});
   durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
@@ -172,7 +172,8 @@ TEST(ApplicationOfJobs, TasksOfARunningJobEndWithItsForecast) {
   EXPECT_NEAR(estimate.end.upper, 160, 16);
 }
 
-// As a Spark driver between two of its jobs: only the forecast includes the future jobs.
+// The job is like a Spark driver between two of its jobs. Only the forecast includes the future
+// jobs.
 TEST(ApplicationOfJobs, AnApplicationWithoutOpenStagesKeepsItsForecast) {
   LiveJob job = RunningFor(40, {});
   job.is_of_stages = true;
@@ -184,7 +185,7 @@ TEST(ApplicationOfJobs, AnApplicationWithoutOpenStagesKeepsItsForecast) {
   EXPECT_NEAR(estimate.owner_ends[1].median, 45, 1e-6);
 }
 
-// Otherwise the tasks of a few hundred untrusted jobs would have an unlimited cost.
+// If they all counted, the tasks of a few hundred untrusted jobs would have an unlimited cost.
 TEST(ApplicationOfJobs, CountsOnlyTheNumberOfTooManyTasks) {
   LiveJob job = RunningFor(40, {.running = 2'000});
   durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
@@ -216,8 +217,8 @@ TEST(ApplicationOfJobs, UnknownJobsAreWideAndMarkedAsUnknown) {
   EXPECT_GT(estimate.end.upper, 10 * estimate.end.lower);
 }
 
-// One job has e^(1.645 x 1.8), a factor of 19 in each direction; sixteen jobs in sequence have no
-// less.
+// One job has a factor of e^(1.645 x 1.8) = 19 in each direction. Sixteen jobs in sequence have no
+// smaller factor.
 TEST(ApplicationOfJobs, ACommonGuessDoesNotAverageOut) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{16}}) {
     placement::Parents chain(count);
@@ -231,7 +232,7 @@ TEST(ApplicationOfJobs, ACommonGuessDoesNotAverageOut) {
   }
 }
 
-// Tasks of 20 s by the forecast of the other job, which forecasts 40 s in total, or up to 610.
+// The other job's forecast of 40 s, or up to 610 s, gives tasks of 20 s.
 TEST(ApplicationOfJobs, AGuessFromAForecastIsAsWideAsTheForecast) {
   const auto latest_end = [](double upper) {
     LiveJob running = RunningFor(30, {.running = 2});  // after 10 s

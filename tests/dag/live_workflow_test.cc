@@ -99,7 +99,7 @@ const StageProgress& FirstStageOf(const Snapshot& snapshot, std::uint32_t number
                        [&](const StageProgress& stage) { return stage.id.child == number; });
 }
 
-// All jobs of one wave of 10 s maps and one of 10 s reduces.
+// Returns a workflow whose jobs have past runs with one wave of 10 s maps and one of 10 s reduces.
 LiveWorkflow WithRuns(Plan plan) {
   LiveWorkflow live = Live(std::move(plan));
   for (std::size_t i = 0; i < live.plan().jobs.size(); ++i) {
@@ -107,6 +107,31 @@ LiveWorkflow WithRuns(Plan plan) {
   }
   return live;
 }
+
+Plan TwoJobs() {
+  return {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b")}, .cluster = {.slots = 4}};
+}
+
+// Returns a diamond whose jobs may be retried within this time.
+LiveWorkflow RetriedWithin(absl::Duration time) {
+  Plan plan = Diamond();
+  plan.retry_within = time;
+  return WithRuns(plan);
+}
+
+// Returns four running reduce tasks. Three end after 1 s, the last after 100 s.
+std::shared_ptr<const durations::RemainingStages> OneLongTask() {
+  durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
+                                     .ends = {100}};
+  left.stages[0].work.running.resize(4);
+  left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
+  return std::make_shared<const durations::RemainingStages>(std::move(left));
+}
+
+class LiveDiamond : public ::testing::Test {
+ protected:
+  LiveWorkflow live_ = WithRuns(Diamond());
+};
 
 std::vector<ChildState> StatesOf(const Snapshot& snapshot) {
   std::vector<ChildState> states;
@@ -134,13 +159,12 @@ TEST(LiveWorkflow, EqualsThePlanWithoutTheDeadlineOfTheSettings) {
   EXPECT_FALSE(live.WasSubmittedAs(plan));
 }
 
-TEST(LiveWorkflow, ForecastsFromPastRunsBeforeItsStart) {
-  LiveWorkflow live = WithRuns(Diamond());
-  const Snapshot snapshot = live.Tick(Second(0));
+TEST_F(LiveDiamond, ForecastsFromPastRunsBeforeItsStart) {
+  const Snapshot snapshot = live_.Tick(Second(0));
   EXPECT_EQ(snapshot.sequence, 1u);
   EXPECT_EQ(snapshot.state, JobState::kRunning);
   EXPECT_EQ(snapshot.estimate.fraction_done, 0);
-  // a, then b and c in parallel, then d: 20 s each.
+  // a runs first, then b and c in parallel, then d. Each takes 20 s.
   EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), 60, 6);
   EXPECT_LT(*snapshot.estimate.remaining->lower, snapshot.estimate.remaining->median);
   EXPECT_GT(*snapshot.estimate.remaining->upper, snapshot.estimate.remaining->median);
@@ -185,7 +209,7 @@ void ExpectCoherent(const Snapshot& snapshot) {
   }
 }
 
-// With a new master, a job ended before its start, and the last job before the workflow.
+// In a new master, a job ended before its start, and the last job ended before the workflow.
 TEST(LiveWorkflow, ForecastsOfJobsAgreeWithEachOtherAndWithTheWhole) {
   Plan chain = {.id = "chain", .cluster = {.slots = 4}};
   for (const char* name : {"a", "b", "c", "d", "e"}) {
@@ -229,10 +253,9 @@ TEST(LiveWorkflow, IsNeverSlowerWithMoreSlots) {
   }
 }
 
-TEST(LiveWorkflow, EndsByTheForecastOfItsRunningJob) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", 0, 5, 100));
-  const Snapshot snapshot = live.Tick(Second(5));
+TEST_F(LiveDiamond, EndsByTheForecastOfItsRunningJob) {
+  Observe(live_, Running("a-1", 0, 5, 100));
+  const Snapshot snapshot = live_.Tick(Second(5));
   EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
   EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kThisRun);
   EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 100, 10);
@@ -256,21 +279,20 @@ TEST(LiveWorkflow, AGuessOfARunningJobIsNotEvidence) {
   EXPECT_EQ(guess.estimate.known_share, 0);
 }
 
-// A past run took 20 s, and 5 of them have passed. The job's guess is 100.
-TEST(LiveWorkflow, PrefersPastRunsToAGuessOfARunningJob) {
-  LiveWorkflow live = WithRuns(Diamond());
+// In a past run, the job took 20 s. 5 of them have passed. Its own guess is 100 s.
+TEST_F(LiveDiamond, PrefersPastRunsToAGuessOfARunningJob) {
   Snapshot a = Running("a-1", 0, 5, 100);
   a.estimate.basis = Basis::kGuess;
   a.estimate.known_share = 0;
-  Observe(live, a);
-  const Snapshot snapshot = live.Tick(Second(5));
+  Observe(live_, a);
+  const Snapshot snapshot = live_.Tick(Second(5));
   EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kEarlierRuns);
   EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 15, 3);
   EXPECT_EQ(snapshot.estimate.known_share, 1);
 }
 
-// One of the two reduce tasks has a giant key group: it takes 475 s, the other 75. The next job
-// gets the slot of the other task at its end, not after half of the job's time.
+// One of the two reduce tasks has a giant key group and takes 475 s. The other takes 75 s. The next
+// job gets the slot of the other task at its end, not after half of the job's time.
 TEST(LiveWorkflow, StartsTheNextJobBesideAStraggler) {
   JobMonitor monitor("job-1", {});
   const test::Story story = test::Tell(test::QuadraticJob());
@@ -281,8 +303,8 @@ TEST(LiveWorkflow, StartsTheNextJobBesideAStraggler) {
   }
   monitor.Tick(test::At(kNow));
   const Snapshot snapshot = monitor.job();
-  Plan plan = {
-      .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 2}};
+  Plan plan = TwoJobs();
+  plan.cluster.slots = 2;
   plan.jobs[0].job_id = "job-1";
   const auto starts_in = [&](std::shared_ptr<const durations::RemainingStages> left) {
     LiveWorkflow live(plan, test::At(0), {});
@@ -297,8 +319,8 @@ TEST(LiveWorkflow, StartsTheNextJobBesideAStraggler) {
   EXPECT_GT(starts_in(nullptr), 100);
 }
 
-// An application of stages: 40 tasks of 10 s on 4 slots, 8 ended and 4 running; then `behind` tasks
-// of another stage.
+// Returns an application with 40 tasks of 10 s on 4 slots, of which 8 have ended and 4 are running.
+// `behind` tasks of another stage follow.
 JobMonitor RunningApplication(std::uint32_t behind) {
   JobMonitor monitor("app-1", {});
   test::Source driver("driver", "app-1");
@@ -330,13 +352,12 @@ JobMonitor RunningApplication(std::uint32_t behind) {
 }
 
 Plan ApplicationAndJob() {
-  Plan plan = {
-      .id = "wf", .jobs = {test::JobNamed("app"), test::JobNamed("job")}, .cluster = {.slots = 4}};
+  Plan plan = {.id = "wf", .jobs = {JobNamed("app"), JobNamed("job")}, .cluster = {.slots = 4}};
   plan.cluster.policy = SchedulingPolicy::kFair;
   return plan;
 }
 
-// 32 tasks of 10 s and 40 of the other job remain: 180 s of 4 slots.
+// 32 tasks of 10 s and 40 tasks of the other job remain, which take 180 s on 4 slots.
 TEST(LiveWorkflow, AnApplicationOfStagesUsesSlotsLikeAnyJob) {
   const JobMonitor monitor = RunningApplication(0);
   LiveWorkflow live(ApplicationAndJob(), test::At(0), {});
@@ -349,7 +370,7 @@ TEST(LiveWorkflow, AnApplicationOfStagesUsesSlotsLikeAnyJob) {
               SecondsOf(snapshot.children[0].estimate.remaining), 10);
 }
 
-// The same if only the numbers of its tasks are known.
+// Only the numbers of the application's tasks are known.
 TEST(LiveWorkflow, ASilentApplicationOfStagesUsesSlotsLikeAnyJob) {
   Snapshot silent = RunningApplication(0).job();
   silent.silent_since = silent.at - absl::Seconds(1);
@@ -361,8 +382,8 @@ TEST(LiveWorkflow, ASilentApplicationOfStagesUsesSlotsLikeAnyJob) {
 
 TEST(LiveWorkflow, StagesOfAnApplicationWaitForEachOther) {
   const JobMonitor monitor = RunningApplication(4);
-  LiveWorkflow live({.id = "wf", .jobs = {test::JobNamed("app")}, .cluster = {.slots = 4}},
-                    test::At(0), {});
+  LiveWorkflow live({.id = "wf", .jobs = {JobNamed("app")}, .cluster = {.slots = 4}}, test::At(0),
+                    {});
   Observe(live, monitor.job(), monitor.stages_left());
   const Snapshot snapshot = live.Tick(test::At(20));
   EXPECT_NEAR(SecondsOf(snapshot.estimate.remaining), SecondsOf(monitor.job().estimate.remaining),
@@ -382,9 +403,8 @@ PastRun RunOfStages() {
 }
 
 TEST(LiveWorkflow, AnUnstartedApplicationHasTheStagesOfItsPastRuns) {
-  Plan plan = {.id = "wf",
-               .jobs = {test::JobNamed("app"), test::JobNamed("after", {"app"})},
-               .cluster = {.slots = 4}};
+  Plan plan = {
+      .id = "wf", .jobs = {JobNamed("app"), JobNamed("after", {"app"})}, .cluster = {.slots = 4}};
   LiveWorkflow live(plan, Second(0), {});
   live.SetRuns(0, {}, {RunOfStages()});
   live.SetRuns(1, {Profile(4, 10, 0, 0)});
@@ -414,7 +434,7 @@ TEST(LiveWorkflow, CountsOnlyTheTasksOfTooLargeRuns) {
     big.stages.push_back({.name = "s", .tasks = 4, .seconds = {{{1, 1, 1, 1}, {}, {}, {}}}});
   }
   Plan plan = {.id = "wf", .cluster = {.slots = 4}};
-  for (int i = 0; i < 20; ++i) plan.jobs.push_back(test::JobNamed("j" + std::to_string(i)));
+  for (int i = 0; i < 20; ++i) plan.jobs.push_back(JobNamed("j" + std::to_string(i)));
   LiveWorkflow live(plan, Second(0), {});
   for (std::size_t i = 0; i < plan.jobs.size(); ++i) live.SetRuns(i, {}, {big});
   const Snapshot snapshot = live.Tick(Second(0));
@@ -423,13 +443,8 @@ TEST(LiveWorkflow, CountsOnlyTheTasksOfTooLargeRuns) {
 }
 
 TEST(LiveWorkflow, TasksOfASilentJobAreUnknown) {
-  LiveWorkflow live = WithRuns(
-      {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
-  durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
-                                     .ends = {100}};
-  left.stages[0].work.running.resize(4);
-  left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
-  const auto tasks = std::make_shared<const durations::RemainingStages>(std::move(left));
+  LiveWorkflow live = WithRuns(TwoJobs());
+  const auto tasks = OneLongTask();
   Snapshot a = Running("a-1", 0, 50, 100);
   Observe(live, a, tasks);
   EXPECT_LT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 2);
@@ -438,54 +453,49 @@ TEST(LiveWorkflow, TasksOfASilentJobAreUnknown) {
   EXPECT_GT(SecondsOf(live.Tick(Second(50)).children[1].starts_in), 15);
 }
 
-TEST(LiveWorkflow, SubtractsTheAgeOfAForecast) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", 0, 5, 100));
-  EXPECT_NEAR(SecondsOf(live.Tick(Second(25)).children[0].estimate.remaining), 80, 8);
+TEST_F(LiveDiamond, SubtractsTheAgeOfAForecast) {
+  Observe(live_, Running("a-1", 0, 5, 100));
+  EXPECT_NEAR(SecondsOf(live_.Tick(Second(25)).children[0].estimate.remaining), 80, 8);
 }
 
-TEST(LiveWorkflow, ProgressNeverFallsEvenIfTheEstimateDoes) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", 0, 50, 5));
-  const double before = live.Tick(Second(50)).estimate.fraction_done;
-  Observe(live, Running("a-1", 0, 51, 5000));
-  const Snapshot after = live.Tick(Second(51));
+TEST_F(LiveDiamond, ProgressNeverFallsEvenIfTheEstimateDoes) {
+  Observe(live_, Running("a-1", 0, 50, 5));
+  const double before = live_.Tick(Second(50)).estimate.fraction_done;
+  Observe(live_, Running("a-1", 0, 51, 5000));
+  const Snapshot after = live_.Tick(Second(51));
   EXPECT_EQ(after.estimate.fraction_done, before);
   EXPECT_LT(after.estimate.fraction_done_lower, before);
   EXPECT_GE(after.estimate.fraction_done_upper, after.estimate.fraction_done);
   EXPECT_GT(SecondsOf(after.estimate.remaining), 4000);
 }
 
-TEST(LiveWorkflow, WaitingForTheFirstJobIsNotProgress) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, WaitingForTheFirstJobIsNotProgress) {
   for (const double at : {0.0, 30.0, 300.0}) {
-    const Snapshot snapshot = live.Tick(Second(at));
+    const Snapshot snapshot = live_.Tick(Second(at));
     EXPECT_EQ(snapshot.estimate.fraction_done, 0) << at;
     EXPECT_EQ(snapshot.estimate.fraction_done_upper, 0) << at;
     for (const Child& job : snapshot.children) EXPECT_EQ(job.estimate.fraction_done, 0) << at;
   }
 }
 
-TEST(LiveWorkflow, ShowsItsMedianWithinItsBounds) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", 0, 5, 100));
-  const Snapshot snapshot = live.Tick(Second(5));
+TEST_F(LiveDiamond, ShowsItsMedianWithinItsBounds) {
+  Observe(live_, Running("a-1", 0, 5, 100));
+  const Snapshot snapshot = live_.Tick(Second(5));
   const double by_median = 5 / (5 + SecondsOf(snapshot.estimate.remaining));
   EXPECT_DOUBLE_EQ(snapshot.estimate.fraction_done, by_median);
   EXPECT_LT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_upper);
   EXPECT_GT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_lower);
 }
 
-TEST(LiveWorkflow, KeepsItsProgressWhileItsRunningJobsAreSilent) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, KeepsItsProgressWhileItsRunningJobsAreSilent) {
   Snapshot a = Running("a-1", 0, 50, 100);
-  Observe(live, a);
-  const Snapshot before = live.Tick(Second(50));
+  Observe(live_, a);
+  const Snapshot before = live_.Tick(Second(50));
   for (const double at : {60.0, 300.0, 600.0}) {
     a.at = Second(at);
     a.silent_since = Second(50);
-    Observe(live, a);
-    const Snapshot silent = live.Tick(a.at);
+    Observe(live_, a);
+    const Snapshot silent = live_.Tick(a.at);
     EXPECT_EQ(silent.silent_since, Second(50));
     EXPECT_EQ(silent.estimate.remaining, before.estimate.remaining)
         << "forecast of its job, " << at;
@@ -494,30 +504,27 @@ TEST(LiveWorkflow, KeepsItsProgressWhileItsRunningJobsAreSilent) {
     EXPECT_EQ(silent.children[0].estimate.fraction_done, before.children[0].estimate.fraction_done)
         << at;
   }
-  EXPECT_EQ(live.newest()->state, JobState::kRunning);
-  Observe(live, Running("a-1", 0, 601, 10));
-  const Snapshot again = live.Tick(Second(601));
+  EXPECT_EQ(live_.newest()->state, JobState::kRunning);
+  Observe(live_, Running("a-1", 0, 601, 10));
+  const Snapshot again = live_.Tick(Second(601));
   EXPECT_FALSE(again.silent_since.has_value());
   EXPECT_GT(again.estimate.fraction_done, before.estimate.fraction_done);
   EXPECT_GT(again.children[0].estimate.fraction_done, before.children[0].estimate.fraction_done);
 }
 
-TEST(LiveWorkflow, IsNotSilentWhileARunningJobReports) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, IsNotSilentWhileARunningJobReports) {
   Snapshot b = Running("b-1", 0, 60, 100);
   b.silent_since = Second(20);
-  Observe(live, b);
-  Observe(live, Running("c-1", 0, 60, 100));
-  EXPECT_FALSE(live.Tick(Second(60)).silent_since.has_value());
-  Observe(live, Ended("c-1", 0, 62));
-  EXPECT_FALSE(live.Tick(Second(65)).silent_since.has_value()) << "an end is a report";
-  EXPECT_EQ(live.Tick(Second(66)).silent_since, Second(62));
+  Observe(live_, b);
+  Observe(live_, Running("c-1", 0, 60, 100));
+  EXPECT_FALSE(live_.Tick(Second(60)).silent_since.has_value());
+  Observe(live_, Ended("c-1", 0, 62));
+  EXPECT_FALSE(live_.Tick(Second(65)).silent_since.has_value()) << "an end is a report";
+  EXPECT_EQ(live_.Tick(Second(66)).silent_since, Second(62));
 }
 
 TEST(LiveWorkflow, AnAbandonedJobDoesNotEndTheSilence) {
-  Plan plan = Diamond();
-  plan.retry_within = absl::Minutes(10);
-  LiveWorkflow live = WithRuns(plan);
+  LiveWorkflow live = RetriedWithin(absl::Minutes(10));
   Snapshot a = Running("a-1", 0, 60, 100);
   a.coverage = Coverage{.newest_event_at = Second(50)};
   a.silent_since = Second(50);
@@ -531,25 +538,21 @@ TEST(LiveWorkflow, AnAbandonedJobDoesNotEndTheSilence) {
   EXPECT_EQ(waiting.silent_since, Second(50));
 }
 
-TEST(LiveWorkflow, IsSilentIfNoJobRunsAndTheNextDoesNotStart) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Ended("a-1", 0, 10));
-  EXPECT_FALSE(live.Tick(Second(20)).silent_since.has_value());
-  EXPECT_EQ(live.Tick(Second(21)).silent_since, Second(10));
-  Observe(live, Running("b-1", 30, 31, 100));
-  EXPECT_FALSE(live.Tick(Second(31)).silent_since.has_value());
+TEST_F(LiveDiamond, IsSilentIfNoJobRunsAndTheNextDoesNotStart) {
+  Observe(live_, Ended("a-1", 0, 10));
+  EXPECT_FALSE(live_.Tick(Second(20)).silent_since.has_value());
+  EXPECT_EQ(live_.Tick(Second(21)).silent_since, Second(10));
+  Observe(live_, Running("b-1", 30, 31, 100));
+  EXPECT_FALSE(live_.Tick(Second(31)).silent_since.has_value());
 }
 
-TEST(LiveWorkflow, IsSilentIfItsFirstJobDoesNotStart) {
-  LiveWorkflow live = WithRuns(Diamond());
-  EXPECT_FALSE(live.Tick(Second(10)).silent_since.has_value());
-  EXPECT_EQ(live.Tick(Second(11)).silent_since, Second(0));
+TEST_F(LiveDiamond, IsSilentIfItsFirstJobDoesNotStart) {
+  EXPECT_FALSE(live_.Tick(Second(10)).silent_since.has_value());
+  EXPECT_EQ(live_.Tick(Second(11)).silent_since, Second(0));
 }
 
 TEST(LiveWorkflow, AnAttachedRetryEndsTheSilence) {
-  Plan plan = Diamond();
-  plan.retry_within = absl::Minutes(10);
-  LiveWorkflow live = WithRuns(plan);
+  LiveWorkflow live = RetriedWithin(absl::Minutes(10));
   Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   EXPECT_EQ(live.Tick(Second(30)).silent_since, Second(10));
   ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
@@ -557,11 +560,10 @@ TEST(LiveWorkflow, AnAttachedRetryEndsTheSilence) {
   EXPECT_EQ(live.Tick(Second(41)).silent_since, Second(30));
 }
 
-TEST(LiveWorkflow, KeepsTheForecastWithAnOpenIntervalWhileSilent) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Ended("a-1", 0, 10));
-  const Snapshot before = live.Tick(Second(20));
-  const Snapshot silent = live.Tick(Second(100));
+TEST_F(LiveDiamond, KeepsTheForecastWithAnOpenIntervalWhileSilent) {
+  Observe(live_, Ended("a-1", 0, 10));
+  const Snapshot before = live_.Tick(Second(20));
+  const Snapshot silent = live_.Tick(Second(100));
   EXPECT_EQ(silent.estimate.fraction_done, before.estimate.fraction_done);
   ASSERT_TRUE(silent.estimate.remaining.has_value());
   EXPECT_EQ(silent.estimate.remaining->median, before.estimate.remaining->median);
@@ -569,70 +571,65 @@ TEST(LiveWorkflow, KeepsTheForecastWithAnOpenIntervalWhileSilent) {
   EXPECT_EQ(*silent.estimate.remaining->upper - *before.estimate.remaining->upper,
             19 * absl::Seconds(90));
   EXPECT_GT(*silent.children[1].estimate.remaining->upper, absl::Minutes(25));
-  const auto outcome = live.Estimate(Second(100), {});
+  const auto outcome = live_.Estimate(Second(100), {});
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   EXPECT_EQ(outcome->snapshot.silent_since, Second(10));
   EXPECT_GT(*outcome->snapshot.estimate.remaining->upper, absl::Minutes(25));
-  EXPECT_EQ(live.Tick(Second(300)).estimate.remaining->median, before.estimate.remaining->median);
+  EXPECT_EQ(live_.Tick(Second(300)).estimate.remaining->median, before.estimate.remaining->median);
 }
 
-TEST(LiveWorkflow, ShowsTheSilenceSinceARestartAndOpensByAllOfIt) {
-  LiveWorkflow live = WithRuns(Diamond());
-  live.RestoreFacts(
+TEST_F(LiveDiamond, ShowsTheSilenceSinceARestartAndOpensByAllOfIt) {
+  live_.RestoreFacts(
       "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
-  live.RestoreTick(7, Second(12), 0.3);
-  live.NoteRestart(Second(1000));
-  const Snapshot silent = live.Tick(Second(1005));
+  live_.RestoreTick(7, Second(12), 0.3);
+  live_.NoteRestart(Second(1000));
+  const Snapshot silent = live_.Tick(Second(1005));
   EXPECT_EQ(silent.silent_since, Second(1000));
   EXPECT_EQ(silent.estimate.fraction_done, 0.3);
   EXPECT_LT(SecondsOf(silent.estimate.remaining), 100) << "less than twice the time";
   EXPECT_GT(*silent.estimate.remaining->upper, 19 * absl::Seconds(995));
 }
 
-TEST(LiveWorkflow, ShowsTheOwnProgressOfAJobThatWasSilentBefore) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, ShowsTheOwnProgressOfAJobThatWasSilentBefore) {
   Snapshot a = Running("a-1", 0, 50, 100);
   a.silent_since = a.at - absl::Seconds(30);
   a.estimate.fraction_done = 0.25;
-  Observe(live, a);
-  EXPECT_EQ(live.Tick(Second(50)).children[0].estimate.fraction_done, 0.25);
+  Observe(live_, a);
+  EXPECT_EQ(live_.Tick(Second(50)).children[0].estimate.fraction_done, 0.25);
 }
 
-TEST(LiveWorkflow, ReportsTheSilenceOfARunningJob) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, ReportsTheSilenceOfARunningJob) {
   Snapshot a = Running("a-1", 0, 50, 100);
-  Observe(live, a);
-  EXPECT_THAT(live.Tick(Second(50)).notes, IsEmpty());
+  Observe(live_, a);
+  EXPECT_THAT(live_.Tick(Second(50)).notes, IsEmpty());
   a.at = Second(181.6);
   a.silent_since = Second(50);
-  Observe(live, a);
-  EXPECT_THAT(live.Tick(a.at).notes, ElementsAre("job a: no report for 2 min 11 s"));
-  Observe(live, Running("a-1", 0, 182, 10));
-  EXPECT_THAT(live.Tick(Second(182)).notes, IsEmpty());
+  Observe(live_, a);
+  EXPECT_THAT(live_.Tick(a.at).notes, ElementsAre("job a: no report for 2 min 11 s"));
+  Observe(live_, Running("a-1", 0, 182, 10));
+  EXPECT_THAT(live_.Tick(Second(182)).notes, IsEmpty());
 }
 
-TEST(LiveWorkflow, EndsAtTheEndOfItsLastJob) {
-  LiveWorkflow live = WithRuns(Diamond());
-  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
+TEST_F(LiveDiamond, EndsAtTheEndOfItsLastJob) {
+  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live_, Ended(id, 0, 10));
   Snapshot last = Running("d-1", 11, 12, 5);
-  Observe(live, last);
-  EXPECT_FALSE(live.Tick(Second(12)).is_final);
+  Observe(live_, last);
+  EXPECT_FALSE(live_.Tick(Second(12)).is_final);
   last = Ended("d-1", 10, 20);  // its start was corrected
   last.sequence = 3;
   last.at = Second(20.2);
-  Observe(live, last);
-  const Snapshot final = live.Tick(Second(20.4));
+  Observe(live_, last);
+  const Snapshot final = live_.Tick(Second(20.4));
   EXPECT_EQ(final.ended_at, Second(20));
   EXPECT_EQ(final.children[3].started_at, Second(10));
   EXPECT_EQ(final.children[3].ended_at, Second(20));
 }
 
-TEST(LiveWorkflow, KeepsItsStartWhenThatOfAJobIsCorrected) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", -1, 5, 10));  // started before the submission of the workflow
-  EXPECT_EQ(live.Tick(Second(5)).started_at, Second(-1));
-  Observe(live, Ended("a-1", -2, 20));
-  const Snapshot after = live.Tick(Second(21));
+TEST_F(LiveDiamond, KeepsItsStartWhenThatOfAJobIsCorrected) {
+  Observe(live_, Running("a-1", -1, 5, 10));  // started before the submission of the workflow
+  EXPECT_EQ(live_.Tick(Second(5)).started_at, Second(-1));
+  Observe(live_, Ended("a-1", -2, 20));
+  const Snapshot after = live_.Tick(Second(21));
   EXPECT_EQ(after.children[0].started_at, Second(-2));
   EXPECT_EQ(after.started_at, Second(-1));
   LiveWorkflow restarted = WithRuns(Diamond());
@@ -643,8 +640,7 @@ TEST(LiveWorkflow, KeepsItsStartWhenThatOfAJobIsCorrected) {
 }
 
 TEST(LiveWorkflow, EndsNoSoonerThanTheCancellationOfItsLastJob) {
-  LiveWorkflow live = Live(
-      {.id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}});
+  LiveWorkflow live = Live(TwoJobs());
   Observe(live, Ended("a-1", 0, 10));
   EXPECT_FALSE(live.Tick(Second(50)).is_final);
   ASSERT_TRUE(live.Update({.cancel_jobs = {"b"}}, 100).value_or(false));
@@ -653,68 +649,58 @@ TEST(LiveWorkflow, EndsNoSoonerThanTheCancellationOfItsLastJob) {
   EXPECT_EQ(final.ended_at, Second(50));
 }
 
-TEST(LiveWorkflow, EndsOnceAfterAllJobsSucceeded) {
-  LiveWorkflow live = WithRuns(Diamond());
-  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live, Ended(id, 0, 10));
-  EXPECT_FALSE(live.Tick(Second(10)).is_final);
-  Observe(live, Ended("d-1", 10, 20));
-  const Snapshot final = live.Tick(Second(21));
+TEST_F(LiveDiamond, EndsOnceAfterAllJobsSucceeded) {
+  for (const char* id : {"a-1", "b-1", "c-1"}) Observe(live_, Ended(id, 0, 10));
+  EXPECT_FALSE(live_.Tick(Second(10)).is_final);
+  Observe(live_, Ended("d-1", 10, 20));
+  const Snapshot final = live_.Tick(Second(21));
   EXPECT_EQ(final.state, JobState::kSucceeded);
   EXPECT_EQ(final.estimate.fraction_done, 1);
   EXPECT_FALSE(final.estimate.remaining.has_value());
   EXPECT_THAT(StatesOf(final), ::testing::Each(ChildState::kSucceeded));
-  EXPECT_EQ(live.Tick(Second(99)), final);
-  Observe(live, Running("d-1", 10, 30, 5));
-  EXPECT_EQ(live.Tick(Second(100)), final);
+  EXPECT_EQ(live_.Tick(Second(99)), final);
+  Observe(live_, Running("d-1", 10, 30, 5));
+  EXPECT_EQ(live_.Tick(Second(100)), final);
 }
 
-TEST(LiveWorkflow, IgnoresARunThatEndedBeforeTheSubmission) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Ended("a-1", -100, -1));
-  EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kAwaited);
-  EXPECT_THAT(live.wanted_jobs(), Contains("a-1"));
-  Observe(live, Running("a-1", 2, 5, 100));
-  EXPECT_EQ(live.Tick(Second(5)).children[0].state, ChildState::kRunning);
+TEST_F(LiveDiamond, IgnoresARunThatEndedBeforeTheSubmission) {
+  Observe(live_, Ended("a-1", -100, -1));
+  EXPECT_EQ(live_.Tick(Second(1)).children[0].state, ChildState::kAwaited);
+  EXPECT_THAT(live_.wanted_jobs(), Contains("a-1"));
+  Observe(live_, Running("a-1", 2, 5, 100));
+  EXPECT_EQ(live_.Tick(Second(5)).children[0].state, ChildState::kRunning);
 }
 
-TEST(LiveWorkflow, CountsAnAttachedRunThatEndedBeforeTheSubmission) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Ended("a-1", -100, -1));
-  EXPECT_EQ(live.Attach("a", "a-1").value_or(false), true);
-  Observe(live, Ended("a-1", -100, -1));
-  EXPECT_EQ(live.Tick(Second(1)).children[0].state, ChildState::kSucceeded);
+TEST_F(LiveDiamond, CountsAnAttachedRunThatEndedBeforeTheSubmission) {
+  Observe(live_, Ended("a-1", -100, -1));
+  EXPECT_EQ(live_.Attach("a", "a-1").value_or(false), true);
+  Observe(live_, Ended("a-1", -100, -1));
+  EXPECT_EQ(live_.Tick(Second(1)).children[0].state, ChildState::kSucceeded);
 }
 
-TEST(LiveWorkflow, FailsWithAJobWithoutRetries) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
-  const Snapshot final = live.Tick(Second(10));
+TEST_F(LiveDiamond, FailsOrIsKilledWithAJobWithoutRetries) {
+  Observe(live_, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
+  const Snapshot final = live_.Tick(Second(10));
   EXPECT_EQ(final.state, JobState::kFailed);
   EXPECT_EQ(final.message, "job a failed: out of disk");
   EXPECT_EQ(final.children[0].failed_attempts, 1u);
   EXPECT_LT(final.estimate.fraction_done, 1);
+  LiveWorkflow killed = WithRuns(Diamond());
+  Observe(killed, Ended("a-1", 0, 10, JobState::kKilled));
+  EXPECT_EQ(killed.Tick(Second(10)).state, JobState::kKilled);
 }
 
-TEST(LiveWorkflow, AFailedJobKeepsItsProgress) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, AFailedJobKeepsItsProgress) {
   Snapshot failed = Ended("a-1", 0, 10, JobState::kFailed, "out of disk");
   failed.estimate.fraction_done = 0.4;
-  Observe(live, failed);
-  const Child job = live.Tick(Second(10)).children[0];
+  Observe(live_, failed);
+  const Child job = live_.Tick(Second(10)).children[0];
   EXPECT_EQ(job.state, ChildState::kFailed);
   EXPECT_EQ(job.estimate.fraction_done, 0.4);
 }
 
-TEST(LiveWorkflow, IsKilledWithAJob) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Ended("a-1", 0, 10, JobState::kKilled));
-  EXPECT_EQ(live.Tick(Second(10)).state, JobState::kKilled);
-}
-
 TEST(LiveWorkflow, RetriesAFailedJobUnderAnotherId) {
-  Plan plan = Diamond();
-  plan.retry_within = absl::Seconds(60);
-  LiveWorkflow live = WithRuns(plan);
+  LiveWorkflow live = RetriedWithin(absl::Seconds(60));
   Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   Snapshot snapshot = live.Tick(Second(50));
   EXPECT_EQ(snapshot.state, JobState::kRunning);
@@ -724,7 +710,7 @@ TEST(LiveWorkflow, RetriesAFailedJobUnderAnotherId) {
   ASSERT_TRUE(live.Attach("a", "a-2").value_or(false));
   EXPECT_THAT(live.wanted_jobs(), ElementsAre("a-2", "b-1", "c-1", "d-1"));
   Observe(live, Running("a-2", 50, 55, 30));
-  Observe(live, Ended("a-1", 0, 56));  // of the past run: ignored
+  Observe(live, Ended("a-1", 0, 56));  // belongs to the past run, so it is ignored
   snapshot = live.Tick(Second(56));
   EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
   EXPECT_EQ(snapshot.children[0].failed_attempts, 1u);
@@ -732,34 +718,29 @@ TEST(LiveWorkflow, RetriesAFailedJobUnderAnotherId) {
 }
 
 TEST(LiveWorkflow, FailsWithoutARetryInTime) {
-  Plan plan = Diamond();
-  plan.retry_within = absl::Seconds(60);
-  LiveWorkflow live = WithRuns(plan);
+  LiveWorkflow live = RetriedWithin(absl::Seconds(60));
   Observe(live, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   EXPECT_FALSE(live.Tick(Second(70)).is_final);
   EXPECT_EQ(live.Tick(Second(71)).state, JobState::kFailed);
 }
 
-TEST(LiveWorkflow, RejectsAContradictingAttachment) {
-  LiveWorkflow live = WithRuns(Diamond());
-  EXPECT_TRUE(absl::IsNotFound(live.Attach("x", "j").status()));
-  EXPECT_FALSE(*live.Attach("a", "a-1"));  // the same again
-  EXPECT_TRUE(absl::IsAlreadyExists(live.Attach("a", "b-1").status()));
-  Observe(live, Running("a-1", 0, 5, 100));
-  EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
+TEST_F(LiveDiamond, RejectsAContradictingAttachment) {
+  EXPECT_TRUE(absl::IsNotFound(live_.Attach("x", "j").status()));
+  EXPECT_FALSE(*live_.Attach("a", "a-1"));  // attached again
+  EXPECT_TRUE(absl::IsAlreadyExists(live_.Attach("a", "b-1").status()));
+  Observe(live_, Running("a-1", 0, 5, 100));
+  EXPECT_TRUE(absl::IsFailedPrecondition(live_.Attach("a", "a-2").status()));
 }
 
-TEST(LiveWorkflow, RejectsItselfAsAJob) {
-  LiveWorkflow live = WithRuns(Diamond());
-  EXPECT_TRUE(absl::IsInvalidArgument(live.Attach("a", "wf").status()));
+TEST_F(LiveDiamond, RejectsItselfAsAJob) {
+  EXPECT_TRUE(absl::IsInvalidArgument(live_.Attach("a", "wf").status()));
 }
 
-TEST(LiveWorkflow, FreesAReplacedIdThatNeverReported) {
-  LiveWorkflow live = WithRuns(Diamond());
-  ASSERT_TRUE(*live.Attach("a", "typo"));
-  ASSERT_TRUE(*live.Attach("a", "a-1"));
-  EXPECT_TRUE(*live.Attach("b", "typo"));
-  EXPECT_TRUE(absl::IsAlreadyExists(live.Attach("c", "a-1").status()));
+TEST_F(LiveDiamond, FreesAReplacedIdThatNeverReported) {
+  ASSERT_TRUE(*live_.Attach("a", "typo"));
+  ASSERT_TRUE(*live_.Attach("a", "a-1"));
+  EXPECT_TRUE(*live_.Attach("b", "typo"));
+  EXPECT_TRUE(absl::IsAlreadyExists(live_.Attach("c", "a-1").status()));
 }
 
 TEST(LiveWorkflow, LimitsTheRetriesOfAJob) {
@@ -782,15 +763,14 @@ TEST(LiveWorkflow, NotesAJobThatNeverReportsAndThenAbandonsIt) {
   EXPECT_GT(*snapshot.estimate.remaining->upper, absl::Minutes(10));
   snapshot = live.Tick(Second(901));
   EXPECT_EQ(snapshot.state, JobState::kAbandoned);
-  EXPECT_EQ(snapshot.message, "no report of any job for 15 min 01 s");
+  EXPECT_EQ(snapshot.message, "no report from any job for 15 min 01 s");
   EXPECT_FALSE(snapshot.silent_since.has_value());
 }
 
-TEST(LiveWorkflow, IsAbandonedIfARunningJobIsForgotten) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", 0, 5, 100));
-  EXPECT_FALSE(live.Tick(Second(900)).is_final);
-  EXPECT_EQ(live.Tick(Second(906)).state, JobState::kAbandoned);
+TEST_F(LiveDiamond, IsAbandonedIfARunningJobIsForgotten) {
+  Observe(live_, Running("a-1", 0, 5, 100));
+  EXPECT_FALSE(live_.Tick(Second(900)).is_final);
+  EXPECT_EQ(live_.Tick(Second(906)).state, JobState::kAbandoned);
 }
 
 TEST(LiveWorkflow, IsWideAndFiniteWithoutEvidence) {
@@ -804,7 +784,7 @@ TEST(LiveWorkflow, IsWideAndFiniteWithoutEvidence) {
 }
 
 TEST(LiveWorkflow, NotesAnEndAfterTheLongestShownTime) {
-  LiveWorkflow live = Live({.id = "wf", .jobs = {test::JobNamed("a")}, .cluster = {.slots = 4}});
+  LiveWorkflow live = Live({.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 4}});
   live.SetRuns(0, {Profile(100, 1e10, 1, 1)});
   const auto outcome = live.Estimate(Second(0), {});
   ASSERT_TRUE(outcome.ok()) << outcome.status();
@@ -826,20 +806,19 @@ TEST(LiveWorkflow, LateJobsLengthenTheOthers) {
   EXPECT_GT(remaining_when_a_took(60), 1.1 * remaining_when_a_took(20));
 }
 
-TEST(LiveWorkflow, NamesTheFieldOfAnInvalidChange) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, NamesTheFieldOfAnInvalidChange) {
   const auto path = [&](const PlanChange& change) {
-    return WrongFieldOf(live.Update(change, 100).status()).path;
+    return WrongFieldOf(live_.Update(change, 100).status()).path;
   };
-  const PlannedJob known = test::JobNamed("a");
-  EXPECT_EQ(path({.add_jobs = {known, test::JobNamed("e", {"x"})}}), "add_jobs[1].after[0]");
+  const PlannedJob known = JobNamed("a");
+  EXPECT_EQ(path({.add_jobs = {known, JobNamed("e", {"x"})}}), "add_jobs[1].after[0]");
   EXPECT_EQ(path({.add_jobs = {{}}}), "add_jobs[0].name");
-  EXPECT_EQ(path({.add_jobs = {test::JobNamed("a", {"b"})}}), "add_jobs[0].name");
+  EXPECT_EQ(path({.add_jobs = {JobNamed("a", {"b"})}}), "add_jobs[0].name");
   EXPECT_EQ(path({.add_jobs = {{.name = "e", .job_id = "a-1"}}}), "add_jobs[0].job_id");
   EXPECT_EQ(path({.cancel_jobs = {"a", "bb"}}), "cancel_jobs[1]");
-  EXPECT_EQ(ExceededLimit(live.Update({.add_jobs = {test::JobNamed("e")}}, 4).status()),
+  EXPECT_EQ(ExceededLimit(live_.Update({.add_jobs = {JobNamed("e")}}, 4).status()),
             "jobs_per_workflow");
-  EXPECT_EQ(live.plan(), Diamond());
+  EXPECT_EQ(live_.plan(), Diamond());
 }
 
 TEST(LiveWorkflow, ASingleUnnamedJobHasTheNameOfTheWorkflow) {
@@ -849,24 +828,23 @@ TEST(LiveWorkflow, ASingleUnnamedJobHasTheNameOfTheWorkflow) {
   EXPECT_TRUE(live.WasSubmittedAs(plan));
 }
 
-TEST(LiveWorkflow, AScenarioChangesNothing) {
-  LiveWorkflow live = WithRuns(Diamond());
-  live.SetRuns(0, {Profile(40, 10, 4, 10)});
-  const Snapshot before = live.Tick(Second(0));
-  const auto wide = live.Estimate(Second(0), {.slots = 40});
-  const auto more = live.Estimate(Second(0), {.data_factor = 3});
+TEST_F(LiveDiamond, AScenarioChangesNothing) {
+  live_.SetRuns(0, {Profile(40, 10, 4, 10)});
+  const Snapshot before = live_.Tick(Second(0));
+  const auto wide = live_.Estimate(Second(0), {.slots = 40});
+  const auto more = live_.Estimate(Second(0), {.data_factor = 3});
   ASSERT_TRUE(wide.ok() && more.ok());
   EXPECT_EQ(wide->snapshot.sequence, 0u);
   EXPECT_LT(SecondsOf(wide->snapshot.estimate.remaining), SecondsOf(before.estimate.remaining));
   EXPECT_GT(SecondsOf(more->snapshot.estimate.remaining), SecondsOf(before.estimate.remaining));
-  EXPECT_EQ(*live.newest(), before);
-  EXPECT_TRUE(absl::IsInvalidArgument(live.Estimate(Second(0), {.data_factor = NAN}).status()));
+  EXPECT_EQ(*live_.newest(), before);
+  EXPECT_TRUE(absl::IsInvalidArgument(live_.Estimate(Second(0), {.data_factor = NAN}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(
-      live.Estimate(Second(0), {.policy = SchedulingPolicy::kCapacity}).status()));
+      live_.Estimate(Second(0), {.policy = SchedulingPolicy::kCapacity}).status()));
 }
 
 TEST(LiveWorkflow, CapacityQueuesShareTheCluster) {
-  Plan plan = {.id = "w", .jobs = {test::JobNamed("a"), test::JobNamed("b")}};
+  Plan plan = TwoJobs();
   plan.jobs[0].queue = "small";
   plan.jobs[1].queue = "large";
   plan.cluster = {
@@ -902,12 +880,11 @@ TEST(LiveWorkflow, UsesTheMeasuredNodeUnlessThePlanHasOne) {
   EXPECT_EQ(FirstStageOf(own.Tick(Second(0)), 1).bottleneck, "cpu");
 }
 
-TEST(LiveWorkflow, ReturnsChangedFactsOnceAndRestoresThem) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Ended("a-1", 0, 10));
-  const Snapshot last = live.Tick(Second(12));
-  const auto facts = live.TakeNewFacts();
-  EXPECT_THAT(live.TakeNewFacts(), IsEmpty());
+TEST_F(LiveDiamond, ReturnsChangedFactsOnceAndRestoresThem) {
+  Observe(live_, Ended("a-1", 0, 10));
+  const Snapshot last = live_.Tick(Second(12));
+  const auto facts = live_.TakeNewFacts();
+  EXPECT_THAT(live_.TakeNewFacts(), IsEmpty());
   LiveWorkflow again = WithRuns(Diamond());
   for (const auto& [name, of_job] : facts) again.RestoreFacts(name, of_job);
   again.RestoreTick(last.sequence, last.at, last.estimate.fraction_done);
@@ -919,133 +896,120 @@ TEST(LiveWorkflow, ReturnsChangedFactsOnceAndRestoresThem) {
   EXPECT_THAT(again.wanted_jobs(), ElementsAre("b-1", "c-1", "d-1"));
 }
 
-TEST(LiveWorkflow, RestoresManyTicksWithoutCopies) {
-  LiveWorkflow live = WithRuns(Diamond());
-  const std::weak_ptr<const Snapshot> before = live.newest();
-  live.RestoreTick(7, Second(12), 0.5);
-  live.NoteDamage({.records = 1, .ticks_max = 2});
-  EXPECT_EQ(before.lock(), live.newest());
-  EXPECT_EQ(live.newest()->sequence, 9u);
-  EXPECT_EQ(live.newest()->at, Second(12));
-  EXPECT_EQ(live.newest()->estimate.fraction_done, 0.5);
+TEST_F(LiveDiamond, RestoresManyTicksWithoutCopies) {
+  const std::weak_ptr<const Snapshot> before = live_.newest();
+  live_.RestoreTick(7, Second(12), 0.5);
+  live_.NoteDamage({.records = 1, .ticks_max = 2});
+  EXPECT_EQ(before.lock(), live_.newest());
+  EXPECT_EQ(live_.newest()->sequence, 9u);
+  EXPECT_EQ(live_.newest()->at, Second(12));
+  EXPECT_EQ(live_.newest()->estimate.fraction_done, 0.5);
 }
 
-TEST(LiveWorkflow, ReleasesSnapshotsOfJobsAtItsEnd) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, ReleasesSnapshotsOfJobsAtItsEnd) {
   const auto failed =
       std::make_shared<const Snapshot>(Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   const auto running = std::make_shared<const Snapshot>(Running("b-1", 0, 9, 100));
-  durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
-                                     .ends = {100}};
-  left.stages[0].work.running.resize(4);
-  left.stages[0].times.of_task = {{1}, {1}, {1}, {100}};
-  const auto tasks = std::make_shared<const durations::RemainingStages>(std::move(left));
-  live.Observe(failed);
-  live.Observe(running, tasks);
-  const Snapshot final = live.Tick(Second(10));
+  const auto tasks = OneLongTask();
+  live_.Observe(failed);
+  live_.Observe(running, tasks);
+  const Snapshot final = live_.Tick(Second(10));
   ASSERT_TRUE(final.is_final);
   EXPECT_EQ(final.message, "job a failed: out of disk");
   EXPECT_EQ(FirstStageOf(final, 2).state, StageState::kRunning);
   EXPECT_EQ(failed.use_count(), 1);
   EXPECT_EQ(running.use_count(), 1);
   EXPECT_EQ(tasks.use_count(), 1);
-  EXPECT_EQ(live.Tick(Second(99)), final);
+  EXPECT_EQ(live_.Tick(Second(99)), final);
 }
 
-TEST(LiveWorkflow, TakesOnlyTheSameRunOfAnEndedJobAfterARestart) {
-  LiveWorkflow live = WithRuns(Diamond());
-  live.RestoreFacts(
+TEST_F(LiveDiamond, TakesOnlyTheSameRunOfAnEndedJobAfterARestart) {
+  live_.RestoreFacts(
       "a", {.state = ChildState::kSucceeded, .started_at = Second(0), .ended_at = Second(10)});
   const auto own_stages = [&] {
     std::vector<StageState> states;
-    for (const StageProgress& stage : live.Tick(Second(20)).stages) {
+    for (const StageProgress& stage : live_.Tick(Second(20)).stages) {
       if (stage.id.child == 1) states.push_back(stage.state);
     }
     return states;
   };
-  Observe(live, Running("a-1", 0, 9, 100));  // the log of the job lacks its end
+  Observe(live_, Running("a-1", 0, 9, 100));  // the log of the job lacks its end
   EXPECT_THAT(own_stages(), IsEmpty());
   Snapshot ended = Running("a-1", 0, 10, 0);
   ended.is_final = true;
   ended.state = JobState::kSucceeded;
   ended.stages[0].state = StageState::kDone;
-  Observe(live, ended);
+  Observe(live_, ended);
   EXPECT_THAT(own_stages(), ElementsAre(StageState::kDone));
 }
 
-TEST(LiveWorkflow, NeverSucceedsWithAFailedJobAfterARestart) {
-  LiveWorkflow live = WithRuns(Diamond());
-  live.RestoreFacts("a", {.state = ChildState::kFailed,
-                          .started_at = Second(0),
-                          .ended_at = Second(10),
-                          .message = "out of disk"});
-  Observe(live, Ended("a-1", 0, 10));  // the end by a damaged log of the job
-  const Snapshot final = live.Tick(Second(11));
+TEST_F(LiveDiamond, NeverSucceedsWithAFailedJobAfterARestart) {
+  live_.RestoreFacts("a", {.state = ChildState::kFailed,
+                           .started_at = Second(0),
+                           .ended_at = Second(10),
+                           .message = "out of disk"});
+  Observe(live_, Ended("a-1", 0, 10));  // the end is from a damaged log of the job
+  const Snapshot final = live_.Tick(Second(11));
   EXPECT_EQ(final.state, JobState::kFailed);
   EXPECT_EQ(final.message, "job a failed: out of disk");
 }
 
 TEST(LiveWorkflow, ACancelledJobIsNotEvidence) {
-  Plan plan = {
-      .id = "wf", .jobs = {test::JobNamed("a"), test::JobNamed("b")}, .cluster = {.slots = 4}};
-  LiveWorkflow live = Live(plan);
+  LiveWorkflow live = Live(TwoJobs());
   live.SetRuns(1, {Profile(2, 10, 2, 10)});
   EXPECT_EQ(live.Tick(Second(0)).estimate.basis, Basis::kEarlierRuns);
   ASSERT_TRUE(live.Update({.cancel_jobs = {"b"}}, 100).value_or(false));
   EXPECT_EQ(live.Tick(Second(1)).estimate.basis, Basis::kGuess);
 }
 
-TEST(LiveWorkflow, RejectsAddingACancelledJobAgain) {
-  LiveWorkflow live = WithRuns(Diamond());
-  const PlanChange add = {.add_jobs = {test::JobNamed("e")}};
-  ASSERT_TRUE(live.Update(add, 100).value_or(false));
-  EXPECT_TRUE(live.Update(add, 100).ok()) << "the request may be repeated";
-  ASSERT_TRUE(live.Update({.cancel_jobs = {"e"}}, 100).value_or(false));
-  const absl::Status refused = live.Update(add, 100).status();
+TEST_F(LiveDiamond, RejectsAddingACancelledJobAgain) {
+  const PlanChange add = {.add_jobs = {JobNamed("e")}};
+  ASSERT_TRUE(live_.Update(add, 100).value_or(false));
+  EXPECT_TRUE(live_.Update(add, 100).ok()) << "the request may be repeated";
+  ASSERT_TRUE(live_.Update({.cancel_jobs = {"e"}}, 100).value_or(false));
+  const absl::Status refused = live_.Update(add, 100).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(refused));
   EXPECT_EQ(refused.message(), "job e of workflow wf was cancelled; add it under another name");
-  const PlanChange both = {.add_jobs = {test::JobNamed("e")}, .cancel_jobs = {"e"}};
-  EXPECT_TRUE(live.Update(both, 100).ok()) << "nothing remains to do";
+  const PlanChange both = {.add_jobs = {JobNamed("e")}, .cancel_jobs = {"e"}};
+  EXPECT_TRUE(live_.Update(both, 100).ok()) << "nothing remains to do";
 }
 
-TEST(LiveWorkflow, RejectsChangesAfterItsCancellation) {
-  LiveWorkflow live = WithRuns(Diamond());
-  ASSERT_TRUE(live.Update({.add_jobs = {test::JobNamed("e")}}, 100).value_or(false));
-  ASSERT_TRUE(live.Update({.cancel = true}, 100).value_or(false));
-  const auto update = [&](const PlanChange& change) { return live.Update(change, 100).status(); };
-  EXPECT_EQ(update({.add_jobs = {test::JobNamed("f")}}).message(), "workflow wf was cancelled");
+TEST_F(LiveDiamond, RejectsChangesAfterItsCancellation) {
+  ASSERT_TRUE(live_.Update({.add_jobs = {JobNamed("e")}}, 100).value_or(false));
+  ASSERT_TRUE(live_.Update({.cancel = true}, 100).value_or(false));
+  const auto update = [&](const PlanChange& change) { return live_.Update(change, 100).status(); };
+  EXPECT_EQ(update({.add_jobs = {JobNamed("f")}}).message(), "workflow wf was cancelled");
   EXPECT_TRUE(absl::IsFailedPrecondition(update({.cancel_jobs = {"a"}})));
-  EXPECT_TRUE(absl::IsFailedPrecondition(live.Attach("a", "a-2").status()));
-  EXPECT_EQ(live.Estimate(Second(1), {}).status().message(),
+  EXPECT_TRUE(absl::IsFailedPrecondition(live_.Attach("a", "a-2").status()));
+  EXPECT_EQ(live_.Estimate(Second(1), {}).status().message(),
             "workflow wf was cancelled; no work remains to estimate");
   EXPECT_TRUE(update({.cancel = true}).ok()) << "the request may be repeated";
-  EXPECT_TRUE(update({.add_jobs = {test::JobNamed("e")}}).ok())
+  EXPECT_TRUE(update({.add_jobs = {JobNamed("e")}}).ok())
       << "the earlier request may be repeated, too";
 }
 
-TEST(LiveWorkflow, RejectsACancellationThatAddsJobs) {
-  LiveWorkflow live = WithRuns(Diamond());
+TEST_F(LiveDiamond, RejectsACancellationThatAddsJobs) {
   const absl::Status refused =
-      live.Update({.add_jobs = {test::JobNamed("e")}, .cancel = true}, 100).status();
+      live_.Update({.add_jobs = {JobNamed("e")}, .cancel = true}, 100).status();
   EXPECT_EQ(WrongFieldOf(refused).path, "add_jobs") << refused;
-  EXPECT_EQ(live.Tick(Second(1)).state, JobState::kRunning);
+  EXPECT_EQ(live_.Tick(Second(1)).state, JobState::kRunning);
 }
 
-TEST(LiveWorkflow, CancelsUnstartedJobsWithTheWorkflow) {
-  LiveWorkflow live = WithRuns(Diamond());
-  Observe(live, Running("a-1", 0, 5, 10));
-  live.Tick(Second(5));
-  ASSERT_TRUE(live.Update({.cancel = true}, 100).ok());
-  const Snapshot final = live.Tick(Second(6));
+TEST_F(LiveDiamond, CancelsUnstartedJobsWithTheWorkflow) {
+  Observe(live_, Running("a-1", 0, 5, 10));
+  ASSERT_TRUE(live_.Update({.cancel_jobs = {"b"}}, 100).ok());
+  EXPECT_EQ(live_.Tick(Second(5)).counts.children, 3u);
+  ASSERT_TRUE(live_.Update({.cancel = true}, 100).ok());
+  const Snapshot final = live_.Tick(Second(6));
   EXPECT_EQ(final.state, JobState::kKilled);
+  EXPECT_EQ(final.counts.children, 3u) << "a number of jobs does not change at the end";
   EXPECT_THAT(StatesOf(final), ElementsAre(ChildState::kRunning, ChildState::kCancelled,
                                            ChildState::kCancelled, ChildState::kCancelled));
 }
 
-TEST(LiveWorkflow, NeverTicksBackwards) {
-  LiveWorkflow live = WithRuns(Diamond());
-  live.Tick(Second(50));
-  const Snapshot snapshot = live.Tick(Second(-1000));
+TEST_F(LiveDiamond, NeverTicksBackwards) {
+  live_.Tick(Second(50));
+  const Snapshot snapshot = live_.Tick(Second(-1000));
   EXPECT_EQ(snapshot.at, Second(50));
   EXPECT_GE(snapshot.elapsed(), absl::ZeroDuration());
 }

@@ -46,7 +46,7 @@ TEST(FractionDone, IsTheElapsedShareOfTheTime) {
 }
 
 TEST(FractionDone, IsBelowOneWhileTheIntervalIsOpen) {
-  // The median predicts that the job is over; 80 s may remain. 60 / (60 + 80 / 40)
+  // The median predicts that the job is over, but 80 s may remain: 60 / (60 + 80 / 40).
   EXPECT_DOUBLE_EQ(Shown(60 * kSecond, absl::ZeroDuration(), 80 * kSecond), 60.0 / 62);
 }
 
@@ -131,7 +131,8 @@ TEST(LatestEnd, HoldsTheLatestOfManyFallingEnds) {
   dag::LatestEnd held;
   absl::Time latest;
   for (int at = 1; at <= 300; ++at) latest = held.Hold(At(at), At(1000 - at), absl::Seconds(200));
-  // The end of 200 s ago was 900. It may have been dropped in favour of a neighbour.
+  // 200 s ago, the predicted end was 900. That prediction may have been dropped in favour of a
+  // neighbour.
   EXPECT_NEAR(absl::ToDoubleSeconds(latest - At(900)), 0, 10);
 }
 
@@ -151,7 +152,7 @@ struct Watched {
   absl::Status Say(double seconds, EventBody body) {
     return monitor.Apply(source.At(seconds, std::move(body)));
   }
-  // One more key group of so many bytes and seconds.
+  // Reports one more key group of these bytes and seconds.
   absl::Status Reduce(double at, std::uint64_t bytes, double seconds) {
     reduced.last_group_finished_at = At(at);
     reduced.points = {Point(bytes, seconds)};
@@ -166,18 +167,19 @@ struct Watched {
   }
 };
 
-// A map phase of 10 s, then a reduce task that reports no key groups.
-Watched AfterTheMapPhase() {
+// Returns a job after a map phase of these seconds and with a reduce task that reports no key
+// groups.
+Watched AfterTheMapPhase(double seconds = 10) {
   Watched job;
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
   EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(10, Emitted(M(0), {Partition(0, 4000)})).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(10, Started(R(0))).ok());
+  EXPECT_TRUE(job.Say(seconds, Emitted(M(0), {Partition(0, 4000)})).ok());
+  EXPECT_TRUE(job.Say(seconds, Finished(M(0))).ok());
+  EXPECT_TRUE(job.Say(seconds, Started(R(0))).ok());
   return job;
 }
 
-// Two jobs of a workflow at stage 0. The first has made more progress.
+// Returns a workflow of two jobs at stage 0. The first job has made more progress.
 Snapshot OfTwoJobs(double first, double second) {
   Snapshot snapshot;
   for (const std::uint32_t number : {1, 2}) {
@@ -224,12 +226,7 @@ TEST(ShownProgress, IsRestoredFromThePublishedFraction) {
 
 // At the first tick a few small key groups have ended, and the predicted end is near.
 TEST(ShownProgress, FirstKeyGroupsDoNotMoveTheBarOfANewJob) {
-  Watched job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(0.1, Emitted(M(0), {Partition(0, 4000)})).ok());
-  EXPECT_TRUE(job.Say(0.1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(0.1, Started(R(0))).ok());
+  Watched job = AfterTheMapPhase(0.1);
   for (const double at : {0.12, 0.14, 0.16, 0.18}) {
     EXPECT_TRUE(job.Reduce(at, 500, 0.02).ok());
   }
@@ -241,7 +238,8 @@ TEST(ShownProgress, FirstKeyGroupsDoNotMoveTheBarOfANewJob) {
   EXPECT_GT(job.Tick(9.1).fraction_done, 0.1);
 }
 
-// For any share of the map phase in a job, one half is within half of the job of the truth.
+// For any share of the map phase in a job, one half differs from the true progress by at most one
+// half.
 TEST(ShownProgress, IsHalfwayAfterTheMapPhaseOfAnUnknownJob) {
   Watched job = AfterTheMapPhase();
   const Estimate& forecast = job.Tick(10);
@@ -254,7 +252,7 @@ TEST(ShownProgress, NeverFallsWithTheForecast) {
   Watched job = AfterTheMapPhase();
   const double shown = job.Tick(10).fraction_done;
   EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
-  // A quarter of the bytes took 100 s, so that the rest is long.
+  // A quarter of the bytes took 100 s, so the remaining time is long.
   EXPECT_TRUE(job.Reduce(111, 1000, 100).ok());
   double before = shown;
   for (double at = 111; at < 160; at += 4) {
@@ -288,7 +286,7 @@ TEST(ShownProgress, NeverFallsInAnyForecastOrStageOfAnyJob) {
   }
 }
 
-TEST(ShownProgress, OfAPublishedReducePhaseEndsAtOne) {
+TEST(ShownProgress, EndsAtOneAfterAPublishedReducePhase) {
   Watched job = AfterTheMapPhase();
   EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
   EXPECT_TRUE(job.Reduce(14, 1000, 3).ok());
@@ -308,7 +306,7 @@ TEST(ShownProgress, ContinuesAfterARestart) {
   EXPECT_GE(again.Tick(111).fraction_done, shown);
 }
 
-TEST(ShownProgress, OfAFailedJobStays) {
+TEST(ShownProgress, StaysAfterAFailedJob) {
   Watched job = AfterTheMapPhase();
   const double shown = job.Tick(10).fraction_done;
   EXPECT_TRUE(job.Say(12, Closed(JobOutcome::kFailed)).ok());
@@ -319,11 +317,11 @@ TEST(ShownProgress, OfAFailedJobStays) {
 
 // --- silence
 
-// A job that reports every second, is done with a quarter after 20 s, and then becomes silent.
-Watched ThatFallsSilent() {
+// Returns a job that reduces 100 of 4000 bytes every second until it becomes silent.
+Watched ThatFallsSilent(int silent_at = 20) {
   Watched job = AfterTheMapPhase();
   EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
-  for (int at = 12; at <= 20; ++at) {
+  for (int at = 12; at <= silent_at; ++at) {
     EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
     job.Tick(at);
   }
@@ -338,7 +336,7 @@ TEST(ShownProgress, StaysWhileTheJobIsSilent) {
   Estimate silent = job.Tick(30);
   ASSERT_GT(SilentFor(job.newest), absl::ZeroDuration());
   EXPECT_EQ(silent.fraction_done, heard.fraction_done);
-  EXPECT_EQ(Left(silent), Left(heard)) << "nobody has told that any of it is done";
+  EXPECT_EQ(Left(silent), Left(heard)) << "no progress was reported";
   silent = job.Tick(300);
   EXPECT_EQ(silent.state, EstimateState::kValid);
   EXPECT_EQ(silent.fraction_done, heard.fraction_done);
@@ -378,7 +376,7 @@ TEST(ShownProgress, ASilentJobMayHaveContinued) {
   EXPECT_EQ(Lower(job.Tick(300)), absl::ZeroDuration());
 }
 
-TEST(ShownProgress, OfAnAbandonedJobStays) {
+TEST(ShownProgress, StaysAfterAnAbandonedJob) {
   Watched job = ThatFallsSilent();
   const double heard = job.Tick(21).fraction_done;
   EXPECT_EQ(job.Tick(20 + 15 * 60 + 1).fraction_done, heard);
@@ -397,12 +395,7 @@ TEST(ShownProgress, ContinuesAfterASilence) {
 }
 
 TEST(ShownProgress, TheUpperBoundIsAtLeastTheGrace) {
-  Watched job = AfterTheMapPhase();
-  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
-  for (int at = 12; at <= 50; ++at) {
-    EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
-    job.Tick(at);
-  }
+  Watched job = ThatFallsSilent(50);
   const Estimate& forecast = job.Tick(50.9);
   ASSERT_EQ(forecast.state, EstimateState::kValid);
   EXPECT_GE(Upper(forecast).value(), 2 * kSecond);

@@ -14,12 +14,12 @@
 
 namespace tidemark::test {
 
-// Seconds after the submission.
+// Returns the time this many seconds after the submission.
 inline absl::Time Second(double seconds) {
   return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
 }
 
-// Map and reduce tasks with the given times, without any spread.
+// Returns map and reduce tasks with these times and no spread.
 inline JobProfile Profile(std::uint32_t maps, double map_seconds, std::uint32_t reduces,
                           double reduce_seconds) {
   return {.map_tasks = maps,
@@ -28,12 +28,12 @@ inline JobProfile Profile(std::uint32_t maps, double map_seconds, std::uint32_t 
           .reduce_task_time = absl::Seconds(reduce_seconds)};
 }
 
-// A job named `name` with the id "NAME-1".
+// Returns a job named `name` with the id "NAME-1".
 inline PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
   return {.name = name, .job_id = name + "-1", .after = std::move(after)};
 }
 
-// a -> b, a -> c, b and c -> d, on 4 slots.
+// Returns the plan a -> b, a -> c, b and c -> d, on 4 slots.
 inline Plan Diamond() {
   return {.id = "wf",
           .jobs = {JobNamed("a"), JobNamed("b", {"a"}), JobNamed("c", {"a"}),
@@ -41,8 +41,8 @@ inline Plan Diamond() {
           .cluster = {.slots = 4}};
 }
 
-// A snapshot at `at` of a job that started at `start`, with the given remaining time by its own
-// forecast.
+// Returns a snapshot at `at` of a job that started at `start`. Its own forecast is the given
+// remaining time.
 inline Snapshot Running(const std::string& job_id, double start, double at, double remaining) {
   Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
   snapshot.state = JobState::kRunning;
@@ -73,7 +73,7 @@ inline Snapshot Ended(const std::string& job_id, double start, double at,
   return snapshot;
 }
 
-// The median in seconds; -1 without a forecast.
+// Returns the median in seconds, or -1 without a forecast.
 inline double SecondsOf(const std::optional<Range>& range) {
   return range ? absl::ToDoubleSeconds(range->median) : -1;
 }

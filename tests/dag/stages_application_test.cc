@@ -32,8 +32,8 @@ TEST(Growth, ASingleJobMayBeTheOnlyOne) {
   EXPECT_GT(*std::max_element(growth.begin(), growth.end()), 1000);
 }
 
-// With a probability of 2/3 for more work, it exceeds t with probability 2/3 x 100 / (100 + t): a
-// half at 33.
+// More work follows with a probability of 2/3 and exceeds t with probability 2/3 x 100 / (100 + t),
+// which is a half at 33 s.
 TEST(Growth, ARepeatingApplicationContinues) {
   const Submissions loop = {.count = 9, .kinds = 2, .is_newest_repeated = true};
   EXPECT_DOUBLE_EQ(ChanceOfMore(loop), 2.0 / 3);
@@ -80,7 +80,7 @@ StageNow Shape(const PastStage& profile) {
   return {.name = profile.name, .parents = profile.parents, .tasks = profile.tasks};
 }
 
-// Scan 8 x 10 s, join 4 x 5 s on 4 slots: 20 + 5 s.
+// Returns a run that scans (8 x 10 s) and joins (4 x 5 s) on 4 slots in 20 + 5 s.
 PastRun ScanAndJoin() {
   return {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
 }
@@ -122,7 +122,7 @@ TEST(ApplicationOfStages, IsDeterministic) {
   EXPECT_EQ(Estimate(now, {&run}, 4).end.median, Estimate(now, {&run}, 4).end.median);
 }
 
-// A factor of e in the draws and of e^2 in the bounds, for waiting and for running tasks.
+// The factor is e in the draws and e^2 in the bounds, for waiting and for running tasks.
 TEST(ApplicationOfStages, AnUnknownStageWithOnlyRunningTasksIsWide) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
   now.stages[0].running.assign(4, {.elapsed = 0, .warmth = Warmth::kRest});
@@ -153,7 +153,7 @@ TEST(ApplicationOfStages, AllowsForUnknownFutureStages) {
   EXPECT_GT(Estimate(now, {}, 4).end.upper, 100);
 }
 
-// Two tasks of 10 s of the stage remain; a planned stage has four similar tasks.
+// Two tasks of 10 s of the stage remain. A planned stage has four similar tasks.
 TEST(ApplicationOfStages, ExpectsPlannedStages) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
   now.stages[0].finished.assign(2, {.seconds = 10, .warmth = Warmth::kRest});
@@ -173,7 +173,7 @@ TEST(ApplicationOfStages, PrefersAPastRunToThePlan) {
   EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 25, 2.5);
 }
 
-// Stages of a loop: the first round took 40 s on two slots.
+// The stages form a loop, whose first round took 40 s on two slots.
 TEST(ApplicationOfStages, AStageOfRepeatedWorkTakesAsLong) {
   WorkflowNow now = {.stages = {{.name = "load", .tasks = 8},
                                 {.name = "round 1", .parents = {0}, .tasks = 8},
@@ -191,7 +191,8 @@ TEST(ApplicationOfStages, AStageOfRepeatedWorkTakesAsLong) {
   EXPECT_DOUBLE_EQ(repeated.known_share, 1);
 }
 
-// All others took 1 s. A task that is late by 20 s is late by 20 s more with probability one half.
+// All other tasks took 1 s. A task that is late by 20 s will be late by 20 s more with probability
+// one half.
 TEST(ApplicationOfStages, ALateTaskIsLateByAsMuchAgain) {
   WorkflowNow now = {.stages = {{.name = "join", .tasks = 8}}, .elapsed = 30};
   now.stages[0].finished.assign(7, {.seconds = 1, .warmth = Warmth::kRest});
@@ -202,8 +203,8 @@ TEST(ApplicationOfStages, ALateTaskIsLateByAsMuchAgain) {
   EXPECT_GT(late.end.upper, 100);
 }
 
-// Eight tasks on two slots. Two of them have run for 20 s, while the tasks of the stage before took
-// 1 s.
+// The stage has eight tasks on two slots. Two of them have run for 20 s, while the tasks of the
+// stage before took 1 s.
 TEST(ApplicationOfStages, TasksThatExceedAGuessLengthenLaterTasks) {
   WorkflowNow now = {.stages = {{.name = "map", .tasks = 8}, {.name = "group", .parents = {0}}},
                      .elapsed = 30,
@@ -236,7 +237,7 @@ TEST(ApplicationOfStages, PrefersKeyGroupsToTasks) {
   };
   EXPECT_NEAR(end().median, 40, 1e-9);
   EXPECT_NEAR(end().upper, 50, 1e-9);
-  by_key_groups.work.running = {5};  // of another instant
+  by_key_groups.work.running = {5};  // belongs to another instant
   EXPECT_LT(end().median, 30);
 }
 

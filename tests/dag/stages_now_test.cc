@@ -37,13 +37,25 @@ StageOpened Stage(std::uint32_t number, std::uint32_t tasks,
           .task_count = tasks};
 }
 
+StageOpened Skipped(StageOpened stage) {
+  stage.skipped = true;
+  return stage;
+}
+StageOpened OpenedAt(double seconds, StageOpened stage) {
+  stage.opened_at = At(seconds);
+  return stage;
+}
+
 struct Job {
   explicit Job(std::vector<StageOpened> stages) {
     Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
   }
   void Say(double seconds, EventBody body) {
-    const absl::Status applied = facts::Apply(driver.At(seconds, std::move(body)), {}, state);
+    const absl::Status applied = TrySay(seconds, std::move(body));
     EXPECT_TRUE(applied.ok()) << applied;
+  }
+  absl::Status TrySay(double seconds, EventBody body) {
+    return facts::Apply(driver.At(seconds, std::move(body)), {}, state);
   }
   void Executor(double seconds, std::uint32_t number, std::uint32_t slots) {
     Say(seconds, ExecutorOpened{.executor = number, .host = "h", .slots = slots});
@@ -124,8 +136,8 @@ TEST(StagesNow, SeparatesEndedRunningAndWaitingTasks) {
   EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
 }
 
-// Two slots: 0-3 and 0-1, then 1-6 of stage 0; stage 1 at 6.
-TEST(StagesNow, KnowsTheEarlierTasksOfASlot) {
+// On two slots, stage 0 runs at 0-3, 0-1 and 1-6. Stage 1 starts at 6.
+TEST(StagesNow, CountsTheEarlierTasksOfASlot) {
   Job job({Stage(0, 3), Stage(1, 1, {0})});
   job.Executor(0, 0, 1);
   job.Executor(0, 1, 1);
@@ -154,7 +166,7 @@ TEST(StagesNow, AReturningSlotIsColdForItsStage) {
               ElementsAre(Warmth::kFresh, Warmth::kFirst, Warmth::kRest));
 }
 
-TEST(StagesNow, KnowsTheSizeOfExecutors) {
+TEST(StagesNow, HasTheSizeOfExecutors) {
   Job job({Stage(0, 3)});
   EXPECT_EQ(job.Now(0).slots_per_executor, 0);
   job.Executor(0, 0, 2);
@@ -192,9 +204,7 @@ TEST(StagesNow, TheFirstStagesOfAGroupWaitForEndedGroups) {
   EXPECT_THAT(now.stages[2].parents, ElementsAre(1));
   EXPECT_DOUBLE_EQ(now.stages[1].waited, 2);
   EXPECT_EQ(now.stages[1].lag, std::nullopt) << "decided by past runs";
-  StageOpened submitted = Stage(3, 1, {}, "job 1");
-  submitted.opened_at = At(7);
-  job.Say(7, submitted);
+  job.Say(7, OpenedAt(7, Stage(3, 1, {}, "job 1")));
   EXPECT_DOUBLE_EQ(job.Now(8).stages[1].lag.value_or(-1), 3);
 }
 
@@ -202,9 +212,7 @@ TEST(StagesNow, TheLagOfAStageEndsWhenItsFirstTaskStartsOnAFreeSlot) {
   Job job({});
   job.Say(1, Stage(0, 1, {}, "job 0"));
   job.Run(1, 4, Task(0, 0));
-  StageOpened submitted = Stage(1, 1, {0}, "job 0");
-  submitted.opened_at = At(5);
-  job.Say(5, submitted);
+  job.Say(5, OpenedAt(5, Stage(1, 1, {0}, "job 0")));
   job.Run(7, 8, Task(1, 0));
   EXPECT_DOUBLE_EQ(job.Now(9).stages[1].lag.value_or(-1), 3) << "its tasks were serialized for 2 s";
 }
@@ -214,25 +222,19 @@ TEST(StagesNow, WaitingForASlotIsNotLag) {
   job.Say(1, Stage(0, 1, {}, "job 0"));
   job.Say(1, Stage(1, 1, {}, "job 1"));
   job.Run(1, 4, Task(0, 0));
-  StageOpened submitted = Stage(2, 1, {0}, "job 0");
-  submitted.opened_at = At(5);
   job.Run(2, 7, Task(1, 0));
-  job.Say(7, submitted);
+  job.Say(7, OpenedAt(5, Stage(2, 1, {0}, "job 0")));
   job.Run(7, 8, Task(2, 0));
   EXPECT_DOUBLE_EQ(job.Now(9).stages[2].lag.value_or(-1), 1);
 }
 
-// An adaptive query: its second job lists the first one's stage again, as skipped.
+// In an adaptive query, the second job lists the stage of the first one again, as skipped.
 TEST(StagesNow, ALaterJobOfAGroupWaitsForItsEndedStages) {
   Job job({});
   job.Say(1, Stage(0, 1, {}, "sql/0"));
   job.Run(1, 4, Task(0, 0));
-  StageOpened skipped = Stage(1, 1, {}, "sql/0");
-  skipped.skipped = true;
-  job.Say(5, skipped);
-  StageOpened join = Stage(2, 1, {1}, "sql/0");
-  join.opened_at = At(6);
-  job.Say(6, join);
+  job.Say(5, Skipped(Stage(1, 1, {}, "sql/0")));
+  job.Say(6, OpenedAt(6, Stage(2, 1, {1}, "sql/0")));
   const WorkflowNow now = job.Now(7);
   EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
   EXPECT_DOUBLE_EQ(now.stages[2].lag.value_or(-1), 2) << "since the end of stage 0";
@@ -260,33 +262,26 @@ TEST(StagesNow, PoolsTakeTurns) {
 }
 
 TEST(StagesNow, ASkippedStageHasNoRemainingTasks) {
-  StageOpened skipped = Stage(0, 50);
-  skipped.skipped = true;
-  EXPECT_EQ(Job({skipped}).Now(1).stages[0].tasks, 0u);
+  EXPECT_EQ(Job({Skipped(Stage(0, 50))}).Now(1).stages[0].tasks, 0u);
 }
 
-// A map stage of Spark whose output existed and was lost with its executor.
+// The output of a Spark map stage existed and was lost with its executor.
 TEST(StagesNow, ASkippedStageWithRunningTasksIsNotSkipped) {
-  StageOpened skipped = Stage(0, 2);
-  skipped.skipped = true;
-  Job job({skipped});
+  Job job({Skipped(Stage(0, 2))});
   job.Say(3, Stage(0, 2));
   job.Say(4, Started(Task(0, 0)));
   EXPECT_EQ(job.Now(5).stages[0].tasks, 2u);
   EXPECT_EQ(job.Now(5).stages[0].running.size(), 1u);
 }
 
-// A job of Spark lists the stages of an earlier job from which it descends.
+// A Spark job lists the stages of an earlier job from which it descends.
 TEST(StagesNow, TheLagAfterASkippedStageStartsAtItsParents) {
   Job job({Stage(0, 1, {}, "job 0")});
   job.Run(0, 10, Task(0, 0));
-  StageOpened skipped = Stage(1, 1, {}, "job 1");
-  skipped.skipped = true;
-  StageOpened last = Stage(2, 1, {1}, "job 1");
-  job.Say(11, skipped);
+  const StageOpened last = Stage(2, 1, {1}, "job 1");
+  job.Say(11, Skipped(Stage(1, 1, {}, "job 1")));
   job.Say(11, last);
-  last.opened_at = At(12);
-  job.Say(12, last);
+  job.Say(12, OpenedAt(12, last));
   EXPECT_DOUBLE_EQ(job.Now(13).stages[2].lag.value_or(-1), 2);
 }
 
@@ -297,8 +292,9 @@ TEST(StagesNow, AStageThatAppearsAfterItsChildrenBecomesTheirParent) {
   EXPECT_THAT(job.Now(2).stages[1].parents, ElementsAre(0));
 }
 
-// Its first attempt had ten tasks: two have ended and one is still running; the second has three.
-TEST(StagesNow, AResubmittedStageWithFewerTasksHasThose) {
+// The first attempt at the stage had ten tasks, of which two have ended and one is still running.
+// The second attempt has three.
+TEST(StagesNow, AResubmittedStageMayHaveFewerTasks) {
   Job job({Stage(2, 10)});
   job.Run(0, 4, Task(2, 8));
   job.Run(0, 5, Task(2, 9));
@@ -348,7 +344,7 @@ TEST(StagesNow, StagesOfMapReduceAreLikeOthers) {
   EXPECT_FALSE(HasOtherStages(Job(MapReduceStages(2, 1)).state));
 }
 
-// With key groups the first job of a Spark application has the stages of MapReduce.
+// With key groups, the first job of a Spark application has the stages of MapReduce.
 TEST(StagesNow, AnEngineThatGroupsStagesMayBringMore) {
   std::vector<StageOpened> stages = MapReduceStages(2, 1);
   for (StageOpened& stage : stages) stage.group = "job/0";
@@ -367,9 +363,7 @@ TEST(StagesNow, AddsPlannedStages) {
   EXPECT_THAT(planned[0].parents, ElementsAre(0));
   EXPECT_EQ(planned[1].tasks, 1u);
   EXPECT_THAT(planned[1].parents, ElementsAre(1)) << "the previous stage";
-  StageOpened skipped = Stage(1, 8, {}, "sql/0");
-  skipped.skipped = true;
-  job.Say(3, skipped);
+  job.Say(3, Skipped(Stage(1, 8, {}, "sql/0")));
   EXPECT_THAT(job.Now(3).planned, SizeIs(2)) << "stages of other groups do not count";
   job.Say(4, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 1}});
   EXPECT_THAT(job.Now(4).planned, SizeIs(1)) << "the group was planned again";
@@ -415,7 +409,7 @@ TEST(ProfileOf, OmitsStagesThatDidNotRunAndConnectsTheirNeighbours) {
   EXPECT_THAT(run.stages[1].seconds[static_cast<std::size_t>(Warmth::kFirst)], ElementsAre(2));
 }
 
-// Half of its tasks are not representative for the next run.
+// Half of the tasks of a failed stage are not representative of the next run.
 TEST(ProfileOf, OmitsAFailedStage) {
   Job job({Stage(0, 2), Stage(1, 1)});
   job.Run(1, 2, Task(0, 0));
@@ -512,8 +506,7 @@ TEST(StagesNow, MeasuresALagByOneClock) {
     EXPECT_TRUE(facts::Apply(event, {}, job.state).ok());
   };
   job.driver = test::Source("driver");
-  StageOpened submitted = Stage(1, 1, {0});
-  submitted.opened_at = At(6) + absl::Hours(1);
+  const StageOpened submitted = OpenedAt(6 + 3600, Stage(1, 1, {0}));
   say(0, Started(Task(0, 0)));
   say(4, Finished(Task(0, 0)));
   say(6, submitted);
@@ -536,7 +529,7 @@ TEST(StagesNow, CountsTheTasksOfExecutorsWithoutReportedSlots) {
   EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
 }
 
-// A driver of Spark does this.
+// A Spark driver reports ends late.
 TEST(StagesNow, LateReportedEndsAddNoSlotsToExecutors) {
   Job job({Stage(0, 9)});
   job.Executor(0, 0, 2);
@@ -569,7 +562,8 @@ TEST(StagesNow, ClosedExecutorsHaveNoSlotsUnlessAllAreClosed) {
   EXPECT_EQ(job.Now(4).slots, 4);  // at once
 }
 
-// Two executors with sixteen cores and one GPU each: each runs one task of 10 s at a time.
+// Returns a job on two executors with sixteen cores and one GPU each. Each executor runs one task
+// of 10 s at a time.
 Job OnTwoGpus(double seconds) {
   Job job({Stage(0, 64), Stage(1, 32, {0})});
   job.Executor(0, 0, 16);
@@ -698,30 +692,13 @@ TEST(ProfileOf, LimitsTheTimesOfManyStages) {
   EXPECT_LE(kept, PastRun::kTaskTimesMax);
 }
 
-struct TrackedJob {
-  TrackedJob() { Say(0, JobOpened{.name = "query", .submitted_at = At(0)}); }
-  void Say(double seconds, EventBody body) {
-    facts::Apply(driver.At(seconds, std::move(body)), {}, state).IgnoreError();
-  }
-  void Start(double seconds, const AttemptId& task, std::uint32_t executor) {
-    AttemptChanged started = Started(task);
-    started.executor = executor;
-    Say(seconds, started);
-  }
-  // A stage of `tasks` tasks of a second each, in sequence.
-  double RunStage(double from, std::uint32_t number, std::uint32_t tasks) {
-    Say(from, StageOpened{.stage = number, .task_count = tasks, .opened_at = At(from)});
-    for (std::uint32_t index = 0; index < tasks; ++index) {
-      Start(from + index, {.stage = number, .index = index}, 0);
-      Say(from + index + 1, Finished({.stage = number, .index = index}));
-    }
-    Say(from + tasks, StageClosed{.stage = number});
-    return from + tasks;
-  }
-
-  test::Source driver;
-  facts::JobRecord state{1};
-};
+// Runs a stage of `tasks` tasks of a second each, in sequence. Returns its end.
+double RunStage(Job& job, double from, std::uint32_t number, std::uint32_t tasks) {
+  job.Say(from, StageOpened{.stage = number, .task_count = tasks, .opened_at = At(from)});
+  for (std::uint32_t i = 0; i < tasks; ++i) job.Run(from + i, from + i + 1, Task(number, i));
+  job.Say(from + tasks, StageClosed{.stage = number});
+  return from + tasks;
+}
 
 void ExpectSame(const StageNow& a, const StageNow& b) {
   SCOPED_TRACE(a.number);
@@ -774,13 +751,13 @@ void ExpectSame(const WorkflowNow& a, const WorkflowNow& b) {
   for (std::size_t i = 0; i < a.stages.size(); ++i) ExpectSame(a.stages[i], b.stages[i]);
 }
 
-// A driver that makes all permitted reports: parallel stages, tasks with and without executors,
-// lost ends, late starts, attempts at stages that have ended.
+// A driver that makes all permitted reports. They include parallel stages, tasks with and without
+// executors, lost ends, late starts, and attempts at stages that have ended.
 class Hectic {
  public:
   explicit Hectic(std::uint32_t seed) : random_(seed) {
     for (std::uint32_t number = 0; number < Below(4); ++number) {
-      job_.Say(0, ExecutorOpened{.executor = number, .host = "h", .slots = Below(3)});
+      Try(ExecutorOpened{.executor = number, .host = "h", .slots = Below(3)});
     }
   }
 
@@ -793,14 +770,14 @@ class Hectic {
       case 0:
         return Open(Below(20) == 0 ? Below(40) : stages_);
       case 1:
-        return job_.Say(now_, GroupClosed{.group = Group(Below(5))});
+        return Try(GroupClosed{.group = Group(Below(5))});
       case 2:
       case 3:
         return Close();
       case 4:
         if (Below(10) > 0) return;
-        if (Below(2) == 0) return job_.Say(now_, ExecutorClosed{Below(6)});
-        return job_.Say(now_, ExecutorOpened{.executor = 3 + Below(3), .host = "h", .slots = 1});
+        if (Below(2) == 0) return Try(ExecutorClosed{Below(6)});
+        return Try(ExecutorOpened{.executor = 3 + Below(3), .host = "h", .slots = 1});
       default:
         return running_.size() < 6 ? StartTask() : EndTask();
     }
@@ -810,6 +787,8 @@ class Hectic {
   std::uint32_t Below(std::uint32_t most) {
     return std::uniform_int_distribution<std::uint32_t>(0, most - 1)(random_);
   }
+  // Some reports are contradictory and are rejected.
+  void Try(EventBody body) { job_.TrySay(now_, std::move(body)).IgnoreError(); }
   static std::string Group(std::uint32_t number) { return "job/" + std::to_string(number); }
 
   void Open(std::uint32_t number) {
@@ -822,7 +801,7 @@ class Hectic {
     stage.task_count = 5;
     if (number > 0 && Below(2) == 0) stage.parents = {Below(number), Below(number + 3)};
     stage.skipped = Below(8) == 0;
-    job_.Say(now_, std::move(stage));
+    Try(std::move(stage));
     stages_ = std::max(stages_, number + 1);
   }
   void Close() {
@@ -832,10 +811,9 @@ class Hectic {
     for (std::size_t n = running_.size(); n-- > 0;) {
       if (running_[n].stage == number && Below(20) > 0) End(n);
     }
-    job_.Say(now_,
-             StageClosed{.stage = number,
-                         .attempt = 1,
-                         .outcome = Below(6) == 0 ? JobOutcome::kFailed : JobOutcome::kSucceeded});
+    Try(StageClosed{.stage = number,
+                    .attempt = 1,
+                    .outcome = Below(6) == 0 ? JobOutcome::kFailed : JobOutcome::kSucceeded});
   }
   void StartTask() {
     if (stages_ == 0) return;
@@ -846,19 +824,19 @@ class Hectic {
     AttemptChanged started = Started(task);
     if (Below(5) > 0) started.executor = Below(5);
     started.at = At(Below(15) == 0 ? std::max(now_ - 3, 0.0) : now_);
-    job_.Say(now_, started);
+    Try(started);
     running_.push_back(task);
   }
   void EndTask() { End(Below(static_cast<std::uint32_t>(running_.size()))); }
   void End(std::size_t n) {
     AttemptChanged ended = Below(8) == 0 ? test::Failed(running_[n]) : Finished(running_[n]);
     ended.at = At(now_);
-    job_.Say(now_, ended);
+    Try(ended);
     running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(n));
   }
 
   std::mt19937 random_;
-  TrackedJob job_;
+  Job job_{std::vector<StageOpened>{}};
   double now_ = 0;
   std::uint32_t stages_ = 0;
   std::vector<AttemptId> running_;
@@ -881,13 +859,13 @@ TEST(StagesTracker, EqualsANewTracker) {
 
 TEST(StagesTracker, VisitsTheTasksOfAnEndedStageOnce) {
   const auto steps_with = [](std::uint32_t tasks) {
-    TrackedJob job;
+    Job job({});
     job.Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 1});
     StagesTracker tracker;
     double now = 0;
     std::size_t steps = 0;
     for (std::uint32_t number = 0; number < 50; ++number) {
-      now = job.RunStage(now, number, tasks);
+      now = RunStage(job, now, number, tasks);
       tracker.At(job.state, At(now));
       for (int n = 0; n < 4; ++n) {
         tracker.At(job.state, At(now));
@@ -900,8 +878,8 @@ TEST(StagesTracker, VisitsTheTasksOfAnEndedStageOnce) {
 }
 
 TEST(StagesTracker, RemovesExpectedStagesOfThePreviousCall) {
-  TrackedJob job;
-  job.RunStage(0, 0, 2);
+  Job job({});
+  RunStage(job, 0, 0, 2);
   StagesTracker tracker;
   tracker.At(job.state, At(2)).stages.emplace_back();
   EXPECT_EQ(tracker.At(job.state, At(3)).stages.size(), 1u);

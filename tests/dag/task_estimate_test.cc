@@ -22,6 +22,12 @@ PastStage Profile(std::vector<double> rest) {
   return profile;
 }
 
+// Returns the estimate on ten slots after a run on ten slots.
+TaskEstimate AfterARun(std::vector<double> seconds) {
+  const PastStage run = Profile(std::move(seconds));
+  return EstimateTasks(std::vector<PastStageRun>{{10, &run}}, run.tasks, 10, kConstants);
+}
+
 double RestMean(const TaskEstimate& expected) { return expected.Of(Warmth::kRest).mean(); }
 
 StageNow Finished(std::size_t tasks, std::size_t finished, double seconds) {
@@ -31,15 +37,13 @@ StageNow Finished(std::size_t tasks, std::size_t finished, double seconds) {
 }
 
 TEST(TaskEstimate, EqualsThePastRunWithTheSameSlots) {
-  const PastStage run = Profile({8, 12});
-  const TaskEstimate expected =
-      EstimateTasks(std::vector<PastStageRun>{{10, &run}}, run.tasks, 10, kConstants);
+  const TaskEstimate expected = AfterARun({8, 12});
   EXPECT_TRUE(expected.is_known);
   EXPECT_NEAR(RestMean(expected), 10, 1e-9);
 }
 
-// With ten times the slots: crowding, and a wider deviation. A long task is less sensitive to other
-// tasks.
+// With ten times the slots, contention increases the time, and the deviation is wider. A long task
+// is less sensitive to other tasks.
 TEST(TaskEstimate, GrowsByCrowdingAfterOneRun) {
   const PastStage run = Profile({10});
   const std::vector<PastStageRun> runs = {{10, &run}};
@@ -80,8 +84,8 @@ TEST(TasksAtOnce, AreSpreadEvenlyOverTheWaves) {
   EXPECT_EQ(TasksAtOnce(0, 8), 8);
 }
 
-// 10 s on 10 and 20 s on 40 slots: between them the time is near the geometric mean. At 160 slots
-// the line alone would give 40 s, and the prior damps it.
+// Tasks take 10 s on 10 slots and 20 s on 40. Between them, the time is near the geometric mean. At
+// 160 slots, the line alone would give 40 s, and the prior damps it.
 TEST(TaskEstimate, InterpolatesBetweenRunsAndDampsExtrapolation) {
   const PastStage few = Profile({10});
   const PastStage many = Profile({20});
@@ -91,9 +95,7 @@ TEST(TaskEstimate, InterpolatesBetweenRunsAndDampsExtrapolation) {
 }
 
 TEST(TaskEstimate, GivesEveryKindOfTaskATime) {
-  const PastStage run = Profile({10});
-  const TaskEstimate expected =
-      EstimateTasks(std::vector<PastStageRun>{{10, &run}}, run.tasks, 10, kConstants);
+  const TaskEstimate expected = AfterARun({10});
   for (const durations::TimeDistribution& times : expected.times) EXPECT_GT(times.mean(), 0);
   EXPECT_GT(expected.Of(Warmth::kFresh).mean(), expected.Of(Warmth::kFirst).mean());
 }
@@ -105,11 +107,10 @@ TEST(TaskEstimate, IsUnknownWithoutRunsOrTasks) {
   EXPECT_NEAR(RestMean(EstimateTasksNow(expected, Finished(9, 3, 7), kConstants)), 7, 1e-6);
 }
 
-// The past run took 10 s, this one shows 20 s: more tasks move the estimate to 20 s and narrow it.
+// Tasks took 10 s in the past run and take 20 s in this run. More tasks move the estimate to 20 s
+// and narrow it.
 TEST(TaskEstimate, MovesToThisRunInProportionToTheEvidence) {
-  const PastStage run = Profile({10});
-  const TaskEstimate before =
-      EstimateTasks(std::vector<PastStageRun>{{10, &run}}, run.tasks, 10, kConstants);
+  const TaskEstimate before = AfterARun({10});
   const TaskEstimate few = EstimateTasksNow(before, Finished(1000, 2, 20), kConstants);
   const TaskEstimate many = EstimateTasksNow(before, Finished(1000, 900, 20), kConstants);
   EXPECT_GT(RestMean(few), 10);
@@ -120,16 +121,14 @@ TEST(TaskEstimate, MovesToThisRunInProportionToTheEvidence) {
 }
 
 TEST(TaskEstimate, RunningTasksLongerThanTheirMeanCountAsAtLeastThatLong) {
-  const PastStage run = Profile({10});
-  const TaskEstimate before =
-      EstimateTasks(std::vector<PastStageRun>{{10, &run}}, run.tasks, 10, kConstants);
+  const TaskEstimate before = AfterARun({10});
   StageNow young = {.name = "scan", .tasks = 4, .running = {{5, Warmth::kRest}}};
   StageNow old = {.name = "scan", .tasks = 4, .running = {{40, Warmth::kRest}}};
   EXPECT_DOUBLE_EQ(RestMean(EstimateTasksNow(before, young, kConstants)), 10);
   EXPECT_GT(RestMean(EstimateTasksNow(before, old, kConstants)), 10);
 }
 
-// 4 s for a quarter of its input: 16 s, before any task has ended.
+// The task took 4 s for a quarter of its input, so it takes 16 s. No task has ended yet.
 TEST(TaskEstimate, ThePaceOfTheFirstTaskEstimatesTheOthers) {
   StageNow stage = {.name = "scan", .tasks = 10};
   stage.running.push_back({.elapsed = 4, .warmth = Warmth::kRest, .fraction = 0.25});
@@ -141,9 +140,7 @@ TEST(TaskEstimate, ThePaceOfTheFirstTaskEstimatesTheOthers) {
 }
 
 TEST(TaskEstimate, APartOfATaskIsLessEvidenceThanAWholeOne) {
-  const PastStage run = Profile({10});
-  const TaskEstimate before =
-      EstimateTasks(std::vector<PastStageRun>{{10, &run}}, run.tasks, 10, kConstants);
+  const TaskEstimate before = AfterARun({10});
   StageNow stage = {.name = "scan", .tasks = 10};
   stage.running.push_back({.elapsed = 4, .warmth = Warmth::kRest, .fraction = 0.2});
   const double by_part = RestMean(EstimateTasksNow(before, stage, kConstants));
@@ -162,7 +159,8 @@ TEST(MatchStages, PrefersTheNameThenTheTasksThenThePlace) {
                                                  std::nullopt, std::nullopt));
 }
 
-// Four tasks of 5 s each, adjusted with a deviation of 0.3; runs of one stage differ by 0.1.
+// Returns four tasks of 5 s each, adjusted with a deviation of 0.3. Runs of one stage differ by
+// 0.1.
 StageNow Turn() { return {.name = "turn", .work = 7, .tasks = 4, .adjusted_deviation = 0.3}; }
 
 TaskEstimate FiveSeconds() {
@@ -179,8 +177,9 @@ StageNow Done(double seconds) {
 }
 
 // By hand. The first turn took 10 s instead of 5: ln 2 = 0.693. The mean of four tasks has a
-// variance of 0.04 / 4, and runs differ by 0.1^2: a precision of 50, compared with 1 / 0.09 = 11.1
-// of the adjusted times. 0.693 x 50 / 61.1 = 0.567, and 1 / sqrt(61.1) = 0.128 remain.
+// variance of 0.04 / 4, and runs differ by 0.1^2. The precision is therefore 50, compared with 1 /
+// 0.09 = 11.1 for the adjusted times. The correction is 0.693 x 50 / 61.1 = 0.567, and the
+// remaining deviation is 1 / sqrt(61.1) = 0.128.
 TEST(CorrectAdjusted, FinishedStagesCorrectOthersOfTheirWork) {
   std::vector<TaskEstimate> before = {FiveSeconds(), FiveSeconds()};
   CorrectAdjusted({Done(10), Turn()}, {}, before);

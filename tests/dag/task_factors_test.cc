@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 const durations::FixedDraws& kDraws = durations::FixedDraws::For(10);
 constexpr EstimateConstants kConstants;
 
-// One task for each time, the first of index 0.
+// Returns one finished task for each time. The first task has index 0.
 StageNow Finished(const std::vector<double>& seconds) {
   StageNow stage = {.tasks = seconds.size()};
   for (std::size_t i = 0; i < seconds.size(); ++i) {
@@ -72,7 +72,8 @@ TEST(LongTasks, TasksWithoutATimeAreNotLong) {
   EXPECT_THAT(UsualTimes(std::vector<double>{0, 0}), SizeIs(2));
 }
 
-// 30 s more, and 80 s in a run whose tasks took twice their present estimate.
+// The hot task takes 30 s more than the others in one run, and 80 s more in a run whose tasks took
+// twice their present estimate.
 TEST(LongTasks, AreEstimatedByTheMeanOfTheRuns) {
   const std::vector<LongTask> newest = {{1, 30}};
   const std::vector<LongTask> older = {{1, 80}};
@@ -81,7 +82,7 @@ TEST(LongTasks, AreEstimatedByTheMeanOfTheRuns) {
   EXPECT_THAT(EstimateLongTasks({}), IsEmpty());
 }
 
-// A node was slow in one run; the two others had no long tasks.
+// A node was slow in one run. The two other runs had no long tasks.
 TEST(LongTasks, OneLongTimeInThreeRunsCountsAThird) {
   const std::vector<LongTask> slow = {{1, 30}};
   const std::vector<LongTasksOfRun> runs = {{}, {slow}, {}};
@@ -99,7 +100,7 @@ TEST(LongTasks, OtherTasksKeepTheirTimes) {
   EXPECT_NEAR(of_other_count.Of(Warmth::kRest).mean(), 17.5, 1e-9);
 }
 
-// A run without indexes of long tasks, or with too many of them.
+// A run may have no indexes of long tasks, or too many of them.
 TEST(LongTasks, AllTimesOfARunWithoutIndexesCount) {
   PastStage untold = ProfileOf({10, 40, 10, 10});
   untold.long_tasks.clear();
@@ -111,7 +112,7 @@ TEST(LongTasks, AllTimesOfARunWithoutIndexesCount) {
   EXPECT_NEAR(expected.Of(Warmth::kRest).mean(), std::sqrt(10 * 17.5), 1e-9);
 }
 
-// The short tasks ended in their former times, and so will the hot one.
+// The short tasks took as long as in the past run, and the hot task is expected to do the same.
 TEST(LongTasks, ShortTasksThatEndFirstDoNotShortenTheStage) {
   const PastStage run = ProfileOf({10, 10, 10, 40});
   const TaskEstimate before = EstimateTasks(std::vector<PastStageRun>{{2, &run}}, 4, 2, kConstants);
@@ -139,7 +140,7 @@ TEST(LongTasks, WaitingTasksHaveFactorsInTheOrderOfTheirIndexes) {
   EXPECT_THAT(factors.of_others, IsEmpty());
 }
 
-// A hot task of 1,802 s among 1,000 waiting tasks of 2 s each: 1 + 1,800 / 1,000 / 2.
+// A hot task of 1,802 s waits among 1,000 tasks of 2 s each: 1 + 1,800 / 1,000 / 2.
 TEST(LongTasks, ManyWaitingTasksShareTheMean) {
   StageNow stage = {.tasks = 1'000};
   const TaskFactors factors = FactorsOfLongTasks(stage, OfTwoSeconds({{500, 1800}}), kDraws);
@@ -157,7 +158,7 @@ TEST(LongTasks, EndedLongTasksDoNotChangeTheOthers) {
 const durations::FixedDraws& kSizeDraws = durations::FixedDraws::For(10);
 constexpr TaskEstimate kOfThisRun = {.is_known = true};
 
-// Eight tasks of 10 MB ended after 10 s each, and one is running.
+// Returns a stage of which eight tasks of 10 MB ended after 10 s each and one task is running.
 StageNow WithPending(const std::vector<double>& sizes) {
   StageNow stage = {.tasks = 9 + sizes.size(), .pending_sizes = sizes};
   stage.finished.assign(8, {.seconds = 10, .size = 1e7});

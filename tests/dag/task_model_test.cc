@@ -32,8 +32,8 @@ std::vector<SubStageTime> Shared(const std::vector<Sharer>& sharers) {
   return times.value_or(std::vector<SubStageTime>{});
 }
 
-// Two tasks read 160 MB each at a total of 160 MB/s: one alone would take 1 s, one of two takes 2
-// s.
+// Two tasks read 160 MB each at a total of 160 MB/s. One task alone would take 1 s, and each of the
+// two takes 2 s.
 TEST(ShareNode, SplitsADiskEvenly) {
   const SubStage reads = Reads(160);
   const auto times = Shared({{&reads, 1}, {&reads, 1}});
@@ -41,7 +41,7 @@ TEST(ShareNode, SplitsADiskEvenly) {
   EXPECT_DOUBLE_EQ(Seconds(times[1]), 2);
 }
 
-// Different resources do not interfere: 4 tasks compute on 6 cores while another task reads.
+// Different resources do not interfere. 4 tasks compute on 6 cores while another task reads.
 TEST(ShareNode, DoesNotSlowTasksWithDifferentBottlenecks) {
   const SubStage reads = Reads(160);
   const SubStage computes = Computes(3);
@@ -52,8 +52,8 @@ TEST(ShareNode, DoesNotSlowTasksWithDifferentBottlenecks) {
   EXPECT_EQ(times[1].bottleneck, Resource::kCpu);
 }
 
-// One task reads 160 MB and computes on them for 4 s: it needs a quarter of the disk. The other
-// task only reads and gets the other three quarters: 1 / 0.75 s.
+// One task reads 160 MB and computes on them for 4 s, so it needs a quarter of the disk. The other
+// task only reads. It gets three quarters of the disk and takes 1 / 0.75 s.
 TEST(ShareNode, GivesUnusedSharesToOthers) {
   const SubStage both = {"both", {{Resource::kDfsRead, 160 * kMb}, {Resource::kCpu, 4, 1}}};
   const SubStage reads = Reads(160);
@@ -62,7 +62,7 @@ TEST(ShareNode, GivesUnusedSharesToOthers) {
   EXPECT_NEAR(Seconds(times[1]), 4.0 / 3, 1e-9);
 }
 
-// 12 tasks of two stages (8 and 4) on 6 cores: each gets half a core.
+// 12 tasks of two stages (8 and 4) run on 6 cores, so each gets half a core.
 TEST(ShareNode, SharesCoresIfThereAreMoreTasksThanCores) {
   const SubStage computes = Computes(3);
   const auto times = Shared({{&computes, 8}, {&computes, 4}});
@@ -126,7 +126,7 @@ TEST(EstimateTask, RejectsInvalidInput) {
       message(EstimateTask(more, {.cores = 1}, 1)),
       "needs node.file_system_read_bytes_per_second and core_bytes_per_second; `tidemark profile "
       "node` measures a node");
-  EXPECT_THAT(message(EstimateTask(reads, Node(), 0)), HasSubstr("above zero"));
+  EXPECT_THAT(message(EstimateTask(reads, Node(), 0)), HasSubstr("positive and finite"));
   EXPECT_THAT(message(EstimateTask({.sub_stages = {Reads(-1)}}, Node(), 1)),
               HasSubstr("not negative"));
   EXPECT_THAT(message(EstimateTask({.sub_stages = {Reads(NAN)}}, Node(), 1)), HasSubstr("finite"));
@@ -138,7 +138,7 @@ TEST(SparkTask, NamesItsBottleneck) {
   const TaskData shuffle = {.shuffle_read_bytes = 60'000'000,
                             .shuffle_write_bytes = 10'000'000,
                             .core_bytes_per_second = 30 * kMb};
-  // One task: 2 s of compute against 0.5 s of network. Six: 3 s of network.
+  // One task needs 2 s of compute and 0.5 s of network. Six tasks need 3 s of network.
   const auto one = EstimateTask(SparkTask(shuffle), Node(), 1);
   const auto six = EstimateTask(SparkTask(shuffle), Node(), 6);
   ASSERT_TRUE(one.ok() && six.ok());

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kMegabyte = 1e6;
 
-// Two scans, a join of both, and stages that read one another; each has 8 tasks that read 10 MB.
+// Returns a program of two scans, a join of both, and stages that read one another. Each stage has
+// 8 tasks that read 10 MB.
 PastRun Program(std::size_t stages = 7, const std::string& name = "s") {
   PastRun run;
   for (std::size_t i = 0; i < stages; ++i) {
@@ -27,7 +28,8 @@ PastRun Program(std::size_t stages = 7, const std::string& name = "s") {
   return run;
 }
 
-// The first stages of the program as another run has opened them; all but the last have ended.
+// Returns the first stages of the program as another run has opened them. All but the last have
+// ended.
 std::vector<StageNow> Opened(const PastRun& run, std::size_t count) {
   std::vector<StageNow> now;
   for (std::size_t i = 0; i < count; ++i) {
@@ -134,7 +136,7 @@ TEST(RunShape, IgnoresSizesIfParametersDiffer) {
   EXPECT_FALSE(HasShape(Program(), Opened(Program(4, "other"), 1), /*has_sizes=*/false));
 }
 
-// A loop that repeats more often than in the past run.
+// A loop may repeat more often than in the past run.
 TEST(RunShape, IsNotRefutedByRepeatedWork) {
   PastRun loop = Program(4);
   for (PastStage& stage : loop.stages) stage.work = 7;

@@ -61,7 +61,7 @@ double Deviation(Draws draws) {
   return std::log(QuantileOf(draws, 0.95) / QuantileOf(draws, 0.05)) / (2 * 1.645);
 }
 
-// The weights are 1/0.09 and 1/0.16: 0.36 of the distance.
+// The weights are 1/0.09 and 1/0.16, so the result moves by 0.36 of the distance.
 TEST(Combine, WeighsEstimatesByPrecision) {
   const Draws both = Combine(Own(0, 0.3), Past(0.5, 0.4));
   EXPECT_NEAR(LogMedian(both), 0.18, 0.04);
@@ -102,7 +102,7 @@ TEST(Combine, StaysFiniteForAnyNumberOfZeroDraws) {
   }
 }
 
-// The other evidence gives 100 s within a factor of 2.7; half is done after 10 s.
+// The other evidence gives 100 s within a factor of 2.7. Half is done after 10 s.
 TEST(LeftByPace, PaceOutweighsAVagueEstimate) {
   const FixedDraws& draws = FixedDraws::For(100);
   const Draws totals = LogNormal(std::log(100), 1, EstimateSource::kPastRuns, draws);
@@ -141,7 +141,7 @@ TEST(LeftByPace, StaysFiniteDespiteContradictions) {
 
 LogLine Line() { return LogLine(/*scatter=*/1, /*slope=*/0.5, /*slope_deviation=*/0.25); }
 
-// (1 + 1) (3 x 1 + 0) / (3 + 1 - 1).
+// The variance is (1 + 1) (3 x 1 + 0) / (3 + 1 - 1).
 TEST(LogLine, OneObservationGivesItsTimeAndTwiceTheVariance) {
   LogLine line = Line();
   line.Add(100, 10);
@@ -159,7 +159,7 @@ TEST(LogLine, ExtrapolatesOneObservationByThePriorSlopeWithAWideDeviation) {
   EXPECT_NEAR(at.deviation, std::sqrt(2 + std::pow(std::log(100) / 4, 2)), 1e-12);
 }
 
-// (16 x 0.5 + 1 + 1) / (16 + 1 + 1) = 5 / 9.
+// The slope is (16 x 0.5 + 1 + 1) / (16 + 1 + 1) = 5 / 9.
 TEST(LogLine, ObservationsChangeTheSlope) {
   LogLine line = Line();
   line.Add(1, 1);

@@ -16,7 +16,7 @@ TEST(Normal, HasTheKnownQuantiles) {
   EXPECT_NEAR(NormalCdf(1.959963985), 0.975, 1e-9);
 }
 
-// F(t) of four degrees of freedom: 0.975 at 2.776445, 0.95 at 2.131847.
+// The distribution function of four degrees of freedom is 0.975 at 2.776445 and 0.95 at 2.131847.
 TEST(Student4, HasTheKnownQuantiles) {
   EXPECT_NEAR(Student4Quantile(0.5), 0, 1e-6);
   EXPECT_NEAR(Student4Quantile(0.975), 2.776445, 1e-5);

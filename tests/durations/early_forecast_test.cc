@@ -27,7 +27,7 @@ PastRun Took(double map, double shuffle, double reduce, std::uint64_t bytes = 0)
   return {absl::Seconds(map), absl::Seconds(shuffle), absl::Seconds(reduce), bytes};
 }
 
-// A job of two map tasks of 500 bytes each that started at second 0.
+// Returns a job with two map tasks of 500 bytes each that started at second 0.
 facts::JobRecord Opened() {
   facts::JobRecord state(10);
   test::Source source("app-master");
@@ -49,7 +49,7 @@ double MedianLeft(absl::Time now, const std::vector<PastRun>& runs) {
   return seconds ? QuantileOf(*seconds, 0.5) : -1;
 }
 
-// The deviation of the logarithm.
+// Returns the deviation of the logarithm.
 double DeviationLeft(absl::Time now, const std::vector<PastRun>& runs) {
   std::optional<Draws> seconds = SecondsLeft(now, runs);
   if (!seconds) return -1;
@@ -59,21 +59,22 @@ double DeviationLeft(absl::Time now, const std::vector<PastRun>& runs) {
 
 TEST(PastRuns, GiveNoEstimateWithoutRuns) { EXPECT_FALSE(SecondsLeft(At(1), {}).has_value()); }
 
-// 10 - 4 s of map, 2 s of shuffle, 30 s of reduce; sqrt((1 + 1) (3 x 0.09) / 3).
+// The remaining times are 10 - 4 s of map, 2 s of shuffle and 30 s of reduce. The deviation is
+// sqrt((1 + 1) (3 x 0.09) / 3).
 TEST(PastRuns, OneRunGivesItsRemainingTimes) {
   const std::vector<PastRun> runs = {Took(10, 2, 30)};
   EXPECT_NEAR(MedianLeft(At(4), runs), 38, 1e-9);
   EXPECT_NEAR(DeviationLeft(At(4), runs), std::sqrt(0.18), 0.01);
 }
 
-// Twice the input: 2 (10 + 2 + 30).
+// With twice the input, the job takes 2 (10 + 2 + 30) s.
 TEST(PastRuns, ScaleWithTheInput) {
   const std::vector<PastRun> runs = {Took(10, 2, 30, 500)};
   EXPECT_NEAR(MedianLeft(At(0), runs), 84, 1e-9);
 }
 
-// 40 s by the same input with weight 1, 90 s by a third of it with 1 / (1 + (0.5 ln 3 / 0.3)^2) =
-// 0.2298: exp((ln 40 + 0.2298 ln 270) / 1.2298).
+// One run with the same input gives 40 s with weight 1. A run with a third of the input gives 90 s
+// with weight 1 / (1 + (0.5 ln 3 / 0.3)^2) = 0.2298: exp((ln 40 + 0.2298 ln 270) / 1.2298).
 TEST(PastRuns, CountLessWithAnotherInput) {
   const std::vector<PastRun> runs = {Took(10, 2, 28, 1000), Took(20, 0, 70, 1000 / 3)};
   EXPECT_NEAR(MedianLeft(At(0), runs), 57.2, 0.3);
@@ -84,7 +85,8 @@ TEST(PastRuns, ScaleToAThousandTimesTheInput) {
   EXPECT_NEAR(MedianLeft(At(0), runs), 42'000, 1e-6);
 }
 
-// 40 and 90: sqrt(3600); ln(1.5) off the mean each: (1 + 1/2) (0.27 + 2 ln(1.5)^2) / 4.
+// The runs give 40 and 90 s, so the mean is sqrt(3600). Each is ln(1.5) from the mean: (1 + 1/2)
+// (0.27 + 2 ln(1.5)^2) / 4.
 TEST(PastRuns, SeveralRunsGiveTheirMeanAndSpread) {
   const std::vector<PastRun> runs = {Took(10, 0, 30), Took(10, 0, 80)};
   EXPECT_NEAR(MedianLeft(At(0), runs), 60, 1e-9);
@@ -159,7 +161,7 @@ TEST(PastRuns, IgnoreRunsOfOtherJobs) {
   EXPECT_FALSE(ByOthers(At(1), {}).has_value());
 }
 
-// 8 + 2 + 30 s and 18 + 2 + 70 s: sqrt(40 x 90).
+// The jobs took 8 + 2 + 30 s and 18 + 2 + 70 s, which gives sqrt(40 x 90).
 TEST(PastRuns, OtherJobsGiveTheirMean) {
   std::optional<Draws> seconds =
       ByOthers(At(2), {OfOther(Took(10, 2, 30)), OfOther(Took(20, 2, 70))});
@@ -167,14 +169,16 @@ TEST(PastRuns, OtherJobsGiveTheirMean) {
   EXPECT_NEAR(QuantileOf(*seconds, 0.5), 60, 1e-9);
 }
 
-// A hundred times the input of 10 bytes takes ten times 42 s, by a slope of one half.
+// A job with a hundred times the input of 10 bytes takes ten times 42 s, since the slope is one
+// half.
 TEST(PastRuns, OtherJobsScaleWithTheirInput) {
   std::optional<Draws> seconds = ByOthers(At(0), {OfOther(Took(10, 2, 30, 10))});
   ASSERT_TRUE(seconds.has_value());
   EXPECT_NEAR(QuantileOf(*seconds, 0.5), 420, 1e-6);
 }
 
-// After 30 s: 100 s of map instead of 10, minus the 30 elapsed seconds, then 10 x 32 s.
+// After 30 s, the map phase takes 100 s instead of 10, minus the 30 elapsed seconds. 10 x 32 s
+// follow.
 TEST(PastRuns, OtherJobsCountTheElapsedTimeOfThisJob) {
   const std::optional<Draws> seconds = ByOthers(At(30), {OfOther(Took(10, 2, 30, 10))});
   ASSERT_TRUE(seconds.has_value());
@@ -208,8 +212,8 @@ TEST_F(MapSide, GivesNoEstimateWithoutMapTasks) {
   EXPECT_FALSE(SecondsByMapSide(facts::JobRecord(10), At(4), FixedDraws::For(1)).has_value());
 }
 
-// Half is read after 4 s, so M = 8. The rest is 4 s of M, and X. The median of X is 8 s, and its 90
-// % interval is a factor of exp(1.8 x 1.64485) = 19.31 on each side.
+// Half is read after 4 s, so M = 8. The remaining time is 4 s of M, and X. The median of X is 8 s,
+// and its 90 % interval is a factor of exp(1.8 x 1.64485) = 19.31 on each side.
 TEST_F(MapSide, EstimatesTheRestAtTheTimeOfTheMapPhase) {
   Fold(source_.At(4, test::Read(M(0), 500)));
   auto seconds = SecondsAt(At(4));
@@ -219,8 +223,8 @@ TEST_F(MapSide, EstimatesTheRestAtTheTimeOfTheMapPhase) {
   EXPECT_NEAR(QuantileOf(*seconds, 0.95), 4 + 8 * 19.3143, 6);
 }
 
-// M = 8, and 8 s have passed since: half of all jobs would be over. Half of the others take longer
-// than 8 exp(1.8 x 0.67449) = 26.938 s.
+// M = 8, and 8 s have passed since then. Half of all jobs would be over. Half of the others take
+// longer than 8 exp(1.8 x 0.67449) = 26.938 s.
 TEST_F(MapSide, LateJobsHaveALongerRest) {
   Fold(source_.At(8, test::Finished(M(0))));
   auto seconds = SecondsAt(At(16));
@@ -275,7 +279,7 @@ TEST_F(ReadPace, GivesNoEstimateBeforeTheFirstByte) {
   EXPECT_FALSE(SecondsAt(At(12)).has_value());
 }
 
-// 100 of 1000 bytes took 5 s: 45 s for the other 900.
+// 100 of 1000 bytes took 5 s, so the other 900 take 45 s.
 TEST_F(ReadPace, CountsTheBytesOfTheRunningGroup) {
   Read(15, 100);
   auto seconds = SecondsAt(At(15));
@@ -298,7 +302,7 @@ TEST_F(ReadPace, GivesNoEstimateWhileAllTasksAreCold) {
   EXPECT_TRUE(SecondsAt(At(12)).has_value());
 }
 
-// Read bytes count up to the size of the input: 400 of 1000 bytes in 4 s.
+// Read bytes count up to the size of the input, so the task read 400 of 1000 bytes in 4 s.
 TEST_F(ReadPace, LimitsReadBytesToTheInput) {
   Read(14, 5000);
   auto seconds = SecondsAt(At(14));

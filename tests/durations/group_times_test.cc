@@ -7,7 +7,7 @@
 namespace tidemark::durations {
 namespace {
 
-// Key groups of three sizes, with a cost per byte.
+// Returns key groups of three sizes, with this cost per byte.
 std::vector<regression::CostBin> Bins(double count, double per_byte) {
   std::vector<regression::CostBin> bins;
   for (const double size : {100.0, 1'000.0, 10'000.0}) {

@@ -31,7 +31,7 @@ TEST(IntervalRecord, LeavesPredictionsWithoutAnInterval) {
   EXPECT_FALSE(bare.lower);
 }
 
-// 1.2 x 10 below, 1.2 x 20 above.
+// The bounds are 1.2 x 10 below and 1.2 x 20 above.
 TEST(IntervalRecord, WidensTheFirstInterval) {
   IntervalRecord record;
   const facts::EndPrediction widened = record.Widen(PredictionAt(0, 100, 90, 120));
@@ -40,7 +40,7 @@ TEST(IntervalRecord, WidensTheFirstInterval) {
   EXPECT_NEAR(SecondsAt(widened.upper), 124, 1e-6);
 }
 
-// 8 % of 100 s.
+// The minimum is 8 % of 100 s.
 TEST(IntervalRecord, AnIntervalIsAtLeastAShareOfTheRemainingTime) {
   IntervalRecord record;
   const facts::EndPrediction widened = record.Widen(PredictionAt(0, 100));
@@ -54,9 +54,9 @@ TEST(IntervalRecord, AConstantEndAddsNothing) {
   EXPECT_NEAR(SecondsAt(record.Widen(PredictionAt(50, 100)).upper), 104, 1e-6);
 }
 
-// Predictions at 0, 10, 20 and 40 s. Only the one of 20 s ago is in the second half of that time;
-// its end was 6 s later. 60 s remain, 3 times as long: 1.645 x 3 x 6, compared with the minimum, 8
-// % of 60.
+// The predictions are at 0, 10, 20 and 40 s. Only the one of 20 s ago is in the second half of that
+// time; its end was 6 s later. 60 s remain, 3 times as long. The half-width is 1.645 x 3 x 6,
+// compared with the minimum of 8 % of 60.
 TEST(IntervalRecord, ExtrapolatesTheErrorsOfEarlierEnds) {
   IntervalRecord record;
   record.Widen(PredictionAt(0, 500));
@@ -67,8 +67,8 @@ TEST(IntervalRecord, ExtrapolatesTheErrorsOfEarlierEnds) {
   EXPECT_NEAR(SecondsAt(widened.lower), 100 - std::hypot(4.8, 1.645 * 18), 0.01);
 }
 
-// Predictions of 10 and 20 s ago were wrong by 6 and 0 s: the root mean square is sqrt(18), 15 s
-// ago on average. The remaining 15 s are as long. The minimum is 8 % of them.
+// Predictions of 10 and 20 s ago were wrong by 6 and 0 s: The root mean square is sqrt(18), 15 s
+// ago on average. The remaining time is also 15 s. The minimum is 8 % of it.
 TEST(IntervalRecord, ErrorsCountAsTheirRootMeanSquare) {
   IntervalRecord record;
   record.Widen(PredictionAt(0, 500));
@@ -91,7 +91,8 @@ TEST(IntervalRecord, AddsToTheSpreadOfTheSource) {
               90 + std::hypot(6, 1.645 * 6), 0.01);
 }
 
-// The end of a second ago was wrong by 10 s, and 101 s remain. The error counts at most fourfold.
+// The end predicted a second ago was wrong by 10 s, and 101 s remain. The error counts at most
+// fourfold.
 TEST(IntervalRecord, FirstErrorsCountAtMostFourfold) {
   IntervalRecord record;
   record.Widen(PredictionAt(0, 102));
@@ -143,7 +144,7 @@ TEST(IntervalRecord, KeepsTheStartOfALongRun) {
   record.Widen(PredictionAt(0, 10'000));
   for (int i = 1; i < 3000; ++i) record.Widen(PredictionAt(i, 10'000));
   record.Widen(PredictionAt(3000, 9'000));
-  // In half of the time, the end was a thousand seconds later.
+  // In half of the time, the predicted end moved by a thousand seconds.
   EXPECT_GT(SecondsAt(record.Widen(PredictionAt(3001, 9'000)).upper), 9'000 + 1.645 * 4'000 * 0.99);
 }
 
@@ -191,7 +192,7 @@ TEST(IntervalScore, WithoutAWidthIsBounded) {
   EXPECT_DOUBLE_EQ(*IntervalScore(predictions, At(0), At(101), 1), 20);
 }
 
-// Otherwise each run would cancel the factor of the previous one.
+// If the score included it, each run would cancel the factor of the previous one.
 TEST(IntervalScore, ExcludesTheFactorOfPastRuns) {
   const facts::EndPrediction prediction = ScaledByPastRuns(PredictionAt(10, 100, 80, 120), 2);
   EXPECT_DOUBLE_EQ(*IntervalScore(TenOf(prediction), At(0), At(130), 2), 1.5);
@@ -202,16 +203,16 @@ TEST(WidthFactor, IsOneWithoutScores) {
   EXPECT_EQ(WidthFactor(Runs(8, std::nullopt)), 1);
 }
 
-// 19 prior scores |z| / 1.64485 at 5, 10 ... 95 %, of which the 18th is 1 and the 19th is 1.95996 /
-// 1.64485 = 1.19157, and a score of 5: the 0.9 * 21 = 18.9th.
+// The 19 prior scores are |z| / 1.64485 at 5, 10 ... 95 %. The 18th is 1, and the 19th is 1.95996 /
+// 1.64485 = 1.19157. With a score of 5 added, the factor is the 0.9 * 21 = 18.9th.
 TEST(WidthFactor, ChangesLittleWithOneRun) {
   EXPECT_NEAR(WidthFactor(Runs(1, 5)), 1 + 0.9 * 0.19157, 1e-5);
 }
 
 TEST(WidthFactor, IsThe90thPercentileOverRuns) {
   EXPECT_DOUBLE_EQ(WidthFactor(Runs(8, 2)), 2);
-  // The 0.9 * 28 = 25.2th of 27: between the 17th prior score, 1.43953 / 1.64485 = 0.87517, and the
-  // 18th.
+  // The factor is the 0.9 * 28 = 25.2th of 27. It lies between the 17th prior score, 1.43953 /
+  // 1.64485 = 0.87517, and the 18th.
   EXPECT_NEAR(WidthFactor(Runs(8, 0.1)), 0.87517 + 0.2 * (1 - 0.87517), 1e-5);
 }
 

@@ -16,7 +16,7 @@ namespace {
 using test::Key;
 using test::M;
 
-// One reduce task; four map tasks, of which two send a profile.
+// A job with one reduce task and four map tasks, of which two send a profile.
 class RemainingGroupsTest : public testing::Test {
  protected:
   RemainingGroupsTest() {
@@ -50,8 +50,8 @@ TEST_F(RemainingGroupsTest, CountsEachKeyOnceWithAllProfiles) {
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 800);
 }
 
-// Twice the profiles mean twice the bytes: the key that both map tasks reported is twice as large,
-// and there are twice as many keys that one of them reported.
+// Twice the profiles mean twice the bytes. The key that both map tasks reported is twice as large.
+// There are twice as many keys that only one of them reported.
 TEST_F(RemainingGroupsTest, KeepsTheSizeOfAKeyOfOneMapTaskDespiteLostProfiles) {
   End(0, {Key(1, 100), Key(2, 50)});
   End(1, {Key(1, 100)});
@@ -100,7 +100,7 @@ TEST(RemainingGroups, HasTheKeysOfATaskThatReportsLast) {
   EXPECT_DOUBLE_EQ(groups.task(1).implicit_bytes, 0);
 }
 
-// Each of two map tasks reports one key and has lighter ones. The other task may have 400 more
+// Each of two map tasks reports one key and has lighter keys. The other task may have 400 more
 // bytes of the key of 100 bytes, and 100 more of the key of 400 bytes. The first key is sampled,
 // and the other task had 30 bytes of it.
 class PartlyNamedKeysTest : public RemainingGroupsTest {
@@ -125,7 +125,7 @@ class PartlyNamedKeysTest : public RemainingGroupsTest {
   static constexpr double kPartOfAll = (30 + 150 * 0.5) / (400 + 150);
   static constexpr double kPartOfFirst = (30 + 150 * kPartOfAll) / (400 + 150);
   static constexpr double kExpected =
-      100 + 400 * kPartOfFirst;  // of the sampled key without the sample
+      100 + 400 * kPartOfFirst;  // part of the sampled key if it were not sampled
 };
 
 TEST_F(PartlyNamedKeysTest, EstimatesTheSlackBySampledKeys) {

@@ -21,7 +21,8 @@ std::vector<std::string> Lines(const std::vector<RepeatedStage>& stages) {
   return lines;
 }
 
-// PageRank: 0 links, 1 and 2 turns that read the links and the turn before, 3 the result.
+// Returns PageRank's stages: 0 reads the links, 1 and 2 are turns that read the links and the turn
+// before, and 3 is the result.
 std::vector<RepeatableStage> Chain() { return {{1}, {2, {0}}, {2, {0, 1}}, {3, {2}}}; }
 
 TEST(Repeated, AddsTurnsThatWaitForTheTurnBefore) {
@@ -52,21 +53,21 @@ TEST(Repeated, ChangesNothingWhereWhatIsAddedWouldWaitForTooMuch) {
   EXPECT_EQ(Repeated(ran, {{last.work, 601}}).size(), 200u) << "600 x 199 edges";
 }
 
-// Turns of two stages; of the first of them one is to be there, of the second two.
+// The turns have two stages. One of the first kind and two of the second kind remain.
 TEST(Repeated, AStageWaitsForTheLastTurnThatIsLeft) {
   const std::vector<RepeatableStage> ran = {{1}, {2, {0}}, {1, {1}}, {2, {2}}};
   EXPECT_THAT(Lines(Repeated(ran, {{1, 1}})), ElementsAre("0+0:", "1+0: 0", "3+0: 0"));
 }
 
-// Stage 2 waits for the last turn of work 1 and is before the last one of work 2, which would have
-// work 1 wait for it.
+// Stage 2 waits for the last turn of work 1. It precedes the last turn of work 2, for which work 1
+// would have to wait.
 TEST(Repeated, NeverMakesStagesWaitForEachOther) {
   const std::vector<RepeatableStage> ran = {{1}, {2, {0}}, {3, {0}}, {2, {1, 2}}};
   const std::vector<RepeatedStage> more = Repeated(ran, {{1, 4}, {2, 6}});
   for (std::size_t i = 0; i < more.size(); ++i) {
     for (const std::size_t parent : more[i].after) EXPECT_NE(parent, i);
   }
-  // A circle: 1 waits for 3 (work 9), which waits for the last of work 1.
+  // Stage 1 waits for stage 3 (work 9), which waits for the last turn of work 1. This is a cycle.
   const std::vector<RepeatableStage> circle = {{1}, {9, {0}}, {1, {1}}};
   EXPECT_EQ(Lines(Repeated(circle, {{1, 4}})), Lines(Repeated(circle, {})));
 }

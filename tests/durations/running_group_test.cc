@@ -14,7 +14,7 @@ using test::At;
 using test::Ended;
 using test::Key;
 
-// A reduce task inside a key group of 1000 bytes, with estimated emissions of 500 bytes.
+// A job with a reduce task inside a key group of 1000 bytes, with estimated emissions of 500 bytes.
 class RunningGroupTest : public ::testing::Test {
  protected:
   RunningGroupTest() : state_(10) {
@@ -24,7 +24,7 @@ class RunningGroupTest : public ::testing::Test {
     work_.reduce_started_at = At(0);
     costs_ = regression::CostModel::Fit({{100, 50, 1, 0.01}, {200, 50, 2, 0.01}});
   }
-  // Reports the state at `seconds`: the elapsed time of the group and its bytes read and emitted.
+  // Reports the elapsed time of the group and its bytes read and emitted at `seconds`.
   void See(double seconds, std::uint64_t read, std::uint64_t emitted, double now) {
     work_.running_group = RunningGroup{KeyHash{1}, absl::Seconds(seconds), read, 1, emitted};
     work_.running_group_seen_at = At(seconds);
@@ -62,7 +62,7 @@ TEST_F(RunningGroupTest, FollowsSteadyReading) {
 }
 
 TEST_F(RunningGroupTest, LearnsThatReadingSlowsDown) {
-  // bytes read grow with the root of time: 500 bytes at 25 s means 1000 at 100 s
+  // the bytes read grow with the square root of time, so 500 bytes at 25 s mean 1000 at 100 s
   for (int i = 1; i <= 10; ++i) See(0.25 * i * i, 50 * i, 0, 0.25 * i * i);
   EXPECT_GT(MedianLeft(), 50);
 }
@@ -74,7 +74,7 @@ TEST_F(RunningGroupTest, FollowsEmissionsAfterTheLastByte) {
 
 TEST_F(RunningGroupTest, CountersBelongToTheInstantOfTheirReport) {
   for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
-  Ask(45);  // no report since
+  Ask(45);  // no report arrives
   EXPECT_NEAR(MedianLeft(), 5, 3);
 }
 
@@ -88,8 +88,8 @@ TEST_F(RunningGroupTest, DetectsTheLastByteFromEmissionsAlone) {
   EXPECT_FALSE(groups_.HasReadAll(0, *work_.running_group));
 }
 
-// The model predicts 100 s, the emissions 1000 s: since both are uncertain, the estimate lies
-// between them.
+// The model predicts 100 s, and the emissions predict 1000 s. Both are uncertain, so the estimate
+// lies between them.
 TEST_F(RunningGroupTest, HalvesAContradictionByVagueTotals) {
   for (int i = 1; i <= 10; ++i) {
     work_.running_group =

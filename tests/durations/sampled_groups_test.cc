@@ -31,7 +31,7 @@ TEST(RecentSizes, TheLastGroupsCountMost) {
   ASSERT_EQ(sizes.bins().size(), 2u);
   EXPECT_EQ(sizes.bins()[0].bin, 20u);
   EXPECT_NEAR(sizes.bins()[0].bytes, 10'000, 1e-9);
-  // a tenth of all bytes has passed since: half
+  // since then, a tenth of all bytes has passed, so the weight is a half
   EXPECT_NEAR(sizes.bins()[1].bytes, 5'000, 1e-9);
 }
 
@@ -43,7 +43,7 @@ TEST(RecentSizes, RemovedGroupsLeaveNoNegativeCounts) {
 }
 
 // One map task reports key 1 (600 bytes) and samples keys 2 and 3 (100 and 40 bytes). Another task
-// only samples: 50 bytes of key 1 and 60 of key 2.
+// samples 50 bytes of key 1 and 60 of key 2.
 facts::JobRecord TwoMapTasks(std::uint64_t sampled_below = streaming::kEveryRank) {
   facts::JobRecord state(10);
   test::Source app;
@@ -111,7 +111,7 @@ TEST(SampledGroups, NeedsSamplesOfEveryMapTask) {
 constexpr double kMeanSlack = 100;  // so the prior counts as 3 x 100 bytes
 constexpr std::size_t kMapTasks = 2;
 
-// A key with `explicit_bytes` known bytes and some of 100 bytes of slack.
+// Returns a key with `explicit_bytes` known bytes and an unknown part of 100 bytes of slack.
 SampledGroup Sampled(std::size_t map_task, double explicit_bytes, double size_bytes) {
   return {.size_bytes = size_bytes,
           .explicit_bytes = explicit_bytes,
@@ -143,7 +143,8 @@ TEST(SlackParts, RemainingSampledKeysCountInAdditionToFinishedOnes) {
       ElementsAre(DoubleEq((10 + 300 * finished_of_0) / 400), DoubleEq((30 + 300 * of_all) / 400)));
 }
 
-// Two keys of 100 bytes, the later one with twice the weight: 10 / 2 + 90 of 100 / 2 + 100 bytes.
+// Both keys have 100 bytes, and the later one has twice the weight: 10 / 2 + 90 of 100 / 2 + 100
+// bytes.
 TEST(SlackParts, EarlierKeysCountByTheirWeight) {
   SlackParts parts;
   parts.Learn(0, 10, 100, 1);
@@ -166,8 +167,8 @@ TEST(SlackParts, ManyKeysOfAMapTaskOutweighTheOthers) {
   EXPECT_NEAR(expected[1], 1, 0.002);
 }
 
-// The key exceeds its slack (a key that map tasks reported in part only), or has less than its
-// known bytes.
+// A key may exceed its slack, if map tasks reported it only in part, or have less than its known
+// bytes.
 TEST(SlackParts, StaysBetweenZeroAndOne) {
   const std::vector<SampledGroup> left = {Sampled(0, 100, 1e18), Sampled(1, 100, 1)};
   const double of_all = (100 + 300 * 0.5) / (200 + 300);

@@ -22,7 +22,7 @@ TaskTimes Times(const Tasks& finished, const Tasks& running, const Tasks& pendin
 
 double Median(Draws draws) { return QuantileOf(draws, 0.5); }
 
-// The relative length of the interval.
+// Returns the relative length of the interval.
 double Width(Draws draws) { return QuantileOf(draws, 0.95) / QuantileOf(draws, 0.05); }
 
 TEST(TaskSizes, GivesNoEstimateWithoutFinishedTasksOrProgress) {
@@ -80,7 +80,7 @@ TEST(TaskSizes, UsesThePaceOfARunningTask) {
   EXPECT_NEAR(Median(times.of_task[1]), 10, 6);
 }
 
-// They read for 10 s and then worked for 80 s.
+// The tasks read for 10 s and then worked for 80 s.
 TEST(TaskSizes, AddsTheTimeOfOthersAfterTheirLastByte) {
   const Tasks ended(4, {.bytes = 1e6, .seconds = 90, .read_for = 10});
   const TaskTimes times = Times(ended,
@@ -118,7 +118,7 @@ TEST(TaskSizes, ManyPendingTasksShareADistribution) {
   EXPECT_NEAR(times.Of(placement::Warmth::kRest).mean() * Median(times.factor), 10, 1);
 }
 
-// Tasks that fetch first end later by that time, however many are pending.
+// Tasks that fetch first end later by the time of the fetch, however many tasks are pending.
 TEST(TaskSizes, AddsTheFetchBeforeTheWork) {
   const Tasks ended(50, {.bytes = 1e6, .seconds = 10});
   const SizedTask fetching = {.bytes = 1e6, .fetches = 30};

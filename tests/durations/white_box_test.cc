@@ -9,7 +9,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Words of 1,000,000 of 10 bytes that begin with none of the letters: a 12 %, f 4 %, h 4 %, n 2 %.
+// Returns runs over 1,000,000 words of 10 bytes that begin with none of the letters. a has 12 %, f
+// 4 %, h 4 % and n 2 %.
 std::vector<Parameters> Letters() {
   return {{{"letters", "a"}},   {{"letters", "f"}},   {{"letters", "h"}},     {{"letters", "a,f"}},
           {{"letters", "a,h"}}, {{"letters", "f,h"}}, {{"letters", "a,f,h"}}, {{"letters", ""}}};
@@ -28,7 +29,7 @@ TEST(CardinalityModel, FindsTheConditionOfAFilter) {
   ASSERT_TRUE(model.ok()) << model.status();
   EXPECT_FALSE(model->conditions().empty());
   EXPECT_THAT(model->field_selections(), IsEmpty());
-  // With twice the data: 2,000,000 (1 - 0.12 - 0.04).
+  // With twice the data, the forecast is 2,000,000 (1 - 0.12 - 0.04).
   const CardinalityForecast forecast = model->Predict({{"letters", "a,h"}}, 2e6, 10);
   EXPECT_NEAR(forecast.records.value, 1'680'000, 1000);
   EXPECT_NEAR(forecast.width.value, 10, 1e-6);
@@ -43,7 +44,7 @@ TEST(CardinalityModel, ALetterThatNoRunHadIsNamedAndWidens) {
   EXPECT_GT(unknown.deviation, 5 * known.deviation);
 }
 
-// Two fields more make a record 8 bytes wider; the number of records is the same.
+// Two more fields make a record 8 bytes wider. The number of records is the same.
 TEST(CardinalityModel, FindsTheSelectionOfFields) {
   std::vector<Parameters> parameters;
   std::vector<Cardinality> runs;
@@ -95,7 +96,8 @@ TEST(CardinalityModel, WrongInputIsAnError) {
   EXPECT_FALSE(CardinalityModel::Learn(parameters, std::vector<Cardinality>{{-1, 0, 0, 0}}).ok());
 }
 
-// K-Means: jobs of two stages each; clusters make iterations, roughly.
+// K-Means has jobs of two stages each. The number of clusters roughly determines the number of
+// iterations.
 TEST(RepetitionModel, CountsStagesByAParameterThatDrivesTheWorkflow) {
   std::vector<Parameters> parameters;
   std::vector<StageCounts> runs;

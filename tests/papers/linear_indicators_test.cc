@@ -59,8 +59,9 @@ TEST(Ewma, StartsAtTheFirstValueAndMovesSlowly) {
 
 using Scope = RatioIndicator::Scope;
 
-// Two reduce tasks of 1000 bytes start to reduce at 10 s. The first has reduced 500 bytes in 5 s of
-// reduce functions, until 20 s; the second 250 bytes in 10 s, until 22 s.
+// Returns a job whose two reduce tasks of 1000 bytes start to reduce at 10 s. The first has reduced
+// 500 bytes in 5 s of reduce functions, until 20 s. The second has reduced 250 bytes in 10 s, until
+// 22 s.
 Job HalfDone() {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
@@ -75,7 +76,7 @@ Job HalfDone() {
   return job;
 }
 
-// Mean part read: (0.5 + 0.25) / 2. After 30 s of reducing the end is 10 + 30 / 0.375.
+// The mean part read is (0.5 + 0.25) / 2. After 30 s of reducing, the end is 10 + 30 / 0.375.
 TEST(HadoopIndicator, ScalesTheElapsedTimeByTheMeanPartRead) {
   EXPECT_EQ(HadoopIndicator().Estimate(HalfDone().state, At(40)).ends_at, At(90));
 }
@@ -94,13 +95,14 @@ TEST(HadoopIndicator, CountsAFinishedTaskAsRead) {
   EXPECT_EQ(HadoopIndicator().Estimate(job.state, At(40)).ends_at, At(58));  // 10 + 30 / 0.625
 }
 
-// alpha = 15 s / 750 bytes. The first task: 20 + 500 alpha = 30; the second: 22 + 750 alpha = 37.
+// alpha is 15 s / 750 bytes. The first task ends at 20 + 500 alpha = 30, the second at 22 + 750
+// alpha = 37.
 TEST(JobRatioIndicator, UsesTheTimePerByteOfTheWholeJob) {
   RatioIndicator indicator("jobratio", Scope::kJob, 0);
   EXPECT_EQ(indicator.Estimate(HalfDone().state, At(23)).ends_at, At(37));
 }
 
-// The second task: 22 + 750 x 10 s / 250 bytes.
+// The second task ends at 22 + 750 x 10 s / 250 bytes.
 TEST(TaskRatioIndicator, UsesTheTimePerByteOfEachTask) {
   RatioIndicator indicator("taskratio", Scope::kTask, 0);
   EXPECT_EQ(indicator.Estimate(HalfDone().state, At(23)).ends_at, At(52));
@@ -120,8 +122,8 @@ TEST(TaskRatioIndicator, UsesTheRateOfTheJobForATaskWithLittleProgress) {
   EXPECT_EQ(indicator.Estimate(job.state, At(23)).ends_at, At(30)) << "both 0.02 s a byte";
 }
 
-// alpha goes from 0.02 to 25 s / 1000 bytes = 0.025; keeping 0.8 of the past it is 0.021. The
-// second task ends at 22 + 750 x 0.021.
+// alpha increases from 0.02 to 25 s / 1000 bytes = 0.025. With 0.8 of the past value, it is 0.021.
+// The second task ends at 22 + 750 x 0.021.
 TEST(JobRatioIndicator, KeepsAPartOfThePastIfSmoothed) {
   RatioIndicator indicator("jobratio-ewma", Scope::kJob, 0.8);
   Job job = HalfDone();

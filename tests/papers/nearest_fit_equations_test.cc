@@ -1,5 +1,5 @@
-// [NF]: the equations of one key group or one task, then the equations of the whole phase, with
-// numbers worked by hand. Each test has the number of its equation or section.
+// Tests the equations of [NF] for one key group or one task, then for the whole phase, with numbers
+// worked by hand. Each test has the number of its equation or section.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -36,7 +36,8 @@ using test::ReducedNamed;
 using test::Shuffled;
 using test::Started;
 
-// Section 3.5, eq. 6: sizes 95, 100, 104 lie within 5 of 100; their times 2, 4, 6 s average 4 s.
+// Section 3.5, eq. 6: sizes 95, 100 and 104 lie within 5 of 100. Their times of 2, 4 and 6 s
+// average to 4 s.
 TEST(NearestFitPaper, Equation6AveragesTheDeltaNeighbourhood) {
   const std::vector<GroupPoint> points = {{94, 1, absl::Seconds(50)},
                                           {95, 1, absl::Seconds(2)},
@@ -61,7 +62,7 @@ TEST(NearestFitPaper, Equation8IsAPlusBTimesXToTheC) {
   EXPECT_NEAR(fit.Predict(10), 203, 0.1);
 }
 
-// Section 7.1: tasks have read 50 %, 100 % and 0 % of their data: 50 % on average.
+// Section 7.1: tasks have read 50 %, 100 % and 0 % of their data, which is 50 % on average.
 TEST(NearestFitPaper, HadoopIsTheMeanOfTheReadParts) {
   EXPECT_DOUBLE_EQ(HadoopProgress(std::vector<TaskWork>{{200, 100, 9}, {50, 50, 1}, {900, 0, 0}}),
                    0.5);
@@ -77,9 +78,8 @@ TEST(NearestFitPaper, Equation14MultipliesByTheRemainingBytes) {
   EXPECT_DOUBLE_EQ(RatioRemainingSeconds({100, 30, 6}, 0.2), 14);
 }
 
-// Section 7.1, eq. 15 and 16: 6 s / 30 B = 0.2 s a byte of this task, regardless of the rate of the
-// job;
-// 14 s remain.
+// Section 7.1, eq. 15 and 16: 6 s / 30 B = 0.2 s a byte for this task, regardless of the rate of
+// the job, so 14 s remain.
 TEST(NearestFitPaper, Equations15And16DoTheSameForOneTask) {
   const TaskWork task{100, 30, 6};
   const double rate = TaskSecondsPerByte(task, 77);
@@ -87,8 +87,9 @@ TEST(NearestFitPaper, Equations15And16DoTheSameForOneTask) {
   EXPECT_DOUBLE_EQ(RatioRemainingSeconds(task, rate), 14);
 }
 
-// Two reduce tasks in a single wave; t_start is 100 s. Task 0 has two key groups of 1000 bytes,
-// task 1 has three. Each took 10 s so far: p_0 = 110 and p_1 = 120 after one and two of them.
+// Returns a job with two reduce tasks in a single wave. t_start is 100 s. Task 0 has two key groups
+// of 1000 bytes, task 1 has three. Each took 10 s so far: p_0 = 110 and p_1 = 120 after one and two
+// of them.
 Job SingleWave() {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
@@ -142,7 +143,7 @@ TEST(NearestFitModel, Section36BeforeItsFirstProfileATaskCountsFromItsStart) {
 }
 
 // Section 5.1: a map task reports the number and total size of its implicit keys. Sizes add up over
-// map tasks to s(t) at the start. Task 0: 1000 + 500 bytes, 400 + 200 of them explicit.
+// map tasks to s(t) at the start. Task 0 has 1000 + 500 bytes, of which 400 + 200 are explicit.
 TEST(NearestFitModel, Equation10ImplicitSizesAddUpOverMapTasks) {
   KeyDistribution keys(10);
   MapProfile first = Emitted(M(0), {Partition(0, 1000, {Key(1, 400)})});
@@ -157,7 +158,7 @@ TEST(NearestFitModel, Equation10ImplicitSizesAddUpOverMapTasks) {
 }
 
 // Section 5.1: |V~_k| = sum over the map tasks for which k is explicit. The third task emits 50
-// bytes of the same key as implicit ones, which are not in the sum.
+// bytes of the same key implicitly, so they are not in the sum.
 TEST(NearestFitModel, Equation11AnExplicitKeyIsTheSumOverReportingMapTasks) {
   KeyDistribution keys(10);
   keys.Add(Emitted(M(0), {Partition(0, 400, {Key(1, 400)})}));
@@ -169,7 +170,8 @@ TEST(NearestFitModel, Equation11AnExplicitKeyIsTheSumOverReportingMapTasks) {
   EXPECT_EQ(partition.explicit_keys[1], Key(2, 50));
 }
 
-// Section 5.3: r~_i(t) = sum of f~(|V~_k|) over the explicit keys in S_i(t). f~ is 10 s for all.
+// Section 5.3: r~_i(t) = sum of f~(|V~_k|) over the explicit keys in S_i(t). f~ is 10 s for every
+// key.
 TEST(NearestFitModel, Equation12RemainingTimeSumsTheUnfinishedExplicitKeys) {
   Job job = SingleWave();
   const auto before = NearestFitIndicator().Estimate(job.state, At(120));
@@ -200,7 +202,8 @@ TEST(NearestFitModel, Section52AFinishedGroupOfACloseSizeIsExplicit) {
 }
 
 // Section 5.3: the rest of s(t), 5000 - 1000 - 1000 = 3000 bytes, is split like the finished
-// implicit key groups. These had 200 bytes with 2 s and 800 bytes with 5 s: three more pairs.
+// implicit key groups. These had 200 bytes with 2 s and 800 bytes with 5 s, so three more pairs
+// remain.
 TEST(NearestFitModel, Section53ImplicitBytesAreSplitLikeFinishedSizes) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());

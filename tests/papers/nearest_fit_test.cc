@@ -37,7 +37,7 @@ using test::Started;
 
 const auto kQuadratic = OnCurve(Sizes(100, 100, 20), 0, 1e-6, 2);
 
-// No curve explains these times: R^2 stays below 0.9.
+// Returns points whose times no curve explains. R^2 stays below 0.9.
 std::vector<GroupPoint> Scattered() {
   std::vector<GroupPoint> points;
   for (int i = 0; i < 20; ++i) {
@@ -47,12 +47,12 @@ std::vector<GroupPoint> Scattered() {
 }
 
 GroupPrediction Predict(const std::vector<std::vector<GroupPoint>>& tasks, std::size_t task,
-                        std::uint64_t size_bytes) {
+                        std::uint64_t size_bytes, const NearestFitOptions& options = {}) {
   std::vector<std::shared_ptr<const TaskEvidence>> models;
   for (const auto& points : tasks) {
-    models.push_back(points.empty() ? nullptr : MakeTaskEvidence(points));
+    models.push_back(points.empty() ? nullptr : MakeTaskEvidence(points, options));
   }
-  return *NearestFitModel(models).Predict(task, size_bytes);
+  return *NearestFitModel(models, options).Predict(task, size_bytes);
 }
 
 TEST(NearestFit, Step1UsesTheTasksNeighbours) {
@@ -71,6 +71,14 @@ TEST(NearestFit, Step3UsesNeighboursOfAnyTask) {
   const auto prediction = Predict({Scattered(), {PointOf(5000, 7)}}, 0, 5010);
   EXPECT_EQ(prediction.source, PredictionSource::kOtherNeighbours);
   EXPECT_DOUBLE_EQ(prediction.seconds, 7);
+}
+
+// The curve gives 1e-6 x 510^2 = 0.2601 s, and the neighbour takes 0.25 s.
+TEST(NearestFit, FitUsesTheCurveAlsoNearFinishedGroups) {
+  const auto prediction =
+      Predict({kQuadratic, {PointOf(500, 99)}}, 0, 510, NearestFitOptions{.is_fit_only = true});
+  EXPECT_EQ(prediction.source, PredictionSource::kOwnFit);
+  EXPECT_NEAR(prediction.seconds, 0.2601, 0.001);
 }
 
 TEST(NearestFit, Step4UsesTheCurveThatFitsTheTasksPointsBest) {
@@ -112,7 +120,7 @@ TEST(NearestFit, IsIndependentOfTheOrderOfTheOtherTasks) {
                    Predict({own, cubic, kQuadratic}, 0, 5000).seconds);
 }
 
-// Reduce tasks with these partitions that start to reduce at 10 s.
+// Returns a job whose reduce tasks have these partitions and start to reduce at 10 s.
 Job Reducing(std::vector<PartitionProfile> partitions) {
   Job job;
   const auto reduces = static_cast<std::uint32_t>(partitions.size());
@@ -134,7 +142,7 @@ double EndOf(const ReducePhaseForecast& forecast) {
   return absl::ToDoubleSeconds(forecast.ends_at.value() - At(0));
 }
 
-// Three explicit keys of about 1000 bytes; the first took 2 s until 12 s.
+// Returns a job with three explicit keys of about 1000 bytes. The first took 2 s, until 12 s.
 Job OneOfThreeDone() {
   Job job = Reducing({Partition(0, 3010, {Key(1, 1000), Key(2, 1010), Key(3, 1000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
@@ -189,7 +197,7 @@ TEST(NearestFitIndicator, SplitsImplicitBytesLikeFinishedImplicitGroups) {
   EXPECT_NEAR(EndOf(Estimate(job, 13)), 13 + 5, 1e-6);
 }
 
-// Explicit groups are slow, implicit ones fast; the remaining groups are implicit.
+// Explicit groups are slow, and implicit groups are fast. The remaining groups are implicit.
 TEST(NearestFitIndicator, ExplicitGroupsDoNotCountForImplicitBytes) {
   Job job = Reducing({Partition(0, 5800, {Key(1, 5000)})});
   ReduceProfile profile = Reduced(R(0), At(63), {Point(5000, 50), Point(100, 1, 3)});
@@ -199,8 +207,7 @@ TEST(NearestFitIndicator, ExplicitGroupsDoNotCountForImplicitBytes) {
   EXPECT_NEAR(EndOf(Estimate(job, 63)), 63 + 5, 1e-6);
 }
 
-// Without a finished implicit group, the lightest explicit key replaces it: 2000 / 1000 groups of 2
-// s.
+// Before an implicit group ends, the lightest explicit key replaces it: 2000 / 1000 groups of 2 s.
 TEST(NearestFitIndicator, UsesTheLightestExplicitGroupBeforeAnImplicitGroupEnds) {
   Job job = Reducing({Partition(0, 4000, {Key(1, 1000), Key(2, 1000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
@@ -217,7 +224,7 @@ TEST(NearestFitIndicator, ReportsNeighboursOfAnotherTaskAsEvidence) {
   EXPECT_EQ(Estimate(job, 12).evidence, Evidence{.other_neighbours = 1});
 }
 
-// One size does not make a curve: 2 s for 1000 bytes is the only evidence for 3000 bytes.
+// One size does not make a curve. 2 s for 1000 bytes is the only evidence for 3000 bytes.
 TEST(NearestFitIndicator, ReportsAPlainRatioAsEvidence) {
   Job job = Reducing({Partition(0, 4000, {Key(1, 1000), Key(2, 3000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
@@ -234,7 +241,7 @@ TEST(NearestFitIndicator, SharesTheEvidenceByPredictedTime) {
   EXPECT_DOUBLE_EQ(evidence.ratio, 0.75);
 }
 
-// The running group should take 2 s but takes longer; another group of 2 s follows it.
+// The running group should take 2 s but takes longer. Another group of 2 s follows it.
 TEST(NearestFitIndicator, GroupsAfterALateRunningGroupStillFollow) {
   Job job = OneOfThreeDone();
   ReduceProfile profile = ReducedNamed(R(0), At(12), {}, 0);
@@ -281,7 +288,8 @@ TEST(NearestFitIndicator, FollowsAJobWithTasksThatAppearOneByOne) {
   EXPECT_NEAR(EndOf(indicator.Estimate(job.state, At(13))), 13 + 4, 1e-6);
 }
 
-// For any points, every estimate is finite and at least zero.
+// Returns a random size, which may be extreme. For any points, every estimate is finite and at
+// least zero.
 
 std::uint64_t HostileSize(std::mt19937_64& random) {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();

@@ -25,8 +25,8 @@ TEST(JobMethods, AreCreatedByTheirListedNames) {
   EXPECT_EQ(MakeJobMethod("tidemark"), nullptr);
 }
 
-// Two stages in sequence on two slots, 10 s after the start. The first has finished two of its four
-// tasks, of 5 s each; the second, of four tasks, waits.
+// Returns the forecast for two stages in sequence on two slots, 10 s after the start. The first has
+// finished two of its four tasks, of 5 s each; the second, of four tasks, waits.
 DagForecast After10s(const std::string& method) {
   StageNow first = {.name = "a", .tasks = 4};
   first.finished = {{.seconds = 5}, {.seconds = 5}};
@@ -43,13 +43,13 @@ TEST(DagMethods, AllForecastAnEndAfterTheFirstTasks) {
   EXPECT_EQ(After10s("tidemark").remaining, std::nullopt);
 }
 
-// 2 of 8 tasks in 10 s; half of one of two stages in 10 s.
+// 2 of 8 tasks, or half of one of two stages, are done in 10 s.
 TEST(DagMethods, CountTasksOrStages) {
   EXPECT_THAT(After10s("tasks-done").remaining, Optional(DoubleNear(30, 1e-9)));
   EXPECT_THAT(After10s("stage-weighted").remaining, Optional(DoubleNear(30, 1e-9)));
 }
 
-// 2 tasks of 5 s on 2 slots, then 4: 5 s and 10 s, by work and by waves.
+// 2 tasks of 5 s run on 2 slots, then 4 more: 5 s and 10 s, by work and by waves.
 TEST(DagMethods, UseFinishedTasksForTheOthers) {
   EXPECT_THAT(After10s("critical-path").remaining, Optional(DoubleNear(15, 1e-9)));
   EXPECT_THAT(After10s("mean-times-waves").remaining, Optional(DoubleNear(15, 1e-9)));

@@ -28,7 +28,7 @@ using test::Started;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
-// The map phase ended at 10 s, with 1000 bytes for every reduce task.
+// Returns a job whose map phase ended at 10 s, with 1000 bytes for every reduce task.
 Job JobAfterMap(std::uint32_t reduces) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, reduces)).ok());
@@ -45,7 +45,7 @@ std::vector<ReduceTimeLeft> Left(const std::vector<double>& seconds) {
   return left;
 }
 
-// Task `index` shuffles from 10 s to 12 s.
+// Lets task `index` shuffle from 10 s to 12 s.
 void StartToReduce(Job& job, std::uint32_t index) {
   EXPECT_TRUE(job.Say(10, Started(R(index))).ok());
   EXPECT_TRUE(job.Say(12, Shuffled(R(index))).ok());
@@ -87,7 +87,7 @@ TEST(ReduceSchedule, AShuffleDuringTheMapPhaseWaitsForIt) {
   EXPECT_TRUE(job.Say(0, Started(M(1))).ok());
   EXPECT_TRUE(job.Say(20, Finished(M(0))).ok());
   EXPECT_TRUE(job.Say(15, Started(R(0))).ok());
-  // The other map task has read nothing yet, so its full 20 s remain.
+  // The other map task has not read anything yet, so its full 20 s remain.
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30, 0}))[0], Optional(At(70)));
 }
 
@@ -109,9 +109,9 @@ TEST(ReduceSchedule, NoTaskEndsEarlierThanItsBound) {
               ElementsAre(Optional(At(42))));
 }
 
-// Two slots. Tasks 0 and 1 run from 12 s and have 10 s and 20 s left, so they end at 22 and 32.
-// Tasks 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2: 22-32. Then both slots
-// are free at 32; task 3: 32-37, task 4: 32-39.
+// There are two slots. Tasks 0 and 1 run from 12 s and have 10 s and 20 s left, so they end at 22
+// and 32. Tasks 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2 runs at 22-32.
+// Both slots are then free at 32, so task 3 runs at 32-37 and task 4 at 32-39.
 TEST(ReduceSchedule, UnscheduledTasksShuffleAndReduceInWaves) {
   Job job = JobAfterMap(5);
   StartToReduce(job, 0);

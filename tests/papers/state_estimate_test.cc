@@ -25,7 +25,8 @@ StateEstimate Estimate(const std::vector<StageWork>& stages, const std::vector<d
   return estimate.value_or(StateEstimate{});
 }
 
-// 10 tasks of 6 s on 4 slots: printed, 3 waves, 18 s; fluid, 10 x 6 / 4 = 15 s.
+// 10 tasks of 6 s run on 4 slots. The printed form gives 3 waves, 18 s. The fluid form gives 10 x 6
+// / 4 = 15 s.
 TEST(StateEstimate, CountsWholeWavesInThePrintedFormAndWorkInTheFluidForm) {
   const std::vector stages = {Stage(10)};
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(4), StageTimeForm::kPrinted).seconds, 18);
@@ -37,15 +38,15 @@ TEST(StateEstimate, TakesAtLeastOneTaskInTheFluidForm) {
   EXPECT_DOUBLE_EQ(Estimate({Stage(2)}, {6}, Slots(8), StageTimeForm::kFluid).seconds, 6);
 }
 
-// Running for 2 and 5 of 6 s, 4 pending, 2 slots: printed, 4 s to the end of the wave and 2 waves,
-// 16 s; fluid, (4 + 1 + 4 x 6) / 2 = 14.5 s.
+// Two tasks have run for 2 and 5 of 6 s, and 4 are pending on 2 slots. The printed form gives 4 s
+// to the end of the wave and 2 waves, 16 s. The fluid form gives (4 + 1 + 4 x 6) / 2 = 14.5 s.
 TEST(StateEstimate, CarriesTheProgressOfRunningTasks) {
   const std::vector stages = {Stage(4, {}, {2, 5})};
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(2), StageTimeForm::kPrinted).seconds, 16);
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(2), StageTimeForm::kFluid).seconds, 14.5);
 }
 
-// Stage 0 has 4 tasks of 3 s, stage 1 after it 2 tasks of 5 s, 4 slots: 3 + 5 s.
+// On 4 slots, stage 0 has 4 tasks of 3 s, and stage 1 after it has 2 tasks of 5 s: 3 + 5 s.
 TEST(StateEstimate, StartsAStageAfterItsParents) {
   const StateEstimate estimate =
       Estimate({Stage(4), Stage(2, {0})}, {3, 5}, Slots(4), StageTimeForm::kPrinted);
@@ -55,8 +56,9 @@ TEST(StateEstimate, StartsAStageAfterItsParents) {
   EXPECT_THAT(estimate.states[1].degrees, ElementsAre(2));
 }
 
-// Two owners share 4 slots: 2 tasks of 4 s and 6 tasks of 4 s. State 1: 2 slots each, until the
-// first ends at 4 s. Then the second has 4 tasks left and all 4 slots: 4 s more.
+// Two owners share 4 slots and have 2 tasks of 4 s and 6 tasks of 4 s. In state 1, each has 2
+// slots, until the first ends at 4 s. Then the second has 4 tasks left and all 4 slots, so it takes
+// 4 s more.
 TEST(StateEstimate, GivesTheSlotsOfAnEndedStageToTheOthers) {
   const StateEstimate estimate =
       Estimate({OwnedBy(0, Stage(2)), OwnedBy(1, Stage(6))}, {4, 4},
@@ -127,8 +129,8 @@ TEST(StateEstimate, LiesBetweenTheWorkAndTheSumOfAllStages) {
     for (const StageTimeForm form : {StageTimeForm::kPrinted, StageTimeForm::kFluid}) {
       const double end = Estimate(dag, seconds, Slots(slots), form).seconds;
       EXPECT_GE(end, work / slots - 1e-6) << round;
-      // Eq. 7 as printed charges overlapping whole waves and can exceed even this. The fluid form
-      // may charge a whole task for the rest of one.
+      // Eq. 7 as printed counts overlapping whole waves and can exceed even this bound. The fluid
+      // form may count a whole task for the rest of one.
       if (form == StageTimeForm::kFluid) {
         EXPECT_LE(end, serial + kLongest) << round;
       }

@@ -30,7 +30,7 @@ TEST(Allocation, FifoServesTheFirstClaimInFull) {
               ElementsAre(7, 3, 0));
 }
 
-// 10 slots: the small claim gets its 2, the others share 8.
+// There are 10 slots. The small claim gets its 2, and the others share 8.
 TEST(Allocation, FairServesSmallClaimsInFullAndSharesTheRest) {
   EXPECT_THAT(Degrees(Slots(10, Policy::kFair), {Tasks(9), Tasks(2), Tasks(9)}),
               ElementsAre(4, 2, 4));
@@ -40,7 +40,7 @@ TEST(Allocation, FairGivesTheOddContainerToTheEarliestClaim) {
   EXPECT_THAT(Degrees(Slots(5, Policy::kFair), {Tasks(9), Tasks(9)}), ElementsAre(3, 2));
 }
 
-// The example of the DRF paper: 9 cores and 18 GiB; one claim of <1 core, 4 GiB>, one of <3 cores,
+// The DRF paper's example has 9 cores and 18 GiB, one claim of <1 core, 4 GiB> and one of <3 cores,
 // 1 GiB>. Shares are equal at 3 x 4/18 = 2 x 3/9 = 2/3.
 TEST(Allocation, DrfEvensOutDominantShares) {
   const Cluster cluster = {.capacity = {.cores = 9, .memory_bytes = 18 * kGiB},
@@ -50,8 +50,8 @@ TEST(Allocation, DrfEvensOutDominantShares) {
               ElementsAre(3, 2));
 }
 
-// [BOE] Figure 7: 12 GB, map containers of 2 GB. Three jobs hold two each. A job with reduce tasks
-// of 4 GB gets one in addition.
+// [BOE] Figure 7: a cluster has 12 GB and map containers of 2 GB. Three jobs hold two containers
+// each. A job with reduce tasks of 4 GB gets one in addition.
 TEST(Allocation, DrfGivesFewerContainersToTheClaimWithLargerOnes) {
   const Cluster cluster = {.capacity = {.memory_bytes = 12 * kGiB}, .policy = Policy::kDrf};
   const Claim map = {.container = {.memory_bytes = 2 * kGiB}, .wanted = 50};
@@ -60,7 +60,7 @@ TEST(Allocation, DrfGivesFewerContainersToTheClaimWithLargerOnes) {
   EXPECT_THAT(Degrees(cluster, {map, reduce, map}), ElementsAre(2, 1, 2));
 }
 
-// Shares of 3 : 1 of 8 slots; within a queue the earlier claim is first.
+// The queues have shares of 3 : 1 of 8 slots. Within a queue, the earlier claim is first.
 TEST(Allocation, CapacityQueuesKeepTheirSharesAndServeTheirClaimsInOrder) {
   Cluster cluster = Slots(8, Policy::kCapacity);
   cluster.queue_shares = {3, 1};
@@ -77,7 +77,7 @@ TEST(Allocation, AnIdleQueueLendsItsShare) {
   EXPECT_THAT(Degrees(cluster, claims), ElementsAre(2, 6));
 }
 
-// Two stages of owner 0 count as one against owner 1; the earlier one is first.
+// Two stages of owner 0 count as one against owner 1. The earlier one is first.
 TEST(Allocation, ClaimsOfOneOwnerTakeTurnsAsOne) {
   std::vector<Claim> claims = {Tasks(3), Tasks(9), Tasks(9)};
   claims[0].owner = claims[1].owner = 0;
@@ -181,8 +181,8 @@ TEST(Allocation, FairAndDrfAreEnvyFree) {
   }
 }
 
-// Eq. 6 up to one container: if a claim could still grow when another got its last container, its
-// share was at least as large as the other's before.
+// Eq. 6 holds up to one container. If a claim could still grow when another got its last container,
+// its share was at least as large as the other's before.
 TEST(Allocation, DrfNeverServesTheLargerShareIfTheSmallerFits) {
   std::mt19937_64 random(8);
   for (int round = 0; round < 500; ++round) {
@@ -195,7 +195,8 @@ TEST(Allocation, DrfNeverServesTheLargerShareIfTheSmallerFits) {
           DominantShare(drawn.claims[i].container * static_cast<double>(degrees[i]), capacity);
       for (std::size_t j = 0; j < degrees.size(); ++j) {
         if (i == j || degrees[j] == 0) continue;
-        // With one container of j less, i would fit: then j's turn came first correctly.
+        // If j had one container less, i would fit. In that case, it was correct that j's turn came
+        // first.
         const Resources free = capacity - Used(drawn, degrees) + drawn.claims[j].container;
         if (!Fits(drawn.claims[i].container, free)) continue;
         const double theirs = DominantShare(

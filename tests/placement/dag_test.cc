@@ -35,7 +35,8 @@ TEST(Dag, RejectsAnUnknownParent) {
 
 TEST(Dag, IsEmptyWithoutStages) { EXPECT_TRUE(TopologicalOrder({}).value().empty()); }
 
-// 0 (3 s) -> 1 (5 s), 0 -> 2 (1 s) -> 3 (9 s): 13 s by 0, 2, 3 against 8 s by 0, 1.
+// The edges are 0 (3 s) -> 1 (5 s) and 0 -> 2 (1 s) -> 3 (9 s). The path 0, 2, 3 takes 13 s, and 0,
+// 1 takes 8 s.
 TEST(Dag, FindsTheLongestPath) {
   const Parents parents = {{}, {0}, {0}, {2}};
   const auto order = TopologicalOrder(parents).value();

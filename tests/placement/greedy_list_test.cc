@@ -69,7 +69,7 @@ TEST(GreedyList, AddsNoSlotWithoutATask) {
   EXPECT_THAT(slots, ElementsAre(At(5), At(1), At(1)));
 }
 
-// A linear search over all slots for each task.
+// Searches all slots linearly for each task.
 std::vector<ScheduledTask> Plainly(std::vector<absl::Time> free_at,
                                    const std::vector<absl::Duration>& durations) {
   std::vector<ScheduledTask> schedule;

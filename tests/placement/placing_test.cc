@@ -29,8 +29,8 @@ std::vector<double> Ends(const Placed& future) {
   return ends;
 }
 
-// Two slots; stage 0 has tasks of 3, 1 and 2 s (its last pending task first): 0-3, 0-1, 1-3. Stage
-// 1 follows at 3.
+// On two slots, stage 0 has tasks of 3, 1 and 2 s (its last pending task first), which run at 0-3,
+// 0-1 and 1-3. Stage 1 follows at 3.
 TEST(Placing, AssignsTheNextTaskToTheFirstFreeSlot) {
   Placing simulation = Simulation({Stage(3), Stage(1, {0})}, Slots(2));
   const double seconds[] = {2, 1, 3};
@@ -49,7 +49,8 @@ TEST(Placing, StartsFromTheRunningTasks) {
   EXPECT_DOUBLE_EQ(future.seconds, 11);
 }
 
-// One slot, two stages: fresh, rest, first of stage 1, rest. A single slot has no last wave.
+// Two stages run on one slot. The tasks are fresh, rest, first of stage 1, and rest. A single slot
+// has no last wave.
 TEST(Placing, TracksTheWarmthOfSlots) {
   const std::vector stages = {Stage(2), Stage(2, {0})};
   const auto seconds = [](const TaskStart& start) {
@@ -59,7 +60,7 @@ TEST(Placing, TracksTheWarmthOfSlots) {
   EXPECT_DOUBLE_EQ(Simulation(stages, Slots(1), 1).Run(seconds).seconds, 22);
 }
 
-// Owner 0 arrives first with 4 tasks, owner 1 has 2; two slots; tasks of 1 s.
+// Owner 0 arrives first with 4 tasks, and owner 1 has 2. Tasks of 1 s run on two slots.
 TEST(Placing, ServesOwnersByPolicy) {
   const std::vector stages = {OwnedBy(0, Stage(4)), OwnedBy(1, Stage(2))};
   const auto one = [](const TaskStart&) { return 1.0; };
@@ -77,8 +78,8 @@ TEST(Placing, ContinuesARunningStageDuringItsParent) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 3));
 }
 
-// The same if they wait in their slots for the end of the map task at 10 s: a running one of 2 s,
-// and one of 1 s in the slot of the map task.
+// The reduce tasks wait in their slots for the end of the map task at 10 s. One of 2 s is running,
+// and one of 1 s takes the slot of the map task.
 TEST(Placing, HoldsTasksInTheirSlotsUntilTheirParentsEnd) {
   StageWork reduces = Stage(1, {0}, {1});
   reduces.waits_in_slots = true;
@@ -101,8 +102,8 @@ TEST(Placing, StartsHeldTasksThatBlockTheirParents) {
   EXPECT_EQ(future.seconds, 8);
 }
 
-// Two owners' stages of one application, on a cluster with enough capacity: two map slots, one
-// reduce slot.
+// Two owners have stages of one application on a cluster with enough capacity. There are two map
+// slots and one reduce slot.
 TEST(Placing, LimitsTheTasksOfAStageAtOnce) {
   StageWork maps = Stage(4);
   maps.at_once_max = 2;
@@ -119,8 +120,8 @@ TEST(Placing, AFullStageLetsTheNextOneStart) {
   EXPECT_THAT(Ends(simulation.Run([](const TaskStart&) { return 5.0; })), ElementsAre(15, 5));
 }
 
-// By hand: two tasks of 1 and 2 s share one processor. At 2 s the third takes the slot of the
-// first, fetches for 1 s and has the processor to itself: the second ended at 3 s.
+// By hand: two tasks of 1 and 2 s share one processor. At 2 s the third takes the slot of the first
+// and fetches for 1 s. The second ends at 3 s, so the third has the processor to itself.
 TEST(Placing, AFreedSlotKeepsItsHost) {
   auto simulation = Placing::Create({Stage(1, {}, {0, 0})}, Slots(2),
                                     {.hosts = {{.processors = 1}}, .host_of_running = {{0, 0}}});
@@ -152,7 +153,7 @@ TEST(Placing, ClampsInvalidTimes) {
   EXPECT_DOUBLE_EQ(seconds, kForever);
 }
 
-// A million tasks of 3 s on 1,000 slots, some of them individually and some in bunches of a
+// A million tasks of 3 s run on 1,000 slots, some of them individually and some in bunches of a
 // hundred.
 TEST(Placing, BunchesTakeAboutAsLongAsTheirTasks) {
   for (const double slots : {2, 1000, 100'000}) {
@@ -184,7 +185,7 @@ TEST(Placing, RejectsContainersThatNeverFit) {
               HasSubstr("larger than the cluster"));
 }
 
-// A container that represents ten tasks counts ten times under the fair policy: the other owner
+// A container that represents ten tasks counts ten times under the fair policy. The other owner
 // starts ten tasks before that owner gets a second container.
 TEST(Placing, AFairPolicyCountsTheTasksOfAWideContainer) {
   StageWork wide = OwnedBy(0, Stage(1, {}, {5}));
@@ -196,8 +197,8 @@ TEST(Placing, AFairPolicyCountsTheTasksOfAWideContainer) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 5));
 }
 
-// A bunch decreases the remaining tasks by its width; such distant numbers of a row would not cover
-// it evenly.
+// A bunch decreases the number of remaining tasks by its width. Numbers that far apart would not
+// cover a sequence evenly.
 TEST(Placing, NumbersTheBunchesOfAStageConsecutively) {
   auto simulation = Placing::Create({Stage(1'000)}, Slots(10), {.bunch = 5});
   ASSERT_TRUE(simulation.ok());
@@ -239,6 +240,46 @@ TEST(Placing, PassesThroughALongChainWithoutTasks) {
   chain.back().pending = 1;
   EXPECT_DOUBLE_EQ(Simulation(chain, Slots(1)).Run([](const TaskStart&) { return 3.0; }).seconds,
                    3);
+}
+
+// By hand: two tasks of 10 s and two of 5 s compute on two cores. All run at half speed until 10 s,
+// then the long ones have 5 s left and a core each.
+TEST(Placing, RecordsTheStatesOfASharedNode) {
+  std::vector<StageWork> stages = {Stage(2), Stage(2)};
+  for (StageWork& stage : stages) {
+    stage.demand = {{.seconds = 1}};
+    stage.demand[0].needs[static_cast<std::size_t>(Resource::kCpu)] = 1;
+  }
+  auto simulation = Placing::Create(
+      stages, Slots(4), {.hosts = {{.processors = 2, .nodes = 1}}, .records_states = true});
+  ASSERT_TRUE(simulation.ok()) << simulation.status();
+  for (int again = 0; again < 2; ++again) {
+    const Placed& future =
+        simulation->Run([](const TaskStart& start) { return start.stage == 0 ? 10.0 : 5.0; });
+    EXPECT_THAT(Ends(future), ElementsAre(15, 10));
+    EXPECT_DOUBLE_EQ(future.stages[0].busy, 30);
+    EXPECT_DOUBLE_EQ(future.stages[1].busy, 20);
+    ASSERT_EQ(future.states.size(), 2u);
+    ASSERT_EQ(future.states[0].stages.size(), 2u);
+    EXPECT_DOUBLE_EQ(future.states[0].end, 10);
+    EXPECT_DOUBLE_EQ(future.states[0].stages[0].use.work, 10);
+    EXPECT_DOUBLE_EQ(future.states[0].stages[0].use.seconds, 20);
+    ASSERT_EQ(future.states[1].stages.size(), 1u);
+    EXPECT_DOUBLE_EQ(future.states[1].end, 15);
+    EXPECT_DOUBLE_EQ(future.states[1].stages[0].use.work, 10);
+    EXPECT_DOUBLE_EQ(future.states[1].stages[0].use.seconds, 10);
+  }
+}
+
+// Four running tasks are placed on two nodes of one core, two on each.
+TEST(Placing, SpreadsRunningTasksOverNodes) {
+  StageWork stage = Stage(0, {}, {0, 0, 0, 0});
+  stage.demand = {{.seconds = 1}};
+  stage.demand[0].needs[static_cast<std::size_t>(Resource::kCpu)] = 1;
+  const SharedHost node = {.processors = 1, .nodes = 1};
+  auto simulation = Placing::Create({stage}, Slots(4), {.hosts = {node, node}});
+  ASSERT_TRUE(simulation.ok()) << simulation.status();
+  EXPECT_DOUBLE_EQ(simulation->Run([](const TaskStart&) { return 3.0; }).seconds, 6);
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kRuns = std::numeric_limits<double>::infinity();
 
-// Adds `side_by_side` parallel tasks of 10 s of one stage, from `from` to `to`; other tasks wait.
+// Adds `side_by_side` parallel tasks of 10 s of one stage, from `from` to `to`, while other tasks
+// wait.
 void PlaceTasks(std::uint32_t stage, int side_by_side, double from, double to, SlotUse& use) {
   for (double start = from; start < to; start += 10) {
     for (int i = 0; i < side_by_side; ++i) use.AddTask(stage, start, start + 10);
@@ -107,7 +108,7 @@ TEST(SlotUse, LateReportedEndsAddNoSlots) {
   EXPECT_EQ(use.Find(100, 32).slots, 2);
 }
 
-// Stage 1 needs a resource that few executors have; stage 0 fills the others.
+// Stage 1 needs a resource that few executors have. Stage 0 fills the other executors.
 TEST(SlotUse, AStageMayHaveAnIndividualLimit) {
   SlotUse use(2);
   use.AddSlots(0, 34);

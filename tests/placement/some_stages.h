@@ -1,4 +1,4 @@
-// Stages for tests: slots of one core, one owner.
+// Stages for tests, with one owner and slots of one core.
 #pragma once
 
 #include <cstdint>

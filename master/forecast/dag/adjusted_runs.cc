@@ -20,7 +20,7 @@
 namespace tidemark::dag {
 namespace {
 
-// Lower bound of an estimate, as a part of the smallest label. Chosen by hand.
+// Lower bound of an estimate, as a fraction of the smallest label. Chosen by hand.
 constexpr double kLeastPart = 0.5;
 // Upper bound of an estimate, as a multiple of the largest label. Chosen by hand.
 constexpr double kMostTimes = 100;
@@ -60,7 +60,7 @@ namespace {
 using regression::Forecast;
 
 // Features of times, in addition to the parameters.
-constexpr const char* kBytesOfTask = "bytes of a task";
+constexpr const char* kBytesOfTask = "bytes per task";
 constexpr const char* kSlots = "slots of the run";
 
 }  // namespace
@@ -143,7 +143,7 @@ std::optional<Forecast> WorkModel::Times(const AdjustableRun& run, const std::ve
     std::erase(*named, kBytesOfTask);
     std::erase(*named, kSlots);
   }
-  // Without a change, the scatter of the runs is the error.
+  // If no parameter changes the times, the scatter of the runs is the error.
   if (by.task_seconds == 1 && times.never_varied.empty()) times.deviation = 0;
   return times;
 }
@@ -166,7 +166,7 @@ using durations::Features;
 using durations::Parameters;
 using regression::Forecast;
 
-// Limit of the predicted tasks of one stage.
+// Limits the predicted number of tasks of one stage.
 constexpr double kTasksMax = 1e6;
 // Deviation of ln(time) if the influence of a changed parameter is unknown. Chosen by hand.
 constexpr double kUnknownInfluence = 0.5;
@@ -236,13 +236,13 @@ class RunAdjuster {
     for (const PastRun* run : history) parameters.push_back(run->parameters);
     return parameters;
   }
-  // A missing parameter has the value of the newest run, which must come last for that.
+  // A missing parameter has the value of the last run, so the newest run must come last.
   static Features FeaturesOf(std::vector<Parameters> parameters) {
     std::reverse(parameters.begin(), parameters.end());
     return Features(parameters);
   }
 
-  // Returns false if there are too many works and features.
+  // Fits the models. Returns false if there are too many works and features.
   bool Learn() {
     std::set<std::string> works;
     for (const AdjustableRun& run : runs_) {
@@ -298,7 +298,7 @@ class RunAdjuster {
       PastStage& now = stages.emplace_back(run.stages[stage.like]);
       now.parents = stage.after;
       if (stage.turns_later == 0) continue;
-      // Its signature is unknown: it is recognised by its work (MatchStages()).
+      // Its signature is unknown, so it is recognised by its work (MatchStages()).
       if (now.title.empty()) now.title = now.name;
       now.name.clear();
       for (auto& seconds : now.seconds) {
@@ -315,7 +315,7 @@ class RunAdjuster {
     return stages;
   }
 
-  // Returns the number of stages of each work that parameters change.
+  // Returns the number of stages of each work whose number the parameters change.
   std::map<std::uint64_t, std::uint32_t> Counts() {
     std::vector<durations::StageCounts> seen;
     for (const AdjustableRun& run : runs_) {

@@ -1,5 +1,5 @@
-// Past runs of an application of stages, adjusted to other parameters ([GB]): models of quantities
-// (PositiveLine), of the stages of a work (WorkModel), and the adjusted runs (AdjustRuns()).
+// Adjusts past runs of an application of stages to other parameters ([GB]). PositiveLine models a
+// quantity, WorkModel models the stages of a work, and AdjustRuns() returns the adjusted runs.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,8 @@ namespace tidemark::dag {
 // Runs of the same work differ by less than this factor (kCommonDeviation).
 inline constexpr double kAlike = 1.1;
 
-// A linear model of a positive quantity over the runs: a number of tasks, bytes, or seconds.
+// A linear model of a positive quantity over the runs, such as a number of tasks, bytes, or
+// seconds.
 //
 // The estimate of the linear model (regression/linear_model.h) is clamped between half of the
 // smallest label and a hundred times the largest one. Labels that differ less than runs of the same
@@ -28,14 +29,14 @@ class PositiveLine {
  public:
   PositiveLine() = default;
   // Fits the model. `rows`: the values of `features` in each run. `labels`: the quantity in each
-  // run. The model is unknown without runs, or with a label that is not positive and finite. Cost:
+  // run. The model is unknown if there are no runs, or if a label is not positive and finite. Cost:
   // that of LinearModel::Fit().
   PositiveLine(const std::vector<std::string>& features,
                const std::vector<std::vector<double>>& rows, std::vector<double> labels);
 
   bool is_known() const { return model_.has_value(); }
-  // Returns true if the model fits all labels exactly as whole numbers: the features determine
-  // them.
+  // Returns true if the model fits all labels exactly as whole numbers, so that the features
+  // determine them.
   bool counts() const { return counts_; }
   // Replaces the lower bound of the estimates.
   void FallTo(double floor) { floor_ = floor; }
@@ -43,7 +44,8 @@ class PositiveLine {
   bool moves() const { return model_ && !model_->choices().empty(); }
   // Returns the estimate. REQUIRES: is_known(); one finite value per feature.
   regression::Forecast At(const std::vector<double>& row) const;
-  // Returns the estimate for `now` over that for `then`; 1 if unknown or constant.
+  // Returns the ratio of the estimate for `now` to the estimate for `then`; 1 if unknown or
+  // constant.
   double Factor(const std::vector<double>& then, const std::vector<double>& now) const {
     return moves() ? At(now).value / At(then).value : 1;
   }
@@ -64,7 +66,7 @@ struct WorkSummary {
   double bytes_of_task() const { return tasks > 0 ? read_bytes / tasks : 0; }
 };
 
-// A past run that can be adjusted. The profile outlives it.
+// A past run that can be adjusted. REQUIRES: the profile outlives this object.
 struct AdjustableRun {
   const PastRun* profile = nullptr;
   std::vector<double> values;                // values of the parameters
@@ -82,24 +84,24 @@ struct WorkFactors {
   double task_seconds = 1;
 };
 
-// Models the stages of one work as functions of the parameters, from past runs: the number of
-// tasks, the bytes that they read per byte of input, and the time of a task.
+// Models the stages of one work as functions of the parameters, from past runs. The models give the
+// number of tasks, the bytes that the tasks read per byte of input, and the time of a task.
 //
 // Three models (PositiveLine) give factors on the values of a run. The time of a task also depends
 // on the bytes that it reads and on the slots. Pure.
 class WorkModel {
  public:
-  // Fits the models. `names`: of the parameters. Ignores runs without the work. Cost: O(features^2
-  // x runs).
+  // Fits the models. `names`: the names of the parameters. Ignores runs without the work. Cost:
+  // O(features^2 x runs).
   WorkModel(const std::string& work, const std::vector<std::string>& names,
             const std::vector<AdjustableRun>& runs);
 
   // Returns the factors. `asked`: the new values of the parameters. `input`: the factor on the
   // input of the run.
   WorkFactors Now(const AdjustableRun& run, const std::vector<double>& asked, double input) const;
-  // Returns the number of tasks of a stage; empty if no parameter changes it.
+  // Returns the number of tasks of a stage, or nullopt if no parameter changes it.
   std::optional<regression::Forecast> Tasks(const std::vector<double>& asked) const;
-  // Returns the time of a task; empty if unknown.
+  // Returns the time of a task, or nullopt if unknown.
   std::optional<regression::Forecast> Times(const AdjustableRun& run,
                                             const std::vector<double>& asked, double input) const;
 
@@ -123,9 +125,9 @@ class WorkModel {
 // - the number of tasks, and the bytes that they read per byte of input (the white box)
 // - the time of a task, from the parameters, its bytes and the slots (the black box)
 // - the number of repetitions of the work
-// Every past run is multiplied by the estimate for the new parameters over the estimate for its own
-// ones. Its slots and data stay as they were. The scatter between the adjusted runs counts like
-// that between any past runs.
+// The values of every past run are multiplied by the ratio of the estimate for the new parameters
+// to the estimate for its own. Its slots and data are unchanged. The scatter between adjusted runs
+// counts like the scatter between any past runs.
 //
 // Pure, deterministic.
 
@@ -141,15 +143,15 @@ struct AdjustedRuns {
   std::map<std::string, double> deviations;
   // Deviation of ln(total time), from the uncertain number of repetitions.
   double repeats_deviation = 0;
-  // A message for people, without a period; empty if the parameters are within the range of past
+  // A message for users, without a period; empty if the parameters are within the range of past
   // runs.
   std::string remark;
 };
 
 // Returns the adjusted runs. `history`: past runs, the newest first; runs without parameters are
-// ignored. The result is empty without `asked` parameters, with fewer than kAdjustRunsMin usable
-// runs, if all of them had the same parameters as `asked`, or if there are too many works and
-// features. Cost: O(runs x (works x features^2 + task times)).
+// ignored. The result is empty if `asked` is empty, if fewer than kAdjustRunsMin runs are usable,
+// or if all usable runs had the parameters `asked`. It is also empty if there are too many works
+// and features. Cost: O(runs x (works x features^2 + task times)).
 AdjustedRuns AdjustRuns(std::span<const PastRun* const> history,
                         const durations::Parameters& asked);
 

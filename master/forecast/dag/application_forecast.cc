@@ -1,7 +1,9 @@
 #include "master/forecast/dag/application_forecast.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -14,10 +16,19 @@ using durations::QuantileOf;
 using durations::RemainingStage;
 using durations::TaskTimes;
 
-// Limit the cost of an untrusted workflow: more similar tasks than this run in bunches. The policy
-// visits all owners at each bunch, so with many owners there are fewer bunches.
+// These limit the cost of an untrusted workflow. More similar tasks than kDetailedTasksMax run in
+// bunches. The policy visits all owners at each bunch, so more owners mean fewer bunches.
 constexpr double kDetailedTasksMax = 20'000;
 constexpr double kLooksMax = 1e6;
+// Replaces kDetailedTasksMax for tasks that share nodes, since each task may change the rates of
+// others.
+constexpr double kSharedTasksMax = 4'000;
+// Limits processor time. If there are more nodes, one host represents all of them.
+constexpr std::size_t kNodesMax = 100;
+// Limits the cost and the length of the displayed list of states.
+constexpr std::size_t kStatesStagesMax = 100;
+// The cores of a node if they are unknown. They are then never scarce.
+constexpr double kUnknownCores = 1e18;
 
 std::vector<std::size_t> OwnerOfStages(const Application& application) {
   std::vector<std::size_t> owners;
@@ -37,10 +48,38 @@ std::uint64_t Alike(const RemainingStage& stage) {
 
 std::uint64_t BunchOf(const Application& application, std::size_t owners) {
   double alike = 0;
-  for (const RemainingStage& stage : application.stages) alike += static_cast<double>(Alike(stage));
-  const double most = std::min(kDetailedTasksMax,
+  bool is_shared = false;
+  for (const RemainingStage& stage : application.stages) {
+    alike += static_cast<double>(Alike(stage));
+    is_shared |= !application.hosts.empty() && !stage.work.demand.empty();
+  }
+  const double most = std::min(is_shared ? kSharedTasksMax : kDetailedTasksMax,
                                kLooksMax / static_cast<double>(std::max<std::size_t>(owners, 1)));
   return static_cast<std::uint64_t>(std::clamp(std::ceil(alike / most), 1.0, 1e12));
+}
+
+bool AreNodes(const std::vector<placement::SharedHost>& hosts) {
+  return !hosts.empty() && hosts.front().nodes > 0;
+}
+
+// Returns one host for several nodes.
+placement::SharedHost Together(double cores_of_node, double nodes) {
+  return {.processors = cores_of_node * nodes, .nodes = nodes};
+}
+
+// Returns the hosts to simulate. If tasks run in bunches, one host represents all nodes, which are
+// identical. Returns no nodes if no stage has a demand.
+std::vector<placement::SharedHost> SimulatedHosts(const Application& application,
+                                                  const std::vector<std::size_t>& open,
+                                                  std::uint64_t bunch) {
+  if (!AreNodes(application.hosts)) return application.hosts;
+  const bool is_shared = std::ranges::any_of(
+      open, [&](std::size_t i) { return !application.stages[i].work.demand.empty(); });
+  if (!is_shared) return {};
+  if (bunch == 1) return application.hosts;
+  const placement::SharedHost& first = application.hosts.front();
+  const double nodes = static_cast<double>(application.hosts.size()) * first.nodes;
+  return {Together(first.processors / first.nodes, nodes)};
 }
 
 double At(const Draws& draws, std::size_t draw, double otherwise) {
@@ -64,7 +103,7 @@ std::vector<std::size_t> OpenStages(const Application& application) {
   return open;
 }
 
-// Returns the work of the stages at `open`, with only their own stages as parents.
+// Returns the work of the stages at `open`, whose parents are only stages at `open`.
 std::vector<placement::StageWork> WorkOf(const Application& application,
                                          const std::vector<std::size_t>& open) {
   std::vector<std::size_t> place(application.stages.size(), open.size());
@@ -73,7 +112,7 @@ std::vector<placement::StageWork> WorkOf(const Application& application,
   work.reserve(open.size());
   for (const std::size_t i : open) {
     std::vector<std::size_t>& parents = work.emplace_back(application.stages[i].work).parents;
-    // An unknown parent stays, so that Placing::Create() rejects it.
+    // An unknown parent is kept, so that Placing::Create() rejects it.
     for (std::size_t& parent : parents) parent = parent < place.size() ? place[parent] : parent;
     if (open.size() < place.size()) std::erase(parents, open.size());
   }
@@ -94,13 +133,13 @@ std::size_t CountSets(const std::vector<std::size_t>& set_of_stage) {
   return sets;
 }
 
-// The ends of the last stages of several sets, by draw.
+// Collects, by draw, the end of the last stage in each of several sets.
 class LastEnds {
  public:
-  // `set_of_stage`: by stage in a simulation, out of `sets` sets.
+  // `set_of_stage[i]`: the set of stage i of a simulation, below `sets`.
   LastEnds(std::vector<std::size_t> set_of_stage, std::size_t sets)
       : set_of_stage_(std::move(set_of_stage)), by_set_(sets) {}
-  // Adds a draw. `ends`: by stage.
+  // Adds a draw, in which stage i ends at `ends[i]`.
   void Add(const std::vector<double>& ends) {
     std::vector<double> last(by_set_.size());
     for (std::size_t i = 0; i < set_of_stage_.size(); ++i) {
@@ -128,6 +167,8 @@ class Futures {
         starts_(open.size()),
         ends_(open.size()),
         settled_(open.size()),
+        busy_(open.size()),
+        use_(open.size()),
         task_ends_(open.size()),
         owner_ends_(Of(open, OwnerOfStages(application)), CountSets(OwnerOfStages(application))),
         group_ends_(application.group_of_stage.empty() ? std::vector<std::size_t>()
@@ -139,7 +180,7 @@ class Futures {
     }
   }
 
-  // Runs all draws. `bounds`: use the factors of the bounds.
+  // Runs all draws. If `bounds` is true, uses the factors of the bounds.
   void Play(bool bounds) {
     const std::size_t draws = application_.draws->count();
     const Draws common = application_.draws->Normals(Drawn::kCommon, durations::kOfRun);
@@ -163,7 +204,7 @@ class Futures {
     forecast.end.lower = std::min(forecast.end.lower, forecast.end.median);
     forecast.end.upper = std::max(forecast.end.upper, forecast.end.median);
     std::vector<double> settled;
-    double known = 0;  // in container seconds
+    double known = 0;  // known work, in container seconds
     double all = 0;
     for (const RemainingStage& stage : application_.stages) {
       forecast.stages.push_back({.owner = stage.work.owner, .number = stage.number});
@@ -171,7 +212,11 @@ class Futures {
     for (std::size_t i = 0; i < open_.size(); ++i) {
       StageEnds& stage_ends = forecast.stages[open_[i]];
       AddRanges(i, stage_ends);
-      const double left = SecondsOf(stage(i));
+      stage_ends.busy = busy_[i];
+      stage_ends.bottleneck = BottleneckOf(use_[i]);
+      // Tasks that share nodes take longer than alone.
+      stage_ends.shares_nodes = use_[i].seconds > 0 && !stage(i).work.demand.empty();
+      const double left = stage_ends.shares_nodes ? busy_[i] : SecondsOf(stage(i));
       const double work = stage(i).work.container.cores * left;
       all += work;
       known += stage(i).times.is_known ? work : 0;
@@ -186,6 +231,33 @@ class Futures {
     forecast.known_share = all > 0 && std::isfinite(all) ? known / all : 1;
     MarkCriticalPath(settled, forecast);
     return forecast;
+  }
+
+  // Returns the states of a simulation in which every task takes its mean time.
+  std::vector<ForecastState> States() {
+    const placement::Placed& future = placing_.Run(
+        [&](const placement::TaskStart& start) -> placement::TaskSeconds {
+          return TypicalSeconds(start.stage, start.task);
+        },
+        [&](std::size_t index) {
+          Draws lag = stage(index).times.lag;
+          if (!lag.empty()) return QuantileOf(lag, 0.5);
+          return CountLeft(stage(index).work) > 0 ? stage(index).work.lag : 0;
+        },
+        [](std::size_t, std::uint64_t, double) {});
+    std::vector<ForecastState> states;
+    for (const placement::PlacedState& placed : future.states) {
+      ForecastState& state = states.emplace_back(
+          ForecastState{.start = placed.start, .end = placed.end, .stages = {}});
+      for (const auto& [index, use] : placed.stages) {
+        const double alone = TypicalSeconds(index, stage(index).times.of_task.size());
+        state.stages.push_back({.stage = open_[index],
+                                .tasks = use.seconds / (placed.end - placed.start),
+                                .task_seconds = use.work > 0 ? alone * use.seconds / use.work : 0,
+                                .bottleneck = BottleneckOf(use)});
+      }
+    }
+    return states;
   }
 
   // Widens the bounds of the forecast to the bounds of these simulations.
@@ -209,6 +281,31 @@ class Futures {
   };
 
   const RemainingStage& stage(std::size_t index) const { return application_.stages[open_[index]]; }
+
+  // Returns the resource that limits tasks for the longest time. Returns nullopt if tasks have no
+  // demand, or if no resource limits them for even longer.
+  static std::optional<placement::Resource> BottleneckOf(const placement::HostUse& use) {
+    const auto longest = std::ranges::max_element(use.bound);
+    double unbound = use.seconds;
+    for (const double seconds : use.bound) unbound -= seconds;
+    if (!(*longest > 0) || *longest < unbound) return std::nullopt;
+    return static_cast<placement::Resource>(longest - use.bound.begin());
+  }
+
+  double TypicalOf(Draws factor) const {
+    if (factor.empty()) return 1;
+    if (application_.is_median_typical) return QuantileOf(factor, 0.5);
+    return std::accumulate(factor.begin(), factor.end(), 0.0) / static_cast<double>(factor.size());
+  }
+
+  double TypicalSeconds(std::size_t index, std::uint64_t task) const {
+    const TaskTimes& times = stage(index).times;
+    if (task < times.of_task.size()) {
+      Draws seconds = times.of_task[task];
+      return QuantileOf(seconds, 0.5);
+    }
+    return times.Of(placement::Warmth::kRest).mean() * TypicalOf(times.factor);
+  }
 
   const placement::Placed& PlayOne(std::size_t draw, bool bounds) {
     for (std::size_t i = 0; i < open_.size(); ++i) {
@@ -248,11 +345,16 @@ class Futures {
     for (std::size_t i = 0; i < open_.size(); ++i) {
       const placement::PlacedStage& placed = future.stages[i];
       starts_[i].push_back(placed.start);
-      // A stage with a lag has an end even without remaining tasks.
+      // A stage with a lag has an end even if no task remains.
       const double end =
           stage(i).times.lag.empty() ? placed.end : std::max(placed.end, placed.settled);
       ends_[i].push_back(end);
       settled_[i].push_back(placed.settled);
+      busy_[i] += placed.busy / static_cast<double>(application_.draws->count());
+      use_[i].seconds += placed.use.seconds;
+      for (std::size_t r = 0; r < placement::kResources; ++r) {
+        use_[i].bound[r] += placed.use.bound[r];
+      }
       last_ends[i] = end;
     }
     owner_ends_.Add(last_ends);
@@ -318,7 +420,7 @@ class Futures {
     return tasks > 0 ? left / static_cast<double>(tasks) : 0;
   }
 
-  // Returns the median over the draws of the remaining time of all tasks of a stage together.
+  // Returns the remaining time of a stage, summed over its tasks, as the median over the draws.
   double SecondsOf(const RemainingStage& stage) const {
     if (CountLeft(stage.work) == 0) return 0;
     const double usual = stage.times.Of(placement::Warmth::kRest).mean();
@@ -341,6 +443,8 @@ class Futures {
   std::vector<Draws> starts_;
   std::vector<Draws> ends_;
   std::vector<Draws> settled_;
+  std::vector<double> busy_;                   // mean over the draws
+  std::vector<placement::HostUse> use_;        // summed over the draws
   std::vector<std::vector<Draws>> task_ends_;  // by stage and task
   LastEnds owner_ends_;
   LastEnds group_ends_;
@@ -355,6 +459,14 @@ SecondsRange RangeOf(Draws seconds) {
           .upper = QuantileOf(seconds, 0.95)};
 }
 
+std::vector<placement::SharedHost> HostsOf(const Cluster& cluster) {
+  if (!cluster.node) return {};
+  const double cores = cluster.node->cores > 0 ? cluster.node->cores : kUnknownCores;
+  const std::size_t nodes = std::max<std::size_t>(cluster.nodes, 1);
+  if (nodes > kNodesMax) return {Together(cores, static_cast<double>(nodes))};
+  return std::vector(nodes, placement::SharedHost{.processors = cores, .nodes = 1});
+}
+
 placement::Resourcing RoomForAll() {
   constexpr double kCores = 1e9;
   return {.cluster = {.capacity = {.cores = kCores}, .policy = placement::Policy::kFifo}};
@@ -363,11 +475,11 @@ placement::Resourcing RoomForAll() {
 absl::StatusOr<ApplicationForecast> ForecastApplication(const Application& application) {
   if (application.draws == nullptr) return absl::InvalidArgumentError("a forecast needs draws");
   const std::vector<std::size_t> open = OpenStages(application);
-  placement::PlacingOptions options = {
-      .warm_slots = application.warm_slots,
-      .hosts = application.hosts,
-      .host_of_running = Of(open, application.host_of_running),
-      .bunch = BunchOf(application, CountSets(OwnerOfStages(application)))};
+  const std::uint64_t bunch = BunchOf(application, CountSets(OwnerOfStages(application)));
+  placement::PlacingOptions options = {.warm_slots = application.warm_slots,
+                                       .hosts = SimulatedHosts(application, open, bunch),
+                                       .host_of_running = Of(open, application.host_of_running),
+                                       .bunch = bunch};
   bool has_bounds = false;
   for (const std::size_t i : open) {
     const RemainingStage& stage = application.stages[i];
@@ -382,6 +494,13 @@ absl::StatusOr<ApplicationForecast> ForecastApplication(const Application& appli
   futures.Play(/*bounds=*/false);
   ApplicationForecast forecast = futures.Result();
   forecast.stages_placed = open.size();
+  if (AreNodes(options.hosts) && open.size() <= kStatesStagesMax) {
+    options.records_states = true;
+    auto states = placement::Placing::Create(work, application.on, options);
+    if (!states.ok()) return states.status();
+    forecast.states = Futures(application, open, *std::move(states)).States();
+    options.records_states = false;
+  }
   if (!has_bounds) return forecast;
   auto again = placement::Placing::Create(work, application.on, std::move(options));
   if (!again.ok()) return again.status();

@@ -1,4 +1,4 @@
-// Changes of a running workflow by its clients.
+// Applies the changes that clients make to a running workflow.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -15,7 +15,7 @@
 namespace tidemark::dag {
 namespace {
 
-// Changes the path of an error from the changed plan to the request: job `known + i` is
+// Translates the path of an error from the changed plan to the request, in which job `known + i` is
 // add_jobs[added[i]].
 absl::Status InRequest(const absl::Status& status, std::size_t known,
                        const std::vector<std::size_t>& added) {
@@ -55,7 +55,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   }
   if (job.job_id != job_id && place_of_id_.contains(job_id)) {
     return absl::AlreadyExistsError(
-        absl::StrCat(which, ": ", job_id, " already is or was another job of the workflow"));
+        absl::StrCat(which, ": ", job_id, " is or was already another job of the workflow"));
   }
   if (job.facts.failed_attempts > options_.retries_max) {
     return LimitExceeded("retries_per_job", absl::StrCat(which, ": this master allows at most ",
@@ -110,7 +110,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
     }
     if (!job.job_id.empty() && place_of_id_.contains(job.job_id)) {
       return FieldError(path + ".job_id",
-                        job.job_id + " already is or was another job of the workflow");
+                        job.job_id + " is or was already another job of the workflow");
     }
     changed.jobs.push_back(job);
     added.push_back(i);
@@ -140,7 +140,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   if (is_final()) {
     return absl::FailedPreconditionError(absl::StrCat("workflow ", plan_.id, " has ended"));
   }
-  // Without new jobs the plan is valid, even if the limit has been lowered.
+  // If no jobs are added, the plan is valid even if the limit has been lowered.
   if (!added.empty()) {
     const absl::Status checked = CheckWorkflow(changed, jobs_max);
     if (!checked.ok()) return InRequest(checked, plan_.jobs.size(), added);
@@ -149,6 +149,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   while (jobs_.size() < plan_.jobs.size()) AddJob(plan_.jobs[jobs_.size()]);
   for (const std::size_t i : cancelled) {
     jobs_[i].facts.state = ChildState::kCancelled;
+    jobs_[i].facts.ended_at = std::max(active_at_, newest_->at);
     jobs_[i].awaited_since.reset();
   }
   is_cancelled_ = is_cancelled_ || change.cancel;
@@ -158,7 +159,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   return true;
 }
 
-// Removes cancelled jobs from the graph: they wait for no job, and no job waits for them.
+// Removes cancelled jobs from the graph, so that they wait for no job and no job waits for them.
 void LiveWorkflow::FindParents() {
   const auto is_cancelled = [&](std::size_t job) {
     return jobs_[job].facts.state == ChildState::kCancelled;

@@ -34,7 +34,8 @@ TasksLeft LeftOfAll(const Snapshot& snapshot) {
   return all;
 }
 
-// Returns the share of the remaining time before the reduce phase, by the pace of the map phase.
+// Returns the share of the remaining time that precedes the reduce phase, according to the pace of
+// the map phase.
 double MapShareOf(const Snapshot& snapshot, double remaining) {
   const StageProgress* const map = PhaseOf(snapshot, StageKind::kMap);
   if (map == nullptr || map->state == StageState::kDone || remaining <= 0) return 0;
@@ -99,7 +100,7 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
   newest = std::move(snapshot);
   left = std::move(stages_left);
   if (is_first && is_silent()) {
-    // The job was silent before the workflow followed it: only its own fraction can be shown.
+    // The job was silent before the workflow followed it, so only its own fraction can be shown.
     own_bar = newest->estimate.fraction_done;
   }
   if (!newest->is_final) return;

@@ -1,4 +1,4 @@
-// One job of a workflow: its state, and its part in a forecast.
+// A job of a workflow, with its state and its part in a forecast.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +37,11 @@ struct FollowedJob {
   bool is_attached = false;                                // attached after the submission
   bool ended_before = false;  // a run with this id had ended before the submission
   std::optional<absl::Time> awaited_since;
-  std::optional<absl::Duration> would_take;  // its time by the last estimate before its start
+  std::optional<absl::Duration> would_take;  // last estimate of its time before its start
   double own_bar = 0;  // the job's own fraction, if it was silent when it was first followed
   bool has_runs = false;
   std::vector<JobProfile> runs;  // past runs, the newest first
-  bool ran_stages = false;       // the runs are of an application of stages, each as one phase
+  bool ran_stages = false;       // the runs are of an application of stages
   // The stages of such runs; null if they are not kept.
   std::shared_ptr<const StageRuns> stage_runs;
 

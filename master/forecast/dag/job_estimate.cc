@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "master/facts/phases.h"
+#include "master/forecast/dag/application_forecast.h"
 #include "master/forecast/dag/task_estimate.h"
 #include "master/forecast/dag/task_model.h"
 #include "master/forecast/durations/combined_estimates.h"
@@ -17,6 +18,11 @@ namespace {
 constexpr double kUnknownSplit = 1;
 // A throughput so high that it never limits a task.
 constexpr double kUnbound = 1e18;
+// Standard deviation / mean of the task times of a stage, if it is not recorded. Chosen by hand.
+constexpr double kUsualVariation = 0.1;
+// Reads, writes and transfers bind a task of unknown processor time if they take at least this
+// share of its time.
+constexpr double kMostOfTheTime = 0.5;
 
 ResourceProfile Unbound(const std::optional<ResourceProfile>& known_node) {
   const auto speed = [](double known) { return known > 0 ? known : kUnbound; };
@@ -37,56 +43,147 @@ struct Conditions {
   double slots = 1;
 };
 
-struct ModelledTasks {
-  double map_seconds = 0;
-  double reduce_seconds = 0;
-  std::string map_bottleneck;
-  std::string reduce_bottleneck;
+// The parts of a measured task time.
+struct Parts {
+  absl::Duration load;
+  double core_seconds = kTaskSecondsMin;
+  // Ratio of measured to modelled time of reads, writes and transfers, at most 1. Caches serve the
+  // rest (gamma of [BOE] Table 1).
+  double slow_share = 1;
 };
 
-// Bottleneck oriented estimation of one job's tasks. The throughput of a core follows from the
-// measured task time.
+// The measured times of a task; a processor time of 0 is unknown.
+struct Measured {
+  double seconds = 0;
+  double core_seconds = 0;
+};
+
+// Separates a measured time into its parts. `task`: the model with unlimited processors.
+// `computing`: index of the sub-stage that computes while it reads or writes.
+Parts Separate(const TaskModel& task, std::size_t computing, const Measured& measured,
+               const ResourceProfile& node, double per_node) {
+  Parts parts;
+  const auto moving = EstimateTask(task, node, per_node);
+  const double moves = moving.ok() ? absl::ToDoubleSeconds(moving->total) : 0;
+  if (moves > measured.seconds) {
+    parts.slow_share = std::max(measured.seconds / moves, facts::kShareMin);
+  }
+  const double beside = moving.ok() ? absl::ToDoubleSeconds(moving->sub_stages[computing].time) : 0;
+  const double others = (moves - beside) * parts.slow_share;
+  // The tasks of a crowded node share its cores.
+  const double crowd = std::max(per_node / node.cores, 1.0);
+  const double core_seconds_max = (measured.seconds - others) / crowd;
+  if (measured.core_seconds > 0) {
+    parts.core_seconds = std::min(measured.core_seconds, core_seconds_max);
+  } else if (moves <= measured.seconds * kMostOfTheTime) {
+    parts.core_seconds = core_seconds_max;
+  }
+  parts.core_seconds = std::max(parts.core_seconds, kTaskSecondsMin);
+  const double computes = std::max(parts.core_seconds * crowd, beside * parts.slow_share);
+  parts.load = absl::Seconds(std::max(measured.seconds - others - computes, 0.0));
+  return parts;
+}
+
+// Returns `node` with the speeds that tasks with these parts get.
+ResourceProfile NodeFor(const Parts& parts, ResourceProfile node) {
+  for (double* speed :
+       {&node.disk_read, &node.disk_write, &node.dfs_read, &node.dfs_write, &node.network}) {
+    *speed /= parts.slow_share;
+  }
+  return node;
+}
+
+// Returns the number of tasks of a stage on a node; at least 1.
+double PerNode(double tasks, double slots, double nodes) {
+  return std::max(std::min(tasks, slots) / std::max(nodes, 1.0), 1.0);
+}
+
+// One phase of a job under given conditions.
+struct ModelledPhase {
+  double seconds = 0;  // task time while its phase fills the slots; 0 if unknown
+  std::string bottleneck;
+  TaskDemandAlone alone;
+};
+
+struct ModelledTasks {
+  ModelledPhase map;
+  ModelledPhase reduce;
+};
+
+ModelledPhase PhaseOn(const TaskModel& task, const ResourceProfile& node, double per_node) {
+  const auto time = EstimateTask(task, node, per_node);
+  auto alone = DemandOf(task, node);
+  if (!time.ok() || !alone.ok()) return {};
+  // Time that no resource explains may be the longest part.
+  const bool is_load = std::ranges::all_of(
+      time->sub_stages, [&](const SubStageTime& part) { return part.time < task.load; });
+  return {.seconds = absl::ToDoubleSeconds(time->total),
+          .bottleneck = is_load ? "" : std::string(NameOf(time->bottleneck)),
+          .alone = *std::move(alone)};
+}
+
+// Returns the ratio of the mean time of tasks to their time alone, if no other tasks run on the
+// cluster.
+double StretchOf(const placement::TaskDemand& demand, double tasks, double slots, double variation,
+                 const Cluster& cluster) {
+  const std::vector<placement::SharedHost> hosts = HostsOf(cluster);
+  if (hosts.empty()) return 1;
+  const double nodes = std::max(static_cast<double>(cluster.nodes), 1.0);
+  placement::SharedHost node = hosts.front();
+  node.processors /= node.nodes;
+  node.nodes = 1;
+  return placement::MeanStretch(demand, node, tasks / nodes, slots / nodes, variation);
+}
+
+// Bottleneck oriented estimation of one job's tasks. The speed of a core follows from the measured
+// task times and from the times of reads, writes and transfers.
 class Model {
  public:
-  // Without a node, only the processors take time.
+  // If `node` is unset, only the processors take time.
   Model(const JobProfile& run, const std::optional<ResourceProfile>& node, double nodes,
         const Conditions& measured)
-      : node_(Unbound(node)), nodes_(std::max(nodes, 1.0)) {
+      : node_(Unbound(node)),
+        nodes_(std::max(nodes, 1.0)),
+        // The measured network speed of a single node applies unchanged.
+        executors_(nodes_ > 1 ? nodes_ : 0) {
     const auto or_one = [](double selectivity) { return selectivity > 0 ? selectivity : 1; };
     profile_.map_selectivity = or_one(run.map_selectivity);
     // [BOE] eq. 5 relates the output to the split; a run relates it to the reduce input.
     profile_.reduce_selectivity = or_one(run.reduce_selectivity) * profile_.map_selectivity;
-    profile_.map_throughput = measured.split_bytes / Seconds(run.map_task_time);
-    profile_.reduce_throughput = ReduceBytes(measured) / Seconds(run.reduce_task_time);
+    profile_.map_throughput = profile_.reduce_throughput = kUnbound;
+    const MapReduceProfile then = At(measured, {});
+    map_ = Separate(MapTask(then), /*computing=*/0,
+                    {Seconds(run.map_task_time), absl::ToDoubleSeconds(run.map_cpu_time)}, node_,
+                    PerNode(measured.map_tasks, measured.slots, nodes_));
+    profile_.map_throughput = measured.split_bytes / map_.core_seconds;
+    reduce_ = Separate(ReduceTask(then, executors_), /*computing=*/2,
+                       {Seconds(run.reduce_task_time), absl::ToDoubleSeconds(run.reduce_cpu_time)},
+                       node_, PerNode(measured.reduce_tasks, measured.slots, nodes_));
+    profile_.reduce_throughput = ReduceBytes(measured) / reduce_.core_seconds;
   }
 
-  ModelledTasks At(const Conditions& conditions) {
-    MapReduceProfile at = profile_;
-    at.split_bytes = conditions.split_bytes;
-    at.map_tasks = conditions.map_tasks;
-    at.reduce_tasks = conditions.reduce_tasks;
-    const auto per_node = [&](double tasks) {
-      return std::max(std::min(tasks, conditions.slots) / nodes_, facts::kShareMin);
-    };
-    ModelledTasks tasks;
-    const auto map = EstimateTask(MapTask(at), node_, per_node(conditions.map_tasks));
-    const auto reduce =
-        EstimateTask(ReduceTask(at, nodes_), node_, per_node(conditions.reduce_tasks));
-    if (map.ok()) {
-      tasks.map_seconds = absl::ToDoubleSeconds(map->total);
-      tasks.map_bottleneck = std::string(NameOf(map->bottleneck));
-    }
-    if (reduce.ok()) {
-      tasks.reduce_seconds = absl::ToDoubleSeconds(reduce->total);
-      tasks.reduce_bottleneck = std::string(NameOf(reduce->bottleneck));
-    }
-    return tasks;
+  ModelledTasks Estimate(const Conditions& conditions) const {
+    return {
+        .map = PhaseOn(MapTask(At(conditions, map_)), NodeFor(map_, node_),
+                       PerNode(conditions.map_tasks, conditions.slots, nodes_)),
+        .reduce = PhaseOn(ReduceTask(At(conditions, reduce_), executors_), NodeFor(reduce_, node_),
+                          PerNode(conditions.reduce_tasks, conditions.slots, nodes_))};
   }
 
  private:
   static double Seconds(absl::Duration time) {
     return std::max(absl::ToDoubleSeconds(time), kTaskSecondsMin);
   }
+
+  MapReduceProfile At(const Conditions& conditions, const Parts& parts) const {
+    MapReduceProfile at = profile_;
+    at.load = parts.load;
+    at.split_bytes = conditions.split_bytes;
+    at.map_tasks = conditions.map_tasks;
+    at.reduce_tasks = conditions.reduce_tasks;
+    return at;
+  }
+
   double ReduceBytes(const Conditions& measured) const {
     return profile_.map_selectivity * measured.split_bytes * measured.map_tasks /
            std::max(measured.reduce_tasks, 1.0);
@@ -94,13 +191,16 @@ class Model {
 
   const ResourceProfile node_;
   const double nodes_;
+  const double executors_;  // argument of ReduceTask()
   MapReduceProfile profile_;
+  Parts map_;
+  Parts reduce_;
 };
 
 // The mean of ln(seconds) and the variation of the tasks, over several runs.
 class Mean {
  public:
-  // `usual_deviation`: of ln(seconds) between runs of the same work.
+  // `usual_deviation` is the deviation of ln(seconds) between runs of the same work.
   explicit Mean(double usual_deviation) : usual_(usual_deviation) {}
   void Add(double seconds, double variation) {
     logs_.push_back(std::log(std::max(seconds, kTaskSecondsMin)));
@@ -142,7 +242,7 @@ Conditions MeasuredConditions(const JobProfile& run, const Cluster& cluster) {
           .slots = run.slots > 0 ? run.slots : static_cast<double>(cluster.slots)};
 }
 
-// Returns the conditions by the plan, else by the last run.
+// Returns the conditions that the plan states, else the conditions of the last run.
 Conditions AskedConditions(const PlannedJob& job, const JobProfile& last, const Cluster& cluster,
                            double data_factor) {
   double map_tasks = job.map_task_count.value_or(last.map_tasks);
@@ -160,6 +260,23 @@ Conditions AskedConditions(const PlannedJob& job, const JobProfile& last, const 
           .map_tasks = map_tasks,
           .reduce_tasks = static_cast<double>(job.reduce_task_count.value_or(last.reduce_tasks)),
           .slots = static_cast<double>(cluster.slots)};
+}
+
+}  // namespace
+
+namespace {
+
+// Sets the bottleneck, the demand and the time alone of `phase`. `measured` is the phase under the
+// conditions of the run, which had `tasks` tasks on `slots` slots.
+void Describe(const ModelledPhase& modelled, const ModelledPhase& measured, double tasks,
+              double slots, double variation, const Cluster& cluster, PhaseEstimate& phase) {
+  phase.bottleneck = modelled.bottleneck;
+  if (!(modelled.seconds > 0) || !(measured.alone.seconds > 0)) return;
+  phase.demand = modelled.alone.parts;
+  // EstimateTask() assumes that all tasks of a node are in the same part of their work.
+  const double in_step = measured.seconds / measured.alone.seconds;
+  phase.alone = modelled.alone.seconds / modelled.seconds * in_step /
+                StretchOf(measured.alone.parts, tasks, slots, variation, cluster);
 }
 
 }  // namespace
@@ -188,20 +305,24 @@ JobEstimate EstimateJobTasks(const PlannedJob& job, std::span<const JobProfile> 
     // more data for each reduce task.
     if (!is_split_known) then.split_bytes = now.split_bytes = kUnknownSplit;
     const std::optional<ResourceProfile> node = is_split_known ? cluster.node : std::nullopt;
-    Model model(run, node, cluster.nodes, then);
-    const ModelledTasks before = model.At(then);
-    const ModelledTasks modelled = model.At(now);
-    const double map_ratio = before.map_seconds > 0 ? modelled.map_seconds / before.map_seconds : 1;
-    const double reduce_ratio =
-        before.reduce_seconds > 0 ? modelled.reduce_seconds / before.reduce_seconds : 1;
+    const Model model(run, node, cluster.nodes, then);
+    const ModelledTasks before = model.Estimate(then);
+    const ModelledTasks modelled = model.Estimate(now);
+    const auto ratio = [](const ModelledPhase& other, const ModelledPhase& measured) {
+      return measured.seconds > 0 ? other.seconds / measured.seconds : 1;
+    };
     if (node && map.empty()) {
-      expected.map.bottleneck = modelled.map_bottleneck;
-      expected.reduce.bottleneck = modelled.reduce_bottleneck;
+      Describe(modelled.map, before.map, then.map_tasks, then.slots, run.map_task_variation,
+               cluster, expected.map);
+      Describe(modelled.reduce, before.reduce, then.reduce_tasks, then.slots,
+               run.reduce_task_variation, cluster, expected.reduce);
     }
-    map.Add(absl::ToDoubleSeconds(run.map_task_time) * map_ratio, run.map_task_variation);
+    map.Add(absl::ToDoubleSeconds(run.map_task_time) * ratio(modelled.map, before.map),
+            run.map_task_variation);
     if (run.reduce_tasks > 0) {
-      reduce.Add(absl::ToDoubleSeconds(run.reduce_task_time) * reduce_ratio,
-                 run.reduce_task_variation);
+      reduce.Add(
+          absl::ToDoubleSeconds(run.reduce_task_time) * ratio(modelled.reduce, before.reduce),
+          run.reduce_task_variation);
     }
   }
   expected.is_known = true;
@@ -215,6 +336,38 @@ JobEstimate EstimateJobTasks(const PlannedJob& job, std::span<const JobProfile> 
       map.variance() * map_work + (reduce_work > 0 ? reduce.variance() * reduce_work : 0);
   expected.deviation = std::sqrt(variance / std::max(map_work + reduce_work, kTaskSecondsMin));
   return expected;
+}
+
+durations::MeasuredTask MeasuredTaskOf(const PastStage& stage) {
+  return {.seconds = MeanTaskSeconds(stage),
+          .cpu_seconds = stage.cpu_seconds,
+          .read_bytes = stage.read_bytes / std::max(static_cast<double>(stage.tasks), 1.0),
+          .fetches = stage.fetches && !stage.parents.empty()};
+}
+
+StageDemand DemandOf(const durations::MeasuredTask& measured, double tasks, double slots,
+                     const Cluster& cluster) {
+  StageDemand demand;
+  if (!cluster.node || !(measured.cpu_seconds > 0) || !(measured.seconds > 0)) return demand;
+  const ResourceProfile node = Unbound(cluster.node);
+  const double nodes = std::max<double>(cluster.nodes, 1);
+  const double bytes = measured.read_bytes;
+  const bool fetches = measured.fetches;
+  const double remote = nodes > 1 ? 1 - 1 / nodes : 1;
+  TaskModel task = {
+      .sub_stages = {{.name = "compute",
+                      .operations = {{Resource::kDfsRead, fetches ? 0 : bytes},
+                                     {Resource::kDiskRead, fetches ? bytes : 0},
+                                     {Resource::kNetwork, fetches ? remote * bytes : 0}}}}};
+  const double per_node = PerNode(tasks, slots, nodes);
+  const Parts parts =
+      Separate(task, /*computing=*/0, {measured.seconds, measured.cpu_seconds}, node, per_node);
+  task.load = parts.load;
+  // One unit for each second of a core.
+  task.sub_stages[0].operations.push_back({Resource::kCpu, parts.core_seconds, 1});
+  ModelledPhase phase = PhaseOn(task, NodeFor(parts, node), per_node);
+  const double stretch = StretchOf(phase.alone.parts, tasks, slots, kUsualVariation, cluster);
+  return {.parts = std::move(phase.alone.parts), .alone = 1 / stretch};
 }
 
 std::shared_ptr<const StageRuns> WithData(std::shared_ptr<const StageRuns> runs,

@@ -44,8 +44,8 @@ std::uint64_t ReportedSlots(const LiveJob& job) {
   return reported;
 }
 
-// Returns the present slots. Empty if they are not reported and no task waits for one, or if no
-// work remains for them.
+// Returns the present slots. Returns nullopt if they are not reported and no task waits for one, or
+// if no work remains for them.
 std::optional<std::uint64_t> SlotsOf(const LiveJob& job) {
   const std::uint64_t running = TasksRunning(job);
   bool is_anything_pending = false;
@@ -72,7 +72,7 @@ double SlotsPerExecutor(const LiveJob& job) {
   return job.left == nullptr ? 0 : job.left->slots_per_executor;
 }
 
-// Returns the rounded count, at least 1; 0 (unknown) if it exceeds the type.
+// Returns the rounded count, at least 1. Returns 0 (unknown) if it exceeds the type.
 std::uint32_t Rounded(double count) {
   constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
   return count <= kMost ? static_cast<std::uint32_t>(std::max(std::round(count), 1.0)) : 0;
@@ -83,7 +83,7 @@ HeldSlots Held(std::uint32_t slots, const LiveJob& job) {
   return {.slots = slots, .executors = per_executor > 0 ? Rounded(slots / per_executor) : 0};
 }
 
-// Returns the slots of the scenario. InvalidArgument (FieldError): more than the limit.
+// Returns the slots of the scenario. InvalidArgument (FieldError): the slots exceed the limit.
 absl::StatusOr<std::uint32_t> SlotsAsked(const Scenario& scenario, const LiveJob& job) {
   if (!scenario.executors) return scenario.slots.value_or(1);
   const double per_executor = SlotsPerExecutor(job);
@@ -189,12 +189,13 @@ absl::StatusOr<Application> CurrentApplication(
   const std::optional<std::uint64_t> slots = SlotsOf(live);
   if (!IsPredicted(*newest, live) || !slots) {
     return absl::FailedPreconditionError(
-        fmt::format("job {}: it has no forecast now, or its slots are unknown", newest->job_id));
+        fmt::format("job {} has no forecast yet, or its number of slots is unknown; retry later",
+                    newest->job_id));
   }
   Application application = ApplicationOn(*slots, live, *slots);
   if (application.stages.size() <= MapStageOf(1)) {
-    return absl::FailedPreconditionError(
-        fmt::format("job {}: only the number of its tasks is known", newest->job_id));
+    return absl::FailedPreconditionError(fmt::format(
+        "job {}: cannot estimate scenarios, because only its task count is known", newest->job_id));
   }
   return application;
 }
@@ -206,17 +207,18 @@ absl::StatusOr<Outcome> ForecastJobOnSlots(std::shared_ptr<const Snapshot> newes
   now = std::max(now, job.at);
   const LiveJob live = LiveJobOf(newest, std::move(left), now);
   if (!IsPredicted(job, live)) {
-    return absl::FailedPreconditionError(fmt::format(
-        "job {}: it has no forecast now, so its end on other slots is unknown", job.job_id));
+    return absl::FailedPreconditionError(
+        fmt::format("job {} has no forecast yet, so its end on other slots is unknown; retry later",
+                    job.job_id));
   }
   if (scenario.executors && SlotsPerExecutor(live) == 0) {
     return absl::FailedPreconditionError(
-        fmt::format("job {}: its executors are unknown now; ask about slots", job.job_id));
+        fmt::format("job {}: its number of executors is unknown; set slots instead", job.job_id));
   }
   const std::optional<std::uint64_t> slots_now = SlotsOf(live);
   if (!slots_now) {
     return absl::FailedPreconditionError(fmt::format(
-        "job {}: its slots are unknown while none of its tasks waits for one; ask again later",
+        "job {}: its number of slots is unknown while no task waits for a slot; retry later",
         job.job_id));
   }
   const absl::StatusOr<std::uint32_t> slots = SlotsAsked(scenario, live);
@@ -245,7 +247,8 @@ double PartOf(const LostTime& lost, std::uint32_t stage, double LostShare::*boun
   return bound == &LostShare::upper ? std::clamp(lost.of_all.upper, 0.0, 1.0) : 0;
 }
 
-// REQUIRES: a stage of ApplicationOfJobs(), whose similar tasks have a factor.
+// Multiplies all task times by `factor`. REQUIRES: `times` are of a stage of ApplicationOfJobs(),
+// so that similar tasks have a factor.
 void Shorten(double factor, durations::TaskTimes& times) {
   for (Draws& task : times.of_task) {
     for (double& seconds : task) seconds *= factor;

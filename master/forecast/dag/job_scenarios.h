@@ -2,9 +2,9 @@
 //
 // ForecastJobOnSlots() forecasts the job with another number of slots. On its own slots it ends as
 // `newest` forecasts. On other slots, its remaining time is multiplied by the ratio of two
-// placements of its remaining tasks (jobs_application.h). The medians give the ratio of the median,
-// and each bound gives the ratio of the same bound. The ratios may differ because a running task
-// may determine the end on any number of slots.
+// placements of its remaining tasks (jobs_application.h). The ratio of the medians applies to the
+// median, and the ratio of each bound applies to that bound. The ratios may differ because a
+// running task may determine the end on any number of slots.
 //
 // Pure, deterministic. Cost: twice that of ForecastJobs() for one job.
 #pragma once
@@ -45,10 +45,10 @@ absl::StatusOr<Application> CurrentApplication(
     std::shared_ptr<const Snapshot> newest, std::shared_ptr<const durations::RemainingStages> left,
     absl::Time now);
 
-// Returns the forecast of the job under `scenario`, as a snapshot of sequence 0: its remaining time
-// and its probability to be late. Stages and tasks are left out, since their forecasts are for the
-// present slots. Running tasks continue, even if the scenario has fewer slots. Additional slots are
-// available immediately and have run no task.
+// Returns the forecast of the job under `scenario`, as a snapshot of sequence 0 with its remaining
+// time and its probability of being late. Stages and tasks are left out, since their forecasts are
+// for the present slots. Running tasks continue, even if the scenario has fewer slots. Additional
+// slots are available immediately and have run no task.
 //
 // FailedPrecondition: the job has no forecast, or its slots or executors are unknown now.
 // InvalidArgument (FieldError): the executors would have more than 1,000,000 slots. REQUIRES: the
@@ -57,20 +57,21 @@ absl::StatusOr<Outcome> ForecastJobOnSlots(std::shared_ptr<const Snapshot> newes
                                            std::shared_ptr<const durations::RemainingStages> left,
                                            const Scenario& scenario, absl::Time now);
 
-// TimeSavedWithout() forecasts how much sooner a running job would end without the contention by
-// one query.
+// TimeSavedWithout() forecasts how much sooner a running job would end if one query caused no
+// contention.
 //
-// The remaining tasks of the job are placed twice on its slots: with the times of its forecast, and
-// with these times minus the share that tasks of the same stage have lost so far. The forecast
-// assumes that the contention continues.
+// The remaining tasks of the job are placed twice on its slots. The first placement uses the times
+// of its forecast. The second subtracts the share that tasks of the same stage have lost so far.
+// The forecast assumes that the contention continues.
 //
-// Pure, deterministic. Cost: that of ForecastJobs() for one job, and three times that for each
+// Pure, deterministic. Cost: that of ForecastJobs() for one job, plus three times that for each
 // query.
 
 // Returns for each query the seconds that its absence would save. `lost`: the time lost to each
-// query. 0 <= lower <= median <= upper: by the lower and upper shares, and within the 90 % interval
-// of the forecast. Stages without started tasks have no known loss: the lower bound and the median
-// count zero for them, and the upper bound counts the share of all others together.
+// query. Each result has 0 <= lower <= median <= upper. The bounds follow from the lower and upper
+// shares and from the 90 % interval of the forecast. A stage without started tasks has no known
+// loss. The lower bound and the median assume zero for it; the upper bound assumes the share of all
+// other stages together.
 //
 // FailedPrecondition: the job has no forecast, or its slots or task times are unknown. REQUIRES: it
 // has started and has not ended. `left`: JobMonitor::stages_left() as of `newest`.

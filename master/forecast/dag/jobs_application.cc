@@ -24,19 +24,22 @@ using durations::FixedDraws;
 using durations::RemainingStage;
 using durations::TimeDistribution;
 
-// Assumed task time if no job is known: a minute of map and a minute of reduce tasks on all slots.
-// Chosen by hand.
+// Assumed task time if no job is known. A job then has a minute of map tasks and a minute of reduce
+// tasks on all slots. Chosen by hand.
 constexpr double kUnknownTaskSeconds = 60;
-// An unknown job runs fewer than twice as many concurrent tasks; on more slots each task takes
+// An unknown job runs fewer than twice this many concurrent tasks. On more slots, each task takes
 // several.
 constexpr std::uint64_t kUnknownTasks = 20;
-// Limit the cost of untrusted jobs. If a job has more stages or more tasks with individual times,
-// only its number of tasks counts, and its running tasks are merged into this many wide ones.
+// These limit the cost of untrusted jobs. If a job has too many stages or tasks with individual
+// times, only its number of tasks counts. Its running tasks are then merged into at most
+// kRunningMax wide ones.
 constexpr std::ptrdiff_t kRunningMax = 1'000;
 constexpr std::ptrdiff_t kRunningMaxOfAllJobs = 20'000;
 constexpr std::size_t kPlacedStagesMax = 10'000;
 constexpr std::size_t kPlacedStagesMaxOfAllJobs = 20'000;
-// Random streams of the stages of one job.
+// The assumed number of waves in which the finished tasks of a running application have run.
+constexpr double kMeasuredWaves = 4;
+// Number of random streams for the stages of one job.
 constexpr std::uint64_t kStreamsOfJob = std::uint64_t{1} << 32;
 
 // Returns the quantile at `u` of the forecast, with a normal distribution on each side of the
@@ -84,7 +87,7 @@ double TaskSecondsOf(const LiveJob& job) {
   return job.forecast ? (job.elapsed + job.forecast->remaining) / 2 : 0;
 }
 
-// Returns the deviation of the logarithm of TaskSecondsOf(); for a running job, that of its
+// Returns the deviation of ln(TaskSecondsOf()). For a running job, this is the deviation of its
 // forecast.
 double TaskDeviationOf(const LiveJob& job) {
   if (job.expected.is_known || job.is_over || !job.forecast) return 0;
@@ -98,12 +101,12 @@ double TaskDeviationOf(const LiveJob& job) {
 // The task time of unknown jobs.
 struct Guess {
   double seconds = kUnknownTaskSeconds;
-  // Deviation of its logarithm for all of these jobs together, in addition to that of each. Without
-  // evidence, it is that of a single job before its reduce phase.
+  // Deviation of ln(seconds) that all unknown jobs share, in addition to the deviation of each job.
+  // If there is no evidence, it is the deviation of a single job before its reduce phase.
   double deviation = durations::kMapSideDeviation;
 };
 
-// Returns the geometric mean over the other jobs.
+// Returns the geometric mean of the task times of the other jobs.
 Guess GuessTasks(std::span<const LiveJob> jobs) {
   double log_sum = 0;
   double variance = 0;
@@ -128,13 +131,64 @@ double OneTask(const TasksLeft& left, double seconds, double slots) {
   return pending > 0 ? seconds / std::max(pending / slots, 1.0) : 0;
 }
 
+// The present speeds of a running job's tasks relative to tasks alone on a node. If no task of a
+// phase runs, its speed is the speed among tasks of that phase.
+struct Speeds {
+  double map = 1;
+  double reduce = 1;
+};
+
+// Returns the speeds of each job's tasks on `hosts`. Tasks are assumed to be evenly spread over the
+// nodes and over the parts of their work.
+std::vector<Speeds> SpeedsNow(std::span<const LiveJob> jobs,
+                              const std::vector<placement::SharedHost>& hosts) {
+  std::vector<Speeds> speeds(jobs.size());
+  struct Place {
+    double* speed;
+    std::size_t parts;
+  };
+  std::vector<Place> places;
+  std::vector<placement::NodeSharer> sharers;
+  const auto add = [&](const PhaseEstimate& phase, const TasksLeft& left, double& speed) {
+    if (!phase.demand.empty()) speed = phase.alone;
+    if (left.running == 0 || phase.demand.empty()) return;
+    places.push_back({&speed, phase.demand.size()});
+    for (const placement::TaskPart& part : phase.demand) {
+      sharers.push_back({part, static_cast<double>(left.running) * part.seconds});
+    }
+  };
+  for (std::size_t i = 0; i < jobs.size() && !hosts.empty(); ++i) {
+    if (!jobs[i].is_running || jobs[i].is_of_stages) continue;
+    add(jobs[i].expected.map, jobs[i].map, speeds[i].map);
+    add(jobs[i].expected.reduce, jobs[i].reduce, speeds[i].reduce);
+  }
+  if (sharers.empty()) return speeds;
+  double cores = 0;
+  double nodes = 0;
+  for (const placement::SharedHost& host : hosts) {
+    cores += host.processors;
+    nodes += host.nodes;
+  }
+  const std::vector<placement::PartRate> rates = placement::ShareNode(cores, nodes, sharers);
+  std::size_t next = 0;
+  for (const Place& place : places) {
+    double seconds = 0;  // for a second of the task's time alone
+    for (std::size_t n = 0; n < place.parts; ++n) seconds += 1 / rates[next++].per_second;
+    *place.speed = 1 / std::max(seconds, 1.0);
+  }
+  return speeds;
+}
+
 // Builds the stages of one job from its best evidence.
 class JobStages {
  public:
   JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
-            std::uint64_t running_max, std::size_t stages_max, const FixedDraws& draws)
+            std::uint64_t running_max, std::size_t stages_max, const Cluster& cluster,
+            const Speeds& speeds, const FixedDraws& draws)
       : job_(job),
         index_(index),
+        cluster_(cluster),
+        speeds_(speeds),
         slots_(slots),
         running_max_(running_max),
         stages_max_(stages_max),
@@ -151,7 +205,7 @@ class JobStages {
     }
   }
 
-  // Returns the job's own stages, with parents among themselves; empty if unknown. Cost: O(stages).
+  // Returns the job's own stages, whose parents are among them; empty if unknown. Cost: O(stages).
   std::vector<RemainingStage> Own(double shift) const {
     if (job_.is_running) return AreTasksKnown() ? Running() : std::vector<RemainingStage>();
     return job_.expected.stages ? FromPastRuns(shift) : std::vector<RemainingStage>();
@@ -170,9 +224,15 @@ class JobStages {
       of_maps.push_back(maps);
       of_reduces.push_back(remaining - maps);
     }
+    for (double& seconds : of_maps) seconds *= speeds_.map;
+    for (double& seconds : of_reduces) seconds *= speeds_.reduce;
     Spread(job_.map, std::move(of_maps), map);
     Spread(job_.reduce, std::move(of_reduces), reduce);
-    // Reduce tasks that run beside map tasks fetch their output.
+    if (!job_.is_of_stages) {
+      map.work.demand = DemandOf(job_.expected.map);
+      reduce.work.demand = DemandOf(job_.expected.reduce);
+    }
+    // Reduce tasks that run at the same time as map tasks fetch the map output.
     reduce.work.waits_in_slots = true;
     map.times.is_known = reduce.times.is_known =
         job_.expected.is_known || (job_.forecast && !job_.forecast->is_guess);
@@ -189,7 +249,10 @@ class JobStages {
         stage.work.container = {.cores = static_cast<double>(wave.slots_of_task)};
         stage.work.tasks_per_container = wave.slots_of_task;
       }
-      stage.times.alike.fill(is_guess ? TimeDistribution::Empirical({guess.seconds}) : phase.times);
+      stage.work.demand = DemandOf(phase);
+      stage.times.alike.fill(is_guess ? TimeDistribution::Empirical({guess.seconds})
+                             : stage.work.demand.empty() ? phase.times
+                                                         : phase.times.Scaled(phase.alone));
       stage.times.factor = factor_;
       for (double& factor : stage.times.factor) factor *= shift;
       stage.times.is_known = !is_guess;
@@ -212,6 +275,21 @@ class JobStages {
   }
 
  private:
+  placement::TaskDemand DemandOf(const PhaseEstimate& phase) const {
+    return cluster_.node ? phase.demand : placement::TaskDemand();
+  }
+
+  // Returns the demand of a stage of the running job. A MapReduce job has its present speed. The
+  // times of tasks of other jobs were measured while tasks of the same stage ran.
+  StageDemand DemandOfStage(const RemainingStage& stage) const {
+    if (job_.is_of_stages) {
+      const double slots = static_cast<double>(std::max<std::uint64_t>(job_.left->slots, 1));
+      return dag::DemandOf(stage.measured, kMeasuredWaves * slots, slots, cluster_);
+    }
+    return stage.number == kMapStage ? StageDemand{DemandOf(job_.expected.map), speeds_.map}
+                                     : StageDemand{DemandOf(job_.expected.reduce), speeds_.reduce};
+  }
+
   double Remaining(std::size_t draw) const {
     const double u = uniforms_[draw];
     if (job_.forecast) return ForecastAt(*job_.forecast, u);
@@ -235,9 +313,10 @@ class JobStages {
     return is_anything_left && known <= running_max_;
   }
 
-  // Returns the stages by the job's own estimate. The job's forecast has more evidence (past runs,
-  // errors of earlier forecasts, losses). An early end of the forecast is therefore paired with an
-  // early end of the tasks, and all tasks of a draw are stretched to end with the forecast.
+  // Returns the stages according to the job's own estimate. The job's forecast has more evidence
+  // (past runs, errors of earlier forecasts, losses). An early end of the forecast is therefore
+  // paired with an early end of the tasks. All tasks of a draw are stretched to end with the
+  // forecast.
   std::vector<RemainingStage> Running() const {
     const durations::RemainingStages& theirs = *job_.left;
     std::vector<std::size_t> by_end(theirs.ends.size());
@@ -259,6 +338,9 @@ class JobStages {
       RemainingStage& stage = stages.emplace_back();
       stage.work = their.work;
       stage.number = their.number;
+      const StageDemand demand = DemandOfStage(their);
+      const double speed = demand.alone;
+      stage.work.demand = demand.parts;
       if (their.work.pending == 0 && their.work.running.empty()) continue;
       stage.times.alike = their.times.alike;
       stage.times.is_known = their.times.is_known;
@@ -268,13 +350,14 @@ class JobStages {
         for (std::size_t n = 0; n < their.times.of_task.size(); ++n) {
           const double passed = n < their.work.running.size() ? age[d] : 0;
           const double left = std::max(their.times.of_task[n][draw_of[d]] - passed, 0.0);
-          stage.times.of_task[n].push_back(stretch[d] * left);
+          stage.times.of_task[n].push_back(speed * stretch[d] * left);
         }
         for (std::size_t n = 0; n < their.times.more_of_first.size(); ++n) {
           stage.times.more_of_first[n].push_back(their.times.more_of_first[n][draw_of[d]]);
         }
         const Draws& factor = their.times.factor;
-        stage.times.factor.push_back(stretch[d] * (factor.empty() ? 1 : factor[draw_of[d]]));
+        stage.times.factor.push_back(speed * stretch[d] *
+                                     (factor.empty() ? 1 : factor[draw_of[d]]));
         if (their.work.lag > 0) stage.times.lag.push_back(stretch[d] * their.work.lag);
       }
     }
@@ -288,19 +371,29 @@ class JobStages {
     for (const PastRun& run : runs) history.push_back(&run);
     WorkflowNow now;
     AddExpectedStages(history, now);
+    // If this run has no stages, `now` contains the stages of the newest past run.
+    std::vector<StageDemand> demands;
+    for (std::size_t i = 0; i < now.stages.size(); ++i) {
+      const PastStage& before = runs.front().stages[i];
+      demands.push_back(dag::DemandOf(MeasuredTaskOf(before), static_cast<double>(before.tasks),
+                                      runs.front().slots, cluster_));
+      now.stages[i].demand = demands[i].parts;
+    }
     std::vector<RemainingStage> stages = LeftOfStages(now, history, slots_, EstimateConstants(),
                                                       draws_, kStreamsOfJob * (index_ + 1));
     for (std::size_t i = 0; i < stages.size(); ++i) {
       stages[i].number = kExpectedStages + static_cast<std::uint32_t>(i);
       Draws& factor = stages[i].times.factor;
-      for (std::size_t d = 0; d < factor.size(); ++d) factor[d] *= shift * common_[d];
+      for (std::size_t d = 0; d < factor.size(); ++d) {
+        factor[d] *= shift * common_[d] * demands[i].alone;
+      }
     }
     return stages;
   }
 
-  // Fills a stage whose tasks are known only by number: running tasks end evenly apart, the last
-  // one after a whole task. `of_task`: by draw, the seconds until the last task ends on the job's
-  // own slots.
+  // Fills a stage of which only the number of tasks is known. Running tasks end at equal intervals,
+  // the last one after the time of a whole task. `of_task` has, by draw, the seconds until the last
+  // task ends on the job's own slots.
   void Spread(TasksLeft left, Draws of_task, RemainingStage& stage) const {
     for (double& seconds : of_task) seconds = OneTask(left, seconds, slots_);
     const auto widest = static_cast<std::uint64_t>(slots_);
@@ -322,8 +415,10 @@ class JobStages {
 
   const LiveJob& job_;
   const std::size_t index_;
+  const Cluster& cluster_;
+  const Speeds speeds_;
   const double slots_;
-  const std::uint64_t running_max_;  // running tasks with individual times
+  const std::uint64_t running_max_;  // limit of running tasks with individual times
   const std::size_t stages_max_;
   const FixedDraws& draws_;
   Draws uniforms_;
@@ -355,7 +450,8 @@ void Insert(std::size_t job, std::vector<RemainingStage> own, Application& appli
 }  // namespace
 
 Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Parents& parents,
-                              const placement::Resourcing& on, const JobsOptions& options) {
+                              const placement::Resourcing& on, const JobsOptions& options,
+                              const Cluster& cluster) {
   const double slots = std::max(std::floor(on.cluster.capacity.cores), 1.0);
   std::size_t tasks = 0;
   for (const LiveJob& job : jobs) tasks += CountLeft(job);
@@ -368,7 +464,11 @@ Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Pa
       std::count_if(jobs.begin(), jobs.end(), [](const LiveJob& job) { return !job.is_over; }));
   const std::size_t stages_max =
       std::min(kPlacedStagesMaxOfAllJobs / std::max<std::size_t>(of_stages, 1), kPlacedStagesMax);
-  Application application = {.on = on, .draws = &FixedDraws::For(tasks)};
+  Application application = {.on = on,
+                             .draws = &FixedDraws::For(tasks),
+                             .hosts = HostsOf(cluster),
+                             .is_median_typical = true};
+  const std::vector<Speeds> speeds = SpeedsNow(jobs, application.hosts);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     application.stages.push_back({.work = {.owner = i}, .times = {}});
     application.stages.push_back({.work = {.parents = {MapStageOf(i)}, .owner = i}, .times = {}});
@@ -381,7 +481,8 @@ Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Pa
       for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
     }
     if (jobs[i].is_over) continue;
-    const JobStages stages(jobs[i], i, slots, options, running_max, stages_max, *application.draws);
+    const JobStages stages(jobs[i], i, slots, options, running_max, stages_max, cluster, speeds[i],
+                           *application.draws);
     stages.FillAwaited(map);
     std::vector<RemainingStage> own = stages.Own(options.shift);
     if (!own.empty()) {
@@ -396,8 +497,8 @@ Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Pa
 }
 
 absl::StatusOr<ApplicationForecast> ForecastJobs(const JobsNow& question) {
-  return ForecastApplication(
-      ApplicationOfJobs(question.jobs, question.parents, question.on, question.options));
+  return ForecastApplication(ApplicationOfJobs(question.jobs, question.parents, question.on,
+                                               question.options, question.cluster));
 }
 
 }  // namespace tidemark::dag

@@ -1,16 +1,20 @@
 // The jobs of a workflow (running, waiting or over) as one application.
 //
 // Each job is an owner and has the stages of the job's estimate or of its past runs. A running job
-// keeps its own forecast: a draw takes one remaining time from the distribution of the forecast.
-// The job's remaining tasks share it in proportion to the job's own estimate, or evenly if that is
-// unknown. The job then ends as forecast on its own slots, frees each slot at the end of a task,
-// and gains when other jobs free slots.
+// keeps its own forecast. A draw takes one remaining time from the distribution of that forecast.
+// The job's remaining tasks share this time in proportion to the job's own estimate, or evenly if
+// the job has no estimate. On its own slots, the job then ends as forecast. It frees each slot at
+// the end of a task and gains when other jobs free slots.
 //
 // A waiting job has its estimated tasks. A job without any evidence has the mean tasks of the other
-// jobs, with a wide deviation. If all jobs lack evidence, the guess has the same error for all of
-// them. It then widens the bounds of the whole by the same factor as the bounds of one job. An
-// overdue job stays silent for longer than t with probability w / (w + t), where w is its present
-// silence (Laplace).
+// jobs, with a wide deviation. If all jobs lack evidence, their guesses have a common error. It
+// widens the bounds of the workflow by the same factor as the bounds of one job. An overdue job
+// stays silent for longer than t with probability w / (w + t), where w is its present silence
+// (Laplace).
+//
+// If the node of the cluster is known, tasks share its resources, state by state. A running job's
+// forecast is assumed to be right for the present state, so the times alone of its tasks follow
+// from their present speed.
 #pragma once
 
 #include <cstddef>
@@ -37,7 +41,7 @@ struct RunningForecast {
   double remaining = 0;  // median
   double lower = 0;      // 90 % interval
   double upper = 0;
-  double map_share = 0;  // share of the remaining time before the reduce phase
+  double map_share = 0;  // part of the remaining time before the reduce phase
   bool is_guess = false;
 };
 
@@ -49,15 +53,15 @@ struct LiveJob {
   JobEstimate expected;
   // The following fields are for running jobs.
   double elapsed = 0;
-  bool is_of_stages = false;  // not a MapReduce job: all remaining tasks are in `map`
+  bool is_of_stages = false;  // not a MapReduce job; `map` has all remaining tasks
   TasksLeft map;
   TasksLeft reduce;
   std::optional<RunningForecast>
       forecast;  // empty before the first forecast, or if the forecast is refuted
   std::shared_ptr<const durations::RemainingStages>
-      left;             // null if only the numbers of its tasks are known
-  double left_age = 0;  // age of `left`
-  // For waiting jobs: the time since the end of its last parent.
+      left;  // null if only the numbers of its tasks are known
+  double left_age = 0;
+  // For a waiting job, the time since the end of its last parent.
   double awaited = 0;
 };
 
@@ -68,26 +72,28 @@ inline std::size_t MapStageOf(std::size_t job) { return 2 * job; }
 inline std::size_t ReduceStageOf(std::size_t job) { return 2 * job + 1; }
 
 struct JobsOptions {
-  // Deviation of the logarithm of a factor on all jobs of a run. It exceeds that of the stages of
-  // one query (kCommonDeviation), and equals the evidence that the first jobs give about the
-  // others. Chosen by hand.
+  // Deviation of the logarithm of a factor on all jobs of a run. It exceeds the deviation of the
+  // stages of one query (kCommonDeviation). It also determines how much the first jobs indicate
+  // about the others. Chosen by hand.
   double common_deviation = 0.15;
   // The factor by which the jobs of this run exceed their estimates.
   double shift = 1;
 };
 
-// The input of a forecast of jobs: a value, so that the forecast needs no access to the workflow.
+// The input of a forecast of jobs. It is a value, so the forecast needs no access to the workflow.
 struct JobsNow {
   std::vector<LiveJob> jobs;
   placement::Parents parents;
   placement::Resourcing on;
   JobsOptions options;
+  Cluster cluster;  // tasks share its nodes if they are known
 };
 
-// Returns the application. REQUIRES: as many `jobs` as `parents`. Cost: O(draws x (stages + running
-// tasks) + task times of past runs).
+// Returns the application. REQUIRES: `jobs` and `parents` have the same size. Cost: O(draws x
+// (stages + running tasks) + task times of past runs).
 Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Parents& parents,
-                              const placement::Resourcing& on, const JobsOptions& options);
+                              const placement::Resourcing& on, const JobsOptions& options,
+                              const Cluster& cluster = {});
 
 // Forecasts the application. Errors and cost: see ForecastApplication().
 absl::StatusOr<ApplicationForecast> ForecastJobs(const JobsNow& question);

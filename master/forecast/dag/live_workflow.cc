@@ -18,8 +18,8 @@
 namespace tidemark::dag {
 namespace {
 
-// Limit of the stages, edges and task times of past runs in a forecast: about 20 ms of processor
-// time, and 20 MB.
+// Limits the stages, edges and task times of past runs in a forecast. They take about 20 ms of
+// processor time, and 20 MB.
 constexpr std::size_t kHistoryMax = 500'000;
 
 std::size_t SizeOf(const PastRun& run) {
@@ -240,7 +240,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   const absl::Duration silence = now - std::max(active_at_, listening_since_);
   if (silence <= options_.abandon_after) return end;
   return {JobState::kAbandoned,
-          absl::StrCat("no report of any job for ", text::DurationText(silence))};
+          absl::StrCat("no report from any job for ", text::DurationText(silence))};
 }
 
 absl::Duration LiveWorkflow::SilenceAt(absl::Time now) const {
@@ -283,6 +283,7 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowForecast* predicti
     const Range& remaining = prediction->remaining;
     estimate.state = EstimateState::kValid;
     estimate.remaining = remaining;
+    estimate.method = EstimateMethod::kJobs;
     // Waiting for the first job is not progress.
     const absl::Time informed_at = InformedAt(now);
     const absl::Duration worked = informed_at - StartOfFirstJob(informed_at);
@@ -360,6 +361,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     snapshot.silent_since.reset();
     shown.state = EstimateState::kFinal;
     shown.basis = Basis::kDone;
+    shown.method = EstimateMethod::kUnknown;
     shown.fraction_done = end.state == JobState::kSucceeded ? 1 : 0;
     shown.known_share = 1;
     snapshot.counts = CountParts(snapshot);  // depends on the state
@@ -472,8 +474,10 @@ double LiveWorkflow::Shift() const {
 }
 
 JobsNow LiveWorkflow::QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const {
-  JobsNow question = {
-      .parents = parents_, .on = ResourcingOf(plan_, cluster), .options = options_.estimate};
+  JobsNow question = {.parents = parents_,
+                      .on = ResourcingOf(plan_, cluster),
+                      .options = options_.estimate,
+                      .cluster = cluster};
   question.options.shift = Shift();
   question.jobs.reserve(jobs_.size());
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -516,7 +520,7 @@ absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& s
   }
   const double data_factor = scenario.data_factor.value_or(1);
   if (!(data_factor > 0 && data_factor <= kDataFactorMax)) {
-    return FieldError("data_factor", "must be above 0 and at most 1e6");
+    return FieldError("data_factor", "must be positive and at most 1e6");
   }
   Plan changed = plan_;
   changed.cluster = cluster_;
@@ -529,6 +533,9 @@ absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& s
   const WorkflowForecast prediction = PredictionAt(now, *estimate, changed.cluster, data_factor);
   Outcome outcome = {.snapshot = Describe(now, &prediction),
                      .busy_share = BusyShare(prediction, changed.cluster.slots)};
+  if (!estimate->states.empty()) {
+    outcome.states = PlanStatesOf(*estimate, StageIdsOf(*estimate, outcome.snapshot));
+  }
   ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
   return outcome;
 }

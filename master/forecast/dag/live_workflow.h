@@ -2,18 +2,18 @@
 // ticks; the outputs are snapshots for publication. There is no server, thread or clock.
 //
 // Past runs of a job come from SetRuns(), its progress from the snapshots of the job's monitor
-// (Observe()). The facts that must survive a restart, or the removal of a job by its master (ends,
-// shown progress), are returned by TakeNewFacts() and restored later.
+// (Observe()). Some facts, such as ends and shown progress, must survive a restart or the removal
+// of a job by its master. TakeNewFacts() returns them, and RestoreFacts() restores them.
 //
 // The workflow is silent if all running jobs are silent by the rule for jobs
 // (master/facts/evidence_loss.h). It is also silent if no job runs and no job has started for ten
 // seconds although the next ones are due. A silent workflow keeps its forecast, with an interval
-// that opens.
+// that grows.
 //
 // change_workflow.cc has the changes by clients; live_workflow.cc has the rest.
 //
-// Not thread-safe. Copies are independent. Memory: O(jobs + edges + stages), and until its end the
-// snapshots of its jobs, shared with the table of jobs.
+// Not thread-safe. Copies are independent. Memory: O(jobs + edges + stages). Until it ends, it also
+// keeps the snapshots of its jobs, which it shares with the table of jobs.
 #pragma once
 
 #include <algorithm>
@@ -56,19 +56,19 @@ class LiveWorkflow {
   // REQUIRES: CheckWorkflow(plan) is OK. A single job without a name has the name of the workflow.
   LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options);
 
-  // Includes the jobs that were added later.
+  // Returns the plan, including the jobs that were added later.
   const Plan& plan() const { return plan_; }
   // Returns true if `plan` equals the submitted plan, without later changes.
   bool WasSubmittedAs(Plan plan) const;
   bool is_final() const { return newest_->is_final; }
   // Returns true after a cancellation. The workflow ends with its next tick.
   bool is_cancelled() const { return is_cancelled_; }
-  // Returns the last snapshot; never null; of sequence 0 before the first tick.
+  // Returns the last snapshot, which is never null. It has sequence 0 before the first tick.
   std::shared_ptr<const Snapshot> newest() const { return newest_; }
 
   // Attaches the job with id `job_id` as the job `name` of the workflow, even if it has ended.
   // Returns false if it is attached already.
-  // NotFound: unknown name. FailedPrecondition: the workflow is over, or the job's earlier run is
+  // NotFound: unknown name. FailedPrecondition: the workflow is over, or the job's previous run is
   // running or has succeeded. AlreadyExists: another job of the workflow has that id.
   // ResourceExhausted: retries_per_job.
   absl::StatusOr<bool> Attach(const std::string& name, const std::string& job_id);
@@ -81,19 +81,20 @@ class LiveWorkflow {
 
   // Returns the ids of all attached jobs.
   std::vector<std::string> attached_jobs() const;
-  // Returns the ids of the attached jobs whose ends are unknown: their snapshots are needed.
+  // Returns the ids of the attached jobs whose ends are unknown. The workflow needs their
+  // snapshots.
   std::vector<std::string> wanted_jobs() const;
   // Updates an attached job from its newest published snapshot, which has a sequence above 0.
   // Ignores a run that ended before the submission unless it was attached later. A job whose end is
   // known takes only the stages of that run's final snapshot, if they are missing after a restart.
   // `left`: JobMonitor::stages_left() as of that snapshot; if null, the remaining tasks count as
-  // alike.
+  // equal.
   void Observe(std::shared_ptr<const Snapshot> snapshot,
                std::shared_ptr<const durations::RemainingStages> left = nullptr);
 
-  // Sets the past runs of job `index`, the newest first: of a MapReduce job, or of an application
-  // of stages. The number of stage runs is limited by the cost of a forecast; other runs keep only
-  // their numbers and times of tasks.
+  // Sets the past runs of job `index`, the newest first. `stage_runs` are for an application of
+  // stages. The cost of a forecast limits their number. Further runs keep only their numbers and
+  // times of tasks.
   void SetRuns(std::size_t index, std::vector<JobProfile> runs, StageRuns stage_runs = {});
   // Sets the throughputs of a node, unless the plan has its own.
   void SetNode(const ResourceProfile& node);
@@ -102,24 +103,26 @@ class LiveWorkflow {
   // Publishes the forecast at `now`; each call yields the next sequence number. Returns the final
   // snapshot unchanged once it exists. Cost: that of ForecastJobs().
   const Snapshot& Tick(absl::Time now) { return Tick(now, ForecastJobs(QuestionAt(now))); }
-  // Do the same in two steps, O(jobs) and O(jobs + stages), so that the workflow is accessible
-  // while its end is computed. Changes after QuestionAt() appear in this snapshot, and in the
-  // forecast of the next one. A forecast with an error is omitted, and a note has its message.
+  // Together do the work of Tick(now) in two steps, O(jobs) and O(jobs + stages), so that the
+  // workflow is accessible while its end is computed. Changes after QuestionAt() appear in this
+  // snapshot, and in the forecast of the next one. A forecast with an error is omitted, and a note
+  // has its message.
   JobsNow QuestionAt(absl::Time now);
   const Snapshot& Tick(absl::Time now, absl::StatusOr<ApplicationForecast> estimate);
-  // Returns the forecast at `now` under a scenario; changes nothing, sequence 0. InvalidArgument
-  // (FieldError): a policy that contradicts the plan. FailedPrecondition: the workflow was
-  // cancelled.
+  // Returns the forecast at `now` under a scenario, with sequence 0. Changes nothing.
+  // InvalidArgument (FieldError): a policy that contradicts the plan. FailedPrecondition: the
+  // workflow was cancelled.
   absl::StatusOr<Outcome> Estimate(absl::Time now, const Scenario& scenario) const;
 
   // Returns the facts that have changed since the last call, by name of the job.
   std::vector<std::pair<std::string, JobFacts>> TakeNewFacts();
-  // Restore the state that an earlier master stored. REQUIRES: no Tick() yet, no copy, and no other
-  // owner of newest(). RestoreTick() costs O(1), so that a long log is read in O(records).
+  // Restore the state that an earlier master stored. REQUIRES: Tick() has not been called, and
+  // neither a copy nor another owner of newest() exists. RestoreTick() costs O(1), so that a long
+  // log is read in O(records).
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
   void RestoreEnd(Snapshot final);
-  // Notes that no master ran before `now`: reports and retries could not arrive, so retry_within
+  // Notes that no master ran before `now`. Reports and retries could not arrive, so retry_within
   // and abandon_after start again.
   void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
   // Notes that part of the log is lost. A note reports it, and sequence numbers are not reused.
@@ -145,15 +148,16 @@ class LiveWorkflow {
   JobsNow QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const;
   WorkflowForecast PredictionAt(absl::Time now, const ApplicationForecast& estimate,
                                 const Cluster& cluster, double data_factor) const;
-  // Corrects the interval by the errors of earlier forecasts (IntervalRecord).
+  // Corrects the interval using the errors of earlier forecasts (IntervalRecord).
   void Widen(absl::Time at, SecondsRange& end);
-  // `prediction` is null without a forecast. Earlier shown progress is applied later by shown_.
+  // Returns the snapshot at `now`. `prediction` is null if there is no forecast. shown_ applies the
+  // earlier shown progress later.
   Snapshot Describe(absl::Time now, const WorkflowForecast* prediction) const;
   // Returns the time since the last report of any job; zero if the workflow is not silent.
   absl::Duration SilenceAt(absl::Time now) const;
-  // Returns `now`, or the start of the silence: the forecast is as of then.
+  // Returns the time of the forecast, which is `now` or the start of the silence.
   absl::Time InformedAt(absl::Time now) const;
-  // Returns the start of the first job; `now` without any.
+  // Returns the start of the first job, or `now` if none has started.
   absl::Time StartOfFirstJob(absl::Time now) const;
   // Sets the start of the workflow to the first known start of a job. It identifies the run, so
   // later corrections of the job's start do not change it.
@@ -161,10 +165,10 @@ class LiveWorkflow {
   void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
 
   Plan plan_;
-  std::size_t submitted_jobs_;  // number of jobs without those added later
+  std::size_t submitted_jobs_;  // number of jobs at the submission
   bool is_cancelled_ = false;
   placement::Parents parents_;  // without cancelled jobs
-  Cluster cluster_;             // of plan_, with the node if it is known
+  Cluster cluster_;             // cluster of plan_, with the node if known
   absl::Time submitted_at_;
   absl::Time started_at_;  // the submission, or the earlier start of the first job
   LiveWorkflowOptions options_;
@@ -182,8 +186,8 @@ class LiveWorkflow {
   std::uint64_t damaged_records_ = 0;                  // records lost from its log
 };
 
-// Returns whether a master accepts the plan as a workflow. InvalidArgument (FieldError): an error
-// of CheckPlan(), no id, or a job that is described by its stages. ResourceExhausted:
+// Returns OK if a master accepts the plan as a workflow. InvalidArgument (FieldError): an error of
+// CheckPlan(), no id, or a job that is described by its stages. ResourceExhausted:
 // jobs_per_workflow. Cost: O(jobs + edges).
 absl::Status CheckWorkflow(const Plan& plan, std::size_t jobs_max);
 

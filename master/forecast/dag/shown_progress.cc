@@ -8,16 +8,17 @@
 namespace tidemark::dag {
 namespace {
 
-// With 20 instead of 40, bars of applications that may grow end at 69 % instead of 82 %, and the
-// first runs of ten Spark applications have a mean error of 15.9 instead of 15.4 points
+// With 20 instead of 40, bars of applications that may grow end at 69 % instead of 82 %. The first
+// runs of ten Spark applications then have a mean error of 15.9 instead of 15.4 points
 // (bench/RESULTS.md).
 constexpr double kUpperShare = 1 / (2 * durations::kRemainingUpperMax);
 
-// Simulated without history on 16 logs of TPC-DS and on 22 logs of other applications of Spark, the
-// bar has a mean error of 8.3 and 24.8 points. With 0.2 the error is 8.9 and 24.9 points, with 0.05
-// 9.3 and 24.9.
+// Simulated without history on 16 logs of TPC-DS and on 22 logs of other Spark applications. The
+// mean errors of the bar are 8.3 and 24.8 points. With 0.2, the error is 8.9 and 24.9 points; with
+// 0.05, it is 9.3 and 24.9 points.
 constexpr double kHeldShare = 0.1;
-// Measured as above: with 1 the error is 13.8 and 24.5 points, with 3 it is 6.5 and 25.2.
+// Measured like kHeldShare. With 1, the error is 13.8 and 24.5 points; with 3, it is 6.5 and 25.2
+// points.
 constexpr double kGuessedShare = 2;
 // Limits memory; each entry has a later end than the next.
 constexpr std::size_t kEndsMax = 64;
@@ -63,7 +64,7 @@ absl::Time LatestEnd::Hold(absl::Time now, absl::Time end, absl::Duration held_f
   return is_unknown_ || is_news ? absl::InfiniteFuture() : ends_.front().second;
 }
 
-// Removes the entry with the nearest neighbours, so that the others stay evenly apart.
+// Removes the entry with the nearest neighbours, so that the others stay evenly spaced.
 void LatestEnd::RemoveOne() {
   const auto apart = [&](std::size_t i) { return ends_[i - 1].second - ends_[i + 1].second; };
   std::size_t nearest = 1;

@@ -7,11 +7,11 @@
 //
 // where 40 is twice the widest interval of a job with known work. A job with a median remaining
 // time of zero is not at its end while its interval is open. A job of stages has a remaining time
-// of at least (1 - k) e, where k is the part of the remaining work with times by finished tasks:
-// the other work is expected to take as long as the job has run, and twice as long if k is 0. A
-// first guess that is too short would otherwise lift the bar for the rest of the run. The remaining
-// time is that of the latest end forecast within HeldFor(). The bar is empty before that time has
-// passed.
+// of at least (1 - k) e. Here k is the part of the remaining work whose times follow from finished
+// tasks. The other work is expected to take as long as the job has run, and twice as long if k is
+// 0. A first guess that is too short would otherwise lift the bar for the rest of the run. The
+// remaining time belongs to the latest end that was forecast within the last HeldFor(). While the
+// end is unknown, and for kHeldFor afterwards, the bar does not move.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ inline constexpr double kRunningFractionMax = 0.999;
 // An end counts if no later end was forecast for this long.
 inline constexpr absl::Duration kHeldFor = absl::Seconds(1);
 
-// Returns for how long a later end counts: a second, or a tenth of the elapsed time of an
-// application that may grow. Between two jobs of such an application its known work is done, and
-// the bar must not jump to its end.
+// Returns for how long a later end counts. This is a second or, if longer, a tenth of the elapsed
+// time of an application that may grow. Between two jobs of such an application, its known work is
+// done, but the bar must not jump to its end.
 absl::Duration HeldFor(absl::Duration elapsed, bool may_grow);
 
 // Returns max(m, u / 40), at least `remaining` if that is not negative.
@@ -48,9 +48,9 @@ absl::Duration UnknownRemaining(absl::Duration elapsed, double known_share);
 // Returns e / (e + left), within 0..kRunningFractionMax.
 double FractionDone(absl::Duration elapsed, absl::Duration left);
 
-// The latest end forecast recently and at the previous update. A single update with an early end,
-// such as the first finished key group, therefore does not move the bar. Not thread-safe. Memory:
-// O(1), at most 64 ends.
+// The latest of the ends that were forecast recently, including the previous update. A single
+// update with an early end, such as the first finished key group, therefore does not move the bar.
+// Not thread-safe. Memory: O(1), at most 64 ends.
 class LatestEnd {
  public:
   // Adds the end forecast at `now`, and returns the latest one; an infinite end is unknown.
@@ -65,7 +65,7 @@ class LatestEnd {
  private:
   void RemoveOne();
 
-  // The time until which each end was the forecast, and the end; in descending order of the ends.
+  // The ends in descending order, each after the time until which it was the forecast.
   std::vector<std::pair<absl::Time, absl::Time>> ends_;
   bool is_unknown_ = false;  // at the last update
   absl::Time unknown_until_ = absl::InfinitePast();
@@ -74,9 +74,9 @@ class LatestEnd {
 // Keeps the shown progress of a job, or of a workflow and its jobs, from falling. Not thread-safe.
 class ShownProgress {
  public:
-  // Raises each fraction_done of `snapshot` to the largest one shown before: of the job, by
-  // indicator; of a child; of a stage, by the same attempt; of a group. REQUIRES: the stages and
-  // their infos have the same order. Cost: O((children + stages + groups) log of them).
+  // Raises each fraction_done of `snapshot` to the largest one shown before. Each indicator, child,
+  // stage attempt and group has a fraction. REQUIRES: the stages and their infos have the same
+  // order. Cost: O(n log n) for n children, stages and groups.
   void KeepMonotonic(Snapshot& snapshot);
   // Restores the shown fraction after a restart.
   void Restore(double fraction_done);

@@ -1,4 +1,5 @@
-// The history of the slots of a cluster: the tasks that they ran, in the order of their starts.
+// The history of the slots of a cluster, which are the tasks that ran on them in the order of their
+// starts.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +17,9 @@
 namespace tidemark::dag {
 
 // Tracks how warm the slots of executors are. The first n tasks of an executor with n slots are the
-// first on their slots. The same applies to the first tasks of each stage. An executor with a
-// single slot has a known last stage. Not thread-safe. Memory: O(executors x stages with counts).
+// first on their slots. The first n tasks of a stage on that executor are its first on their slots.
+// The last stage on a slot is known if the executor has only one. Not thread-safe. Memory:
+// O(executors x stages with counts).
 class SlotHistory {
  public:
   // Continues `before`, which stays unchanged and outlives this object. A null `before` means slots

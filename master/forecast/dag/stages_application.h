@@ -1,5 +1,5 @@
-// A DAG of stages as an application: its opened, planned and expected stages, and future work that
-// its engine has not announced.
+// Describes a DAG of stages as an application. It has opened, planned and expected stages, and
+// future work that its engine has not announced.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +21,8 @@ namespace tidemark::dag {
 // A driver submits one job after another, and the number of future jobs is unknown. The evidence is
 // the application's past. An application that has repeated several jobs is likely to continue. An
 // application that submits something new after many repetitions is likely near its end. The future
-// work scales with the elapsed time: times without a known scale exceed t with probability elapsed
-// / (elapsed + t).
+// work scales with the elapsed time, since a time without a known scale exceeds t with probability
+// elapsed / (elapsed + t).
 
 // Returns the probability of another job, 0..1.
 double ChanceOfMore(const Submissions& submissions);
@@ -39,16 +39,17 @@ struct StagesOptions {
   EstimateConstants expected;
   // Deviation of the logarithm of a factor on all remaining work.
   double common_deviation = kCommonDeviation;
-  // The reduce stage by its key groups; null if unknown. Its tasks are in the order of their
-  // indexes, the running ones first. It applies if it has as many running and pending tasks as the
-  // stage.
+  // The estimate of the reduce stage from its key groups; null if unknown. Its tasks are in the
+  // order of their indexes, the running ones first. It applies if it has as many running and
+  // pending tasks as the stage.
   const durations::RemainingStage* by_key_groups = nullptr;
 };
 
-// Adds the stages of the newest past run without a counterpart (MatchStages()), in their order,
-// except stages whose readers have started without them. Without past runs, adds the planned
-// stages. A stage with an unknown number of tasks gets that of its newest counterpart. `history`:
-// past runs of the same workflow, the newest first. Cost: O(stages of history + edges).
+// Adds the stages of the newest past run that have no counterpart (MatchStages()), in their order,
+// except stages whose readers have started without them. If there are no past runs, adds the
+// planned stages. A stage with an unknown number of tasks gets the number of its newest
+// counterpart. `history`: past runs of the same workflow, the newest first. Cost: O(stages of
+// history + edges).
 void AddExpectedStages(std::span<const PastRun* const> history, WorkflowNow& now);
 
 // Returns the remaining stages of `now` on `slots` slots. REQUIRES: AddExpectedStages() was called

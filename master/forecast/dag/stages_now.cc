@@ -36,8 +36,8 @@ double SecondsBetween(absl::Time from, absl::Time to) {
   return std::max(absl::ToDoubleSeconds(to - from), 0.0);
 }
 
-// A task of an open stage is sorted, placed and compared with the others: about 5 us, measured in
-// replays of 100,000 tasks.
+// Cost of a task of an open stage, which is sorted, placed and compared with other tasks. It takes
+// about 5 us, measured in replays of 100,000 tasks.
 constexpr std::size_t kStepsOfTask = 4;
 
 // One started attempt at a task.
@@ -49,17 +49,18 @@ struct StartedAttempt {
   absl::Time start;
   std::optional<absl::Time> end;
   std::optional<std::size_t> executor;
-  bool counts = false;  // for its task; other attempts only used its slot
+  bool counts = false;  // it represents its task
   bool is_finished = false;
   bool is_unreported = false;      // it ended at an unknown instant
   std::optional<double> fraction;  // processed part of its input, while it runs
   bool has_read_all = false;       // its last report covered all of its input
   std::optional<double> read_for;  // seconds until its last report of progress
   std::uint64_t read_bytes = 0;
+  double cpu_seconds = 0;
   Warmth warmth = Warmth::kRest;
 };
 
-// The order of the starts of attempts.
+// Orders attempts by their starts.
 using Place = std::tuple<absl::Time, std::uint32_t, std::uint32_t>;  // start, stage, index
 
 // One attempt at a task of an ended stage.
@@ -76,15 +77,15 @@ bool IsOfMapReduce(const facts::Stage& stage) {
 }
 
 enum class Purpose {
-  kProfile,   // a profile of the run: each stage has all its parents
-  kEstimate,  // an estimate of the remaining work: an ended stage waits only for its parents
+  kProfile,   // a profile of the run; each stage has all its parents
+  kEstimate,  // an estimate of the remaining work; an ended stage waits only for its parents
 };
 
 }  // namespace
 
-// Keeps the results for ended stages between calls. They stay exact until an event is about the
-// stage, or until an attempt of another stage is reported with a start before one of its attempts.
-// Then the next call computes everything again.
+// Keeps the results for ended stages between calls. An event about such a stage invalidates them. A
+// late report of another stage's attempt also does, if that attempt started before one of the kept
+// attempts. The next call then computes everything again.
 class StagesTracker::Impl {
  public:
   explicit Impl(Purpose purpose) : purpose_(purpose) {}
@@ -106,14 +107,14 @@ class StagesTracker::Impl {
   struct StageFacts {
     const facts::Stage* stage = nullptr;
     std::uint32_t number = 0;
-    std::uint64_t revision = 0;        // of the stage, when it was visited
+    std::uint64_t revision = 0;        // revision of the stage when it was visited
     std::vector<std::size_t> started;  // attempts that count, in order of their starts
     bool has_started = false;
     absl::Time last_end = absl::InfinitePast();
     bool is_done = false;
     bool is_settled = false;  // the stage and all attempts at its tasks have ended
-    bool is_kept = false;     // from the last call
-    std::size_t ended = 0;    // attempts in `ended_`
+    bool is_kept = false;     // its results are from an earlier call
+    std::size_t ended = 0;    // number of its attempts in `ended_`
     // The earliest and the latest first start of its tasks. `started_tasks` counts the started
     // tasks of the newest attempt at the stage.
     absl::Time first_start = absl::InfiniteFuture();
@@ -127,8 +128,8 @@ class StagesTracker::Impl {
     absl::Time announced = absl::InfiniteFuture();
     absl::Time end = absl::InfinitePast();
     bool is_done = true;
-    std::optional<std::size_t> last;  // of its started stages
-    std::string_view kind;            // name of its final stage, which identifies its work
+    std::optional<std::size_t> last;  // last started stage
+    std::string_view kind;            // name of its final stage; identifies its work
     std::vector<std::pair<absl::Time, std::size_t>> ended;  // its ended stages: end and index
   };
 
@@ -243,8 +244,8 @@ class StagesTracker::Impl {
     steps_ += kStepsOfTask * stage.tasks.size() + opened.parents.size();
   }
 
-  // Adds the attempts at one task, by attempt at the stage. Returns the task's multiplicity in an
-  // earlier attempt at the stage.
+  // Adds the attempts at one task, grouped by attempt at the stage. Returns the number of earlier
+  // attempts at the stage in which the task counts.
   std::uint64_t AddTask(std::size_t index, const facts::Task& task, const facts::Stage& stage,
                         double records_per_byte) {
     std::uint64_t older = 0;
@@ -268,7 +269,7 @@ class StagesTracker::Impl {
         started.attempt = first->first.second;
         started.stage_attempt = stage_attempt;
         started.start = std::min(attempt.life.started_at().value_or(end), end);
-        // A running attempt is no older than its job, despite its clock.
+        // A running attempt has not started before its job, whatever its clock reports.
         if (!ended_at) started.start = std::max(started.start, OpenedAt());
         started.end = ended_at;
         start = std::min(start, started.start);
@@ -277,6 +278,7 @@ class StagesTracker::Impl {
         if (!IsOfMapReduce(stage)) started.executor = attempt.executor;
         started.is_finished = attempt.life.is_finished();
         started.read_bytes = attempt.bytes_done;
+        started.cpu_seconds = absl::ToDoubleSeconds(attempt.cpu);
         // The last report may be late, or lost.
         if (started.is_finished) {
           started.read_bytes = std::max(started.read_bytes, attempt.life.input_bytes.value_or(0));
@@ -317,7 +319,7 @@ class StagesTracker::Impl {
   }
 
   // Returns a hash of the attempts at tasks of open stages that started before the last attempt of
-  // a kept stage. A late report of an attempt changes it.
+  // a kept stage. A late report of an attempt changes the hash.
   std::uint64_t HashOfEarly() const {
     std::uint64_t hash = 0;
     for (const StartedAttempt& task : started_) {
@@ -331,8 +333,8 @@ class StagesTracker::Impl {
 
   absl::Time OpenedAt() const { return std::min(state_->started_at, now_); }
 
-  // Returns true if `a` determines the end of the task: the attempt that finishes first, else the
-  // attempt that started first.
+  // Returns true if `a` determines the end of the task rather than `b`. The attempt that finishes
+  // first does or, if none has finished, the attempt that started first.
   static bool Leads(const StartedAttempt& a, const StartedAttempt& b) {
     if (a.is_finished != b.is_finished) return a.is_finished;
     return a.is_finished ? *a.end < *b.end : a.start < b.start;
@@ -379,8 +381,8 @@ class StagesTracker::Impl {
     for (std::size_t i = 0; i < stages_.size(); ++i) MarkLastWave(i);
   }
 
-  // Marks the tasks of the last wave: fewer tasks of the stage start after them than run at the
-  // same time.
+  // Marks the tasks of the last wave. Fewer tasks of the stage start after such a task than run at
+  // the same time.
   void MarkLastWave(std::size_t index) {
     const std::vector<std::size_t>& started = stages_[index].started;
     std::priority_queue<absl::Time, std::vector<absl::Time>, std::greater<>> ends;
@@ -406,6 +408,7 @@ class StagesTracker::Impl {
         const StartedAttempt& task = started_[place];
         if (task.is_finished) {
           now.read_bytes += static_cast<double>(task.read_bytes);
+          now.cpu_seconds += task.cpu_seconds;
           const double seconds = SecondsBetween(task.start, *task.end);
           const bool was_seen_to_read_all = task.has_read_all && task.read_for;
           now.finished.push_back({seconds, task.warmth, task.index, size_of(task),
@@ -456,7 +459,7 @@ class StagesTracker::Impl {
   }
 
   void FindGroups() {
-    std::map<absl::Time, std::string_view> kinds;  // of stages without a group, by instant
+    std::map<absl::Time, std::string_view> kinds;  // names of ungrouped stages
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       const StageFacts& facts = stages_[i];
       const absl::Time announced = facts.stage->announced_at;
@@ -594,15 +597,15 @@ class StagesTracker::Impl {
     }
   }
 
-  // Finds the number of tasks that can run at once. Reported slots are an upper limit: if the end
+  // Finds the number of tasks that can run at once. Reported slots are an upper limit. If the end
   // of a task is reported after the next start on its slot, more tasks seem to run for a moment.
-  // Tasks that wait beside idle slots lower the limit. Returns false if the kept stages are
+  // Tasks that wait while slots are idle lower the limit. Returns false if the kept stages are
   // outdated.
   bool FindSlots() {
     steps_ += state_->executors.size();
     const std::vector<bool> is_gone = GoneExecutors();
     std::uint64_t reported = 0;
-    std::uint64_t executors = 0;  // with slots
+    std::uint64_t executors = 0;  // number of executors with slots
     for (std::size_t i = 0; i < is_gone.size(); ++i) {
       if (is_gone[i]) continue;
       reported += state_->executors[i].opened.slots;
@@ -665,7 +668,8 @@ class StagesTracker::Impl {
     return true;
   }
 
-  // Adds the tasks and waits of open stages. The kept stages are in `use_`.
+  // Adds the tasks and waits of open stages. The tasks and waits of kept stages are already in
+  // `use_`.
   void AddUse(placement::SlotUse& use) const {
     for (const StartedAttempt& task : started_) AddTaskUse(task, use);
     for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -742,7 +746,7 @@ class StagesTracker::Impl {
       if (group != of_group.end() && !stage.is_skipped()) group->second.push_back(i);
     }
     steps_ += state_->groups.size();
-    std::uint32_t first = kExpectedStages;  // number of the group's first stage
+    std::uint32_t first = kExpectedStages;  // number of the first planned stage
     for (const auto& [name, group] : state_->groups) {
       const std::uint32_t number = first;
       first += static_cast<std::uint32_t>(group.opened.planned_task_counts.size());
@@ -781,8 +785,8 @@ class StagesTracker::Impl {
     return is_gone;
   }
 
-  // Returns the largest number of concurrent tasks. Closed executors count: an engine that releases
-  // idle executors gets them back for new work.
+  // Returns the largest number of concurrent tasks. Closed executors count, since an engine that
+  // releases idle executors gets them back for new work.
   std::uint64_t MostAtOnce() {
     RunningTaskCount at_once = at_once_;
     ByStart(
@@ -873,7 +877,7 @@ class StagesTracker::Impl {
   std::vector<StartedAttempt> started_;
   absl::flat_hash_map<std::string_view, std::size_t> owners_;  // by pool
   std::map<std::string_view, Group> groups_;
-  // EndedAttempt groups: the end, and the last stage.
+  // Ended groups, each with its end and its last stage.
   std::vector<std::pair<absl::Time, std::size_t>> ended_groups_;
 };
 

@@ -20,17 +20,17 @@ bool HasOtherStages(const facts::JobRecord& state);
 // the last stages of the groups that had ended when it appeared. Unopened parents are omitted. In a
 // cycle of stages, parents with higher numbers are omitted.
 //
-// The warmth of slots needs executors with slots; otherwise all slots are alike. Executors report
-// the slots of the cluster, else stages do; otherwise the number is the largest number of
-// concurrent tasks, 0 if none has run. Executors that were closed or belong to an earlier attempt
-// of the application master do not count. A closed stage has only its finished tasks. Cost: O(tasks
-// log tasks + stages log stages + edges).
+// The warmth of slots is known only if executors report slots. Otherwise all slots count as equal.
+// Executors report the slots of the cluster, else stages do. If neither do, the number of slots is
+// the largest number of concurrent tasks, or 0 if none has run. Executors that were closed or
+// belong to an earlier attempt of the application master do not count. A closed stage has only its
+// finished tasks. Cost: O(tasks log tasks + stages log stages + edges).
 WorkflowNow StagesNow(const facts::JobRecord& state, absl::Time now);
 
 // Returns the stages of one job at successive instants, like StagesNow(), for an estimate of the
-// remaining work: a stage that has ended waits only for its parents, and its lag is empty. Each
-// ended stage is visited once, unless an event is about it later. The results depend only on the
-// arguments of At(). Not thread-safe. Memory: O(tasks).
+// remaining work. A stage that has ended therefore waits only for its parents, and its lag is
+// empty. Each ended stage is visited once, unless an event is about it later. The results depend
+// only on the arguments of At(). Not thread-safe. Memory: O(tasks).
 class StagesTracker {
  public:
   StagesTracker();
@@ -40,7 +40,7 @@ class StagesTracker {
 
   // Returns the stages at `now`. The caller may append expected stages, which the next call
   // removes. The reference is valid until then. REQUIRES: `state` is of the same job in every call.
-  // Cost: that of StagesNow() for the stages that have not ended, and O(stages log stages).
+  // Cost: that of StagesNow() for the stages that have not ended, plus O(stages log stages).
   WorkflowNow& At(const facts::JobRecord& state, absl::Time now);
   // Returns the numbers of stages, tasks and executors that the last call visited.
   std::size_t steps() const;

@@ -17,8 +17,8 @@
 namespace tidemark::dag {
 namespace {
 
-// Lower bound of the relative variance (a spread of a fifth), since few tasks indicate little of
-// it. Chosen by hand.
+// Lower bound of the relative variance (a spread of a fifth), since few tasks indicate little about
+// the variance. Chosen by hand.
 constexpr double kRelativeVarianceMin = 0.04;
 // Multiplies drift_deviation if the evidence is the first wave, which predicts the rest less well.
 // Ablation: -0.04, +0.09 (tpcds-live-five-runs).
@@ -117,8 +117,9 @@ class CrowdLine {
 //
 //   first (1 + n / w F) + (w - 1) rest (1 + n / w R)
 //
-// with the times of a task of the first wave and of a later one when each runs alone, and the
-// numbers F and R of concurrent tasks that double them. Fewer waves take less time as long as
+// where `first` and `rest` are the times alone of a task of the first wave and of a later wave. F
+// and R are the numbers of concurrent tasks that double these times. Fewer waves take less time as
+// long as
 //
 //   (n / w)^2 <= n / (first / rest / F - 1 / R)
 double CrowdedMax(const std::array<CrowdLine, kWarmths>& lines, std::uint64_t tasks,
@@ -130,7 +131,7 @@ double CrowdedMax(const std::array<CrowdLine, kWarmths>& lines, std::uint64_t ta
     if (lines[f].empty()) continue;
     for (const Warmth rest : {Warmth::kRest, Warmth::kLast}) {
       const std::size_t r = static_cast<std::size_t>(rest);
-      // Without later waves, FillGaps() derives them from the first one.
+      // If there are no later waves, FillGaps() derives their times from the first wave.
       const double ratio = lines[r].empty() ? constants.over_rest[f] / constants.over_rest[r]
                                             : lines[f].Mean() / lines[r].Mean();
       const double doubling =
@@ -151,11 +152,11 @@ double CrowdedMax(const std::array<CrowdLine, kWarmths>& lines, std::uint64_t ta
 // The times of tasks of one kind in one run of a stage.
 struct TimesOfKind {
   std::span<const double> seconds;
-  double mean = 0;  // at least kTaskSecondsMin; 0 without tasks
+  double mean = 0;  // at least kTaskSecondsMin; 0 if there are no tasks
   std::vector<double> usual;
 
-  // `are_long_apart`: exclude the tasks with expected indexes. If none are expected, no task is
-  // long (AreLongTasksKnown()).
+  // Sets the times. If `are_long_apart` is true, excludes the tasks with expected indexes. If none
+  // are expected, no task is long (AreLongTasksKnown()).
   void Set(const PastStage& stage, std::size_t kind, bool are_long_apart) {
     seconds = stage.seconds[kind];
     if (are_long_apart && !stage.long_tasks.empty()) {
@@ -190,7 +191,7 @@ struct Evidence {
   double seen = 0;
   double expected = 0;
   double tasks = 0;
-  double rest_tasks = 0;  // beyond the first wave
+  double rest_tasks = 0;  // number of tasks beyond the first wave
   double relative_variance = 0;
 };
 
@@ -388,7 +389,7 @@ bool IsAdjusted(const StageNow& stage, const TaskEstimate& before) {
   return stage.adjusted_deviation > 0 && before.is_of_runs;
 }
 
-// Normal estimates of one number, each with its precision.
+// Sums over normal estimates of one number, which are weighted by precision.
 struct WeightedEvidence {
   double precision = 0;
   double weighted = 0;  // sum of precision x estimate
@@ -398,8 +399,8 @@ struct WeightedEvidence {
 WeightedEvidence ShownBy(const StageNow& stage, const TaskEstimate& before,
                          const EstimateConstants& constants) {
   if (stage.finished.empty()) return {};
-  // A wide prior of deviation D keeps most of the evidence: the estimate takes D^2 / (D^2 + noise)
-  // of it, and its variance is that times the noise.
+  // A wide prior of deviation D keeps most of the evidence. The estimate takes the part D^2 / (D^2
+  // + noise) of it, and the variance of the estimate is that part of the noise.
   TaskEstimate open = before;
   open.deviation = durations::kUnknownDeviation;
   const double prior = open.deviation * open.deviation;

@@ -13,18 +13,18 @@
 
 namespace tidemark::dag {
 
-// Above this number of waiting tasks, they have a common factor: limits the cost of placing them.
+// If more tasks wait, they have a common factor, which limits the cost of placing them.
 inline constexpr std::size_t kDistinctTasksMax = 256;
 
 // Factors by draw. Empty means 1.
 struct TaskFactors {
   std::vector<durations::Draws> of_running;
   std::vector<durations::Draws> of_waiting;  // in the order of their starts, relative to kRest
-  durations::Draws of_others;                // of all waiting tasks, if there are too many
+  durations::Draws of_others;                // for all waiting tasks, if there are too many
 };
 
-// Long tasks: a hot partition of past runs is recognised by the index of its task, before that task
-// starts and despite the short tasks, which end first.
+// Long tasks. A hot partition of past runs is recognised by the index of its task. It is recognised
+// before that task starts, although the short tasks end first.
 
 // Returns the long tasks among the finished ones, by index; none if there are more than
 // PastStage::kLongTasksMax. Cost: O(tasks log tasks).
@@ -37,32 +37,33 @@ std::vector<double> UsualTimes(std::span<const double> seconds);
 // Returns true if the indexes of all long tasks are known. Cost: O(times log times).
 bool AreLongTasksKnown(const PastStage& stage);
 
-// The long tasks of one run. `scale`: estimated time of its tasks now over their time then.
+// The long tasks of one run. `scale` is the ratio of the estimated time of its tasks now to their
+// time then.
 struct LongTasksOfRun {
   std::span<const LongTask> long_tasks;
   double scale = 1;
 };
 
-// Returns the mean over runs with the same number of tasks, by index.
+// Returns the long tasks, by index, as the mean over runs with the same number of tasks.
 std::vector<LongTask> EstimateLongTasks(std::span<const LongTasksOfRun> runs);
 
 // Returns the additional seconds of one task; 0 if it is not long. `long_tasks`: by index. Cost:
 // O(log long tasks).
 double MoreSeconds(std::span<const LongTask> long_tasks, std::uint32_t index);
 
-// Returns the factors of the remaining tasks: running ones relative to their kind, waiting ones
-// relative to kRest. Empty if no remaining task is long. REQUIRES: `expected` has times. Cost:
-// O(tasks log tasks + draws x tasks with individual factors).
+// Returns the factors of the remaining tasks. Factors of running tasks are relative to their kind;
+// factors of waiting tasks are relative to kRest. Empty if no remaining task is long. REQUIRES:
+// `expected` has times. Cost: O(tasks log tasks + draws x tasks with individual factors).
 TaskFactors FactorsOfLongTasks(const StageNow& stage, const TaskEstimate& expected,
                                const durations::FixedDraws& draws);
 
-// Sizes: if the remaining tasks have other sizes than the finished ones, their times differ.
+// Task sizes. If the remaining tasks have other sizes than the finished ones, their times differ.
 //
 // The mean of the finished tasks and the curve of their times by size
 // (master/forecast/durations/task_sizes.h) are two estimates for the remaining tasks. They agree
-// for a task of a usual size. For another size, the error of the mean is the possible growth of
-// times with sizes, and the error of the curve is the scatter of its draws; the two count by their
-// precision.
+// for a task of a usual size. For another size, the two estimates are weighted by precision. The
+// error of the mean is the possible growth of times with sizes. The error of the curve is the
+// scatter of its draws.
 
 // Returns factors on the mean. Empty if the sizes are unknown or usual, or if past runs give the
 // times. Cost: O(tasks), plus that of durations::LogRatiosBySize() for unusual sizes.

@@ -11,10 +11,6 @@
 namespace tidemark::dag {
 namespace {
 
-// Rounds of redistribution. Each round fixed at least one resource in every tested case.
-constexpr int kRoundsMax = 100;
-constexpr double kRateTolerance = 1e-12;  // relative
-
 std::size_t IndexOf(Resource resource) { return static_cast<std::size_t>(resource); }
 
 double Throughput(const ResourceProfile& node, const Operation& operation) {
@@ -37,10 +33,8 @@ double Throughput(const ResourceProfile& node, const Operation& operation) {
 
 bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
 
-// Seconds of each resource (of one core for kCpu) for one task's sub-stage.
-using Needs = std::array<double, kResources>;
-
-// Returns the field of a plan with the throughput: of `node`, or of the task itself.
+// Returns the field of a plan that holds the throughput of `resource`. The field is in `node` or in
+// the task itself.
 std::string FieldOf(Resource resource) {
   if (resource == Resource::kCpu) return "core_bytes_per_second";
   const std::string field = absl::StrReplaceAll(NameOf(resource), {{" ", "_"}});
@@ -84,110 +78,26 @@ absl::StatusOr<Needs> NeedsOf(const SubStage& sub_stage, const ResourceProfile& 
   return needs;
 }
 
-class Sharing {
- public:
-  Sharing(double cores, std::vector<Needs> needs, std::vector<double> tasks)
-      : cores_(cores), needs_(std::move(needs)), tasks_(std::move(tasks)) {
-    limits_.resize(needs_.size());
-    for (std::size_t i = 0; i < needs_.size(); ++i) {
-      limits_[i].fill(INFINITY);
-      // A task has one thread: it uses at most one core.
-      alone_.push_back(needs_[i][IndexOf(Resource::kCpu)] > 0
-                           ? 1 / needs_[i][IndexOf(Resource::kCpu)]
-                           : INFINITY);
-    }
-  }
-
-  // Computes the sub-stages per second of each sharer.
-  void Settle() {
-    for (int round = 0; round < kRoundsMax; ++round) {
-      double change = 0;
-      for (std::size_t r = 0; r < kResources; ++r) change = std::max(change, SplitResource(r));
-      if (change < kRateTolerance) return;
-    }
-  }
-
-  double Rate(std::size_t i) const { return RateElsewhere(i, kResources); }
-
-  // Returns the resource that limits this sharer; on a tie, its core.
-  Resource Bottleneck(std::size_t i) const {
-    const auto tightest = std::min_element(limits_[i].begin(), limits_[i].end());
-    if (*tightest >= alone_[i]) return Resource::kCpu;
-    return static_cast<Resource>(tightest - limits_[i].begin());
-  }
-
- private:
-  double RateElsewhere(std::size_t i, std::size_t resource) const {
-    double rate = alone_[i];
-    for (std::size_t r = 0; r < kResources; ++r) {
-      if (r != resource) rate = std::min(rate, limits_[i][r]);
-    }
-    return rate;
-  }
-
-  // Sets every sharer's limit on this resource. Returns the largest relative change.
-  double SplitResource(std::size_t resource) {
-    struct Wish {
-      double use;  // of the resource, by one task, if only other resources limited it
-      double tasks;
-    };
-    std::vector<Wish> wishes;
-    for (std::size_t i = 0; i < needs_.size(); ++i) {
-      if (needs_[i][resource] == 0 || tasks_[i] == 0) continue;
-      wishes.push_back({RateElsewhere(i, resource) * needs_[i][resource], tasks_[i]});
-    }
-    std::sort(wishes.begin(), wishes.end(),
-              [](const Wish& a, const Wish& b) { return a.use < b.use; });
-    double left = resource == IndexOf(Resource::kCpu) ? cores_ : 1;
-    double tasks_left = 0;
-    for (const Wish& wish : wishes) tasks_left += wish.tasks;
-    double level = INFINITY;
-    for (const Wish& wish : wishes) {
-      if (wish.use * tasks_left > left) {
-        level = left / tasks_left;
-        break;
-      }
-      left -= wish.use * wish.tasks;
-      tasks_left -= wish.tasks;
-    }
-    double change = 0;
-    for (std::size_t i = 0; i < needs_.size(); ++i) {
-      if (needs_[i][resource] == 0) continue;
-      const double limit = level / needs_[i][resource];
-      double& old = limits_[i][resource];
-      if (limit != old)
-        change = std::max(change, std::isinf(old - limit) ? 1 : std::abs(limit - old) / limit);
-      old = limit;
-    }
-    return change;
-  }
-
-  double cores_;
-  std::vector<Needs> needs_;
-  std::vector<double> tasks_;
-  std::vector<double> alone_;
-  std::vector<Needs> limits_;
-};
-
 // Returns the number of tasks on the node that need each resource.
-Needs Users(const std::vector<Needs>& needs, const std::vector<double>& tasks) {
+Needs Users(std::span<const placement::NodeSharer> sharers) {
   Needs users = {};
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    for (std::size_t r = 0; r < kResources; ++r) users[r] += needs[i][r] > 0 ? tasks[i] : 0;
+  for (const placement::NodeSharer& sharer : sharers) {
+    for (std::size_t r = 0; r < kResources; ++r) {
+      users[r] += sharer.part.needs[r] > 0 ? sharer.tasks : 0;
+    }
   }
   return users;
 }
 
-SubStageTime TimeOf(std::size_t i, const Sharing& sharing, const Needs& needs, const Needs& users,
+SubStageTime TimeOf(const placement::PartRate& rate, const Needs& needs, const Needs& users,
                     double cores) {
   SubStageTime time;
-  const double rate = sharing.Rate(i);
-  if (std::isinf(rate)) return time;
-  time.time = absl::Seconds(1 / rate);
-  time.bottleneck = sharing.Bottleneck(i);
+  if (std::isinf(rate.per_second)) return time;
+  time.time = absl::Seconds(1 / rate.per_second);
+  time.bottleneck = rate.bottleneck;
   for (std::size_t r = 0; r < kResources; ++r) {
     const double crowd = r == IndexOf(Resource::kCpu) ? std::max(1.0, users[r] / cores) : users[r];
-    time.use[r] = std::min(1.0, needs[r] * crowd * rate);
+    time.use[r] = std::min(1.0, needs[r] * crowd * rate.per_second);
   }
   time.use[IndexOf(time.bottleneck)] = 1;
   return time;
@@ -213,28 +123,29 @@ absl::string_view NameOf(Resource resource) {
   return "unknown";
 }
 
+std::string NameOr(const std::optional<Resource>& resource) {
+  return resource ? std::string(NameOf(*resource)) : "";
+}
+
 absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
                                                     std::span<const Sharer> sharers) {
   if (!std::isfinite(node.cores) || node.cores <= 0) {
-    return absl::InvalidArgumentError("a node needs a finite number of cores above zero");
+    return absl::InvalidArgumentError("the number of cores of a node must be positive and finite");
   }
-  std::vector<Needs> needs;
-  std::vector<double> tasks;
+  std::vector<placement::NodeSharer> needs;
   for (const Sharer& sharer : sharers) {
     if (!IsAmount(sharer.tasks_per_node)) {
       return absl::InvalidArgumentError("tasks per node must be finite and not negative");
     }
     absl::StatusOr<Needs> need = NeedsOf(*sharer.sub_stage, node);
     if (!need.ok()) return need.status();
-    needs.push_back(*need);
-    tasks.push_back(sharer.tasks_per_node);
+    needs.push_back({.part = {.needs = *need}, .tasks = sharer.tasks_per_node});
   }
-  Sharing sharing(node.cores, needs, tasks);
-  sharing.Settle();
-  const Needs users = Users(needs, tasks);
+  const std::vector<placement::PartRate> rates = placement::ShareNode(node.cores, 1, needs);
+  const Needs users = Users(needs);
   std::vector<SubStageTime> times;
   for (std::size_t i = 0; i < sharers.size(); ++i) {
-    times.push_back(TimeOf(i, sharing, needs[i], users, node.cores));
+    times.push_back(TimeOf(rates[i], needs[i].part.needs, users, node.cores));
     times.back().name = sharers[i].sub_stage->name;
   }
   return times;
@@ -243,7 +154,7 @@ absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
 absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfile& node,
                                       double tasks_per_node) {
   if (!std::isfinite(tasks_per_node) || tasks_per_node <= 0) {
-    return absl::InvalidArgumentError("tasks per node must be finite and above zero");
+    return absl::InvalidArgumentError("tasks per node must be positive and finite");
   }
   if (task.load < absl::ZeroDuration() || task.load == absl::InfiniteDuration()) {
     return absl::InvalidArgumentError("the load time must be finite and not negative");
@@ -265,6 +176,24 @@ absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfi
   return estimate;
 }
 
+absl::StatusOr<TaskDemandAlone> DemandOf(const TaskModel& task, const ResourceProfile& node) {
+  absl::StatusOr<TaskTime> alone = EstimateTask(task, node, 1);
+  if (!alone.ok()) return alone.status();
+  TaskDemandAlone demand = {.seconds = absl::ToDoubleSeconds(alone->total)};
+  if (!(demand.seconds > 0) || std::isinf(demand.seconds)) return demand;
+  const auto add = [&](const Needs& needs, absl::Duration time) {
+    placement::TaskPart part = {.seconds = absl::ToDoubleSeconds(time) / demand.seconds};
+    if (!(part.seconds > 0)) return;
+    for (std::size_t r = 0; r < kResources; ++r) part.needs[r] = needs[r] / demand.seconds;
+    demand.parts.push_back(part);
+  };
+  add({}, task.load);
+  for (std::size_t i = 0; i < task.sub_stages.size(); ++i) {
+    add(*NeedsOf(task.sub_stages[i], node), alone->sub_stages[i].time);
+  }
+  return demand;
+}
+
 TaskModel MapTask(const MapReduceProfile& job) {
   return {.load = job.load,
           .sub_stages = {
@@ -278,7 +207,7 @@ TaskModel MapTask(const MapReduceProfile& job) {
 TaskModel ReduceTask(const MapReduceProfile& job, double executors) {
   const double tasks = job.reduce_tasks > 0 ? job.reduce_tasks : 1;
   const double share_bytes =
-      job.split_bytes * job.map_tasks / tasks;  // of the whole input of the job
+      job.split_bytes * job.map_tasks / tasks;  // share of the job's whole input
   const double input_bytes = job.map_selectivity * share_bytes;
   const double remote = executors > 0 ? 1 - 1 / executors : 1;
   const double sort_bytes = job.second_sort_fraction * input_bytes;

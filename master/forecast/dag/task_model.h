@@ -1,15 +1,16 @@
-// The time of one task by its data and the resources it shares: bottleneck oriented estimation
-// ([BOE] section 4).
+// Estimates the time of a task from its data and the resources it shares, with bottleneck oriented
+// estimation ([BOE] section 4).
 //
 // A task is a sequence of sub-stages with barriers. Within a sub-stage, tuples stream through
 // operations (read, transfer, compute, write). The sub-stage takes as long as its slowest
-// operation, t = max over operations of data / share of the resource ([BOE] eq. 2), and that
-// operation's resource is its bottleneck. The tasks of a node share its disks and network evenly.
-// They share its processors if there are more tasks than cores.
+// operation, t = max over operations of data / share of the resource ([BOE] eq. 2). The resource of
+// that operation is its bottleneck. The tasks of a node share its disks and network evenly. They
+// share its processors if there are more tasks than cores.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,14 +18,18 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "master/forecast/placement/node_share.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/plan.h"
 
 namespace tidemark::dag {
 
-enum class Resource { kCpu, kDiskRead, kDiskWrite, kDfsRead, kDfsWrite, kNetwork };
-inline constexpr std::size_t kResources = 6;
+using placement::kResources;
+using placement::Needs;
+using placement::Resource;
 absl::string_view NameOf(Resource resource);
+// Returns the name of the resource, or "" if `resource` is unset.
+std::string NameOr(const std::optional<Resource>& resource);
 
 struct Operation {
   Resource resource = Resource::kCpu;
@@ -34,11 +39,11 @@ struct Operation {
 
 struct SubStage {
   std::string name;
-  std::vector<Operation> operations;  // pipelined; empty takes no time
+  std::vector<Operation> operations;  // pipelined; if empty, it takes no time
 };
 
 struct TaskModel {
-  absl::Duration load;  // t_load: to create, schedule and destroy the task
+  absl::Duration load;  // t_load: time to create, schedule and destroy the task
   std::vector<SubStage> sub_stages;
 };
 
@@ -51,14 +56,14 @@ struct SubStageTime {
 };
 
 struct TaskTime {
-  absl::Duration total;  // including the load time
+  absl::Duration total;  // includes the load time
   std::vector<SubStageTime> sub_stages;
-  Resource bottleneck = Resource::kCpu;  // of the longest sub-stage
+  Resource bottleneck = Resource::kCpu;  // bottleneck of the longest sub-stage
 };
 
 // Returns the time of a task that shares its node with tasks of the same stage. `tasks_per_node`
-// (Delta): including the task, above 0. InvalidArgument: a size, throughput or number that is
-// negative or not finite, or data with a throughput of zero. Cost: O(operations).
+// (Delta) includes the task and is above 0. InvalidArgument: a size, throughput or number is
+// negative or not finite, or the throughput for some data is zero. Cost: O(operations).
 absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfile& node,
                                       double tasks_per_node);
 
@@ -68,13 +73,19 @@ struct Sharer {
   double tasks_per_node = 0;
 };
 
-// Returns the times of several stages on one node ([BOE] 4.2.2: the shares of the bottleneck add up
-// to one). The paper does not define the individual shares. Here each resource is split max-min
-// fairly in time among the tasks on the node. If another resource or its core limits a task, the
-// others get the rest. With a single sharer, the result is [BOE] eq. 2. Errors as above. Cost:
-// O(rounds x sharers log sharers), at most 100 rounds.
+// Returns the times of several stages on one node ([BOE] 4.2.2, node_share.h). With a single
+// sharer, the result is [BOE] eq. 2. Errors: see EstimateTask().
 absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
                                                     std::span<const Sharer> sharers);
+
+// The time of a task alone on a node, and its parts for the simulation that shares nodes.
+struct TaskDemandAlone {
+  double seconds = 0;
+  placement::TaskDemand parts;  // empty for a task that takes no time
+};
+
+// Returns the demand of a task. Errors: see EstimateTask().
+absl::StatusOr<TaskDemandAlone> DemandOf(const TaskModel& task, const ResourceProfile& node);
 
 // The sub-stages and operations of the tasks of a MapReduce job and of a Spark stage ([BOE] 4.2.1,
 // propositions 1 to 3).
@@ -93,15 +104,15 @@ struct MapReduceProfile {
   double reduce_tasks = 0;          // N_r
 };
 
-// Returns the model of a map task ([BOE] eq. 3): it reads its split while it computes, then writes
-// its output to disk.
+// Returns the model of a map task ([BOE] eq. 3). The task reads its split while it computes, then
+// writes its output to disk.
 TaskModel MapTask(const MapReduceProfile& job);
 
-// Returns the model of a reduce task ([BOE] eq. 4 and 5): it copies its share of the map output,
-// sorts part of it again, and reduces while it writes to the file system. `executors`: if above 0,
-// the shuffle excludes the part that is already on the node and takes 1 - 1/executors; 0 follows
-// the paper's eq. 4. The disk that eq. 4 reads at the source is charged at theta_dw of the target,
-// as in the paper.
+// Returns the model of a reduce task ([BOE] eq. 4 and 5). The task copies its share of the map
+// output, sorts part of it again, and reduces while it writes to the file system. If `executors` is
+// above 0, the shuffle excludes the data that are already on the node and transfers a part 1 -
+// 1/executors. 0 follows the paper's eq. 4. The disk that eq. 4 reads at the source is charged at
+// theta_dw of the target, as in the paper.
 TaskModel ReduceTask(const MapReduceProfile& job, double executors = 0);
 
 // Returns the model of a Spark task. The first sub-stage reads from the file system, from disk and

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "master/facts/evidence_loss.h"
 #include "master/forecast/dag/shown_progress.h"
+#include "master/forecast/dag/task_model.h"
 #include "text/duration_text.h"
 #include "tidemark/event.h"
 
@@ -45,6 +46,10 @@ ChildStageForecast ForecastOfPhase(StageKind kind, const FollowedJob& job, const
     }
   }
   if (!expected.times.empty()) stage.task_time = Length(expected.times.mean());
+  if (estimate.shares_nodes) {
+    stage.bottleneck = NameOr(estimate.bottleneck);
+    stage.task_time = Length(estimate.task_time);
+  }
   if (stage.left.pending + stage.left.running == 0) return stage;
   if (!has_begun) stage.starts_in = Length(estimate.start);
   stage.ends_in = Length(estimate.end);
@@ -158,6 +163,39 @@ void OpenBySilence(absl::Duration since_report, absl::Duration silence,
   }
 }
 
+std::vector<PlanState> PlanStatesOf(const ApplicationForecast& forecast,
+                                    std::span<const StageId> ids) {
+  std::vector<PlanState> states;
+  for (const ForecastState& state : forecast.states) {
+    PlanState& shown = states.emplace_back(
+        PlanState{.starts_in = Length(state.start), .ends_in = Length(state.end), .stages = {}});
+    for (const ForecastState::Running& running : state.stages) {
+      shown.stages.push_back({.id = ids[running.stage],
+                              .tasks = running.tasks,
+                              .task_time = Length(running.task_seconds),
+                              .bottleneck = NameOr(running.bottleneck)});
+    }
+  }
+  return states;
+}
+
+std::vector<StageId> StageIdsOf(const ApplicationForecast& forecast, const Snapshot& workflow) {
+  std::vector<StageId> ids;
+  const auto is_shown = [&](const StageId& id) {
+    return std::ranges::find(workflow.stages, id, &StageProgress::id) != workflow.stages.end();
+  };
+  for (std::size_t i = 0; i < forecast.stages.size(); ++i) {
+    const StageEnds& stage = forecast.stages[i];
+    StageId& id = ids.emplace_back(StageId{static_cast<std::uint32_t>(stage.owner) + 1,
+                                           i == MapStageOf(stage.owner)      ? kMapStage
+                                           : i == ReduceStageOf(stage.owner) ? kReduceStage
+                                                                             : stage.number});
+    // A job that has not started has expected stages.
+    if (id.stage < kExpectedStages && !is_shown(id)) id.stage += kExpectedStages;
+  }
+  return ids;
+}
+
 std::optional<double> BusyShare(const WorkflowForecast& prediction, std::uint32_t slots) {
   // On average, half of a running task remains.
   double work = 0;
@@ -175,7 +213,7 @@ std::optional<double> BusyShare(const WorkflowForecast& prediction, std::uint32_
 
 namespace {
 
-// A note reports a job after this silence.
+// A note reports a job that has been silent for this long.
 constexpr absl::Duration kMissedAfter = absl::Seconds(30);
 
 std::optional<Range> RangeOf(const std::optional<absl::Duration>& median) {
@@ -297,7 +335,7 @@ std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Tim
   if (job.ended_before) {
     return absl::StrCat(
         missed, "; a run of ", job.job_id,
-        " had ended before the workflow was submitted; attach it if it is the right one");
+        " had ended before the workflow was submitted; attach it if it belongs to the workflow");
   }
   return absl::StrCat(missed, ", but ", job.job_id, " has not reported");
 }

@@ -13,35 +13,36 @@
 #include "master/forecast/dag/followed_job.h"
 #include "master/forecast/dag/jobs_application.h"
 #include "tidemark/job.h"
+#include "tidemark/job_query.h"
 #include "tidemark/plan.h"
 
 namespace tidemark::dag {
 
-// Upper bound of the shown forecasts: 317 years, which every format of a duration can hold.
+// Upper bound of the shown forecasts (317 years), which every format of a duration can hold.
 inline constexpr absl::Duration kLongestShown = absl::Seconds(10'000'000'000);
 
 struct ChildStageForecast {
-  std::uint32_t number = 0;  // in its job
-  // Map or reduce of a MapReduce job; kUnknown: identified by `number` alone.
+  std::uint32_t number = 0;  // stage number in its job
+  // Map or reduce of a MapReduce job. If kUnknown, `number` alone identifies the stage.
   StageKind kind = StageKind::kUnknown;
-  std::string name;                    // of an expected stage
-  std::vector<std::uint32_t> parents;  // of an expected stage
+  std::string name;                    // for an expected stage
+  std::vector<std::uint32_t> parents;  // for an expected stage
   std::uint64_t tasks = 0;
   TasksLeft left;
-  std::optional<absl::Duration> starts_in;  // empty if it has started or nothing of it remains
-  std::optional<absl::Duration> ends_in;    // empty if nothing of it remains
+  std::optional<absl::Duration> starts_in;  // empty if it has started or no work remains
+  std::optional<absl::Duration> ends_in;    // empty if no work remains
   std::optional<absl::Duration> task_time;
   std::string bottleneck;
   bool is_critical = false;
 };
 
-// Empty for a job that is over.
+// The forecast of a job; all fields are empty if the job is over.
 struct ChildForecast {
   std::optional<absl::Duration> starts_in;  // empty if it is running
   std::optional<Range> ends_in;
   bool is_critical = false;
-  double fraction_done = 0;                // of a running job that is not silent
-  std::vector<ChildStageForecast> stages;  // by number; of MapReduce only stages with tasks
+  double fraction_done = 0;                // only if the job runs and is not silent
+  std::vector<ChildStageForecast> stages;  // by number; for MapReduce only stages with tasks
 };
 
 struct WorkflowForecast {
@@ -50,8 +51,8 @@ struct WorkflowForecast {
   std::vector<ChildForecast> jobs;  // missing for jobs that were added since the question
 };
 
-// Returns the forecast of a job. `live`: the job at the instant of the forecast. `index`: its owner
-// number there. `own`: the indexes of the job's stages (OwnStages()).
+// Returns the forecast of a job. `live`: the job at the instant of the forecast. `index`: the job's
+// owner number in `estimate`. `own`: the indexes of the job's stages (OwnStages()).
 ChildForecast ForecastOfChild(const FollowedJob& job, const LiveJob& live,
                               const ApplicationForecast& estimate, std::size_t index,
                               std::span<const std::size_t> own);
@@ -59,11 +60,11 @@ ChildForecast ForecastOfChild(const FollowedJob& job, const LiveJob& live,
 // Returns the indexes of each job's own stages in the forecast. Cost: O(stages).
 std::vector<std::vector<std::size_t>> OwnStages(const ApplicationForecast& estimate);
 
-// Returns the forecast of the whole, without its jobs.
+// Returns the forecast of the workflow, without its jobs.
 WorkflowForecast PredictionOf(const ApplicationForecast& estimate);
 
-// Opens the forecast of a workflow that has been silent for `silence`, as of `since_report` later:
-// facts::WidenForSilence().
+// Widens the forecast of a workflow that has been silent for `silence` (facts::WidenForSilence()).
+// `since_report` is the time since the forecast.
 void OpenBySilence(absl::Duration since_report, absl::Duration silence,
                    WorkflowForecast& prediction);
 
@@ -71,14 +72,22 @@ void OpenBySilence(absl::Duration since_report, absl::Duration silence,
 // that has not ended are unknown.
 std::optional<double> BusyShare(const WorkflowForecast& prediction, std::uint32_t slots);
 
-// Adds `job` to the children of `workflow`, and its stages: the reported ones if the job has
-// started, else the expected ones. `parents`: indexes of the jobs it waits for. Forecasts are not
-// rounded. Cost: O(parents + stages).
+// Returns the states for display. `ids`: the ids that the stages of the forecast have in the
+// snapshot.
+std::vector<PlanState> PlanStatesOf(const ApplicationForecast& forecast,
+                                    std::span<const StageId> ids);
+
+// Returns the ids of the stages of a forecast of jobs in the snapshot of their workflow.
+std::vector<StageId> StageIdsOf(const ApplicationForecast& forecast, const Snapshot& workflow);
+
+// Adds `job` to the children of `workflow`, and also adds its stages. These are the reported stages
+// if the job has started, else the expected ones. `parents`: indexes of the jobs it waits for.
+// Forecasts are not rounded. Cost: O(parents + stages).
 void DescribeJob(const FollowedJob& job, const PlannedJob& planned,
                  const std::vector<std::size_t>& parents, const ChildForecast& prediction,
                  Snapshot& workflow);
 
-// Returns a note for people if the job `name` is silent or overdue; else empty.
+// Returns a note for users if the job `name` is silent or overdue, else an empty string.
 std::string NoteOnJob(const FollowedJob& job, const std::string& name, absl::Time now);
 
 }  // namespace tidemark::dag

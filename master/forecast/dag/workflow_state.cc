@@ -115,7 +115,7 @@ class Comparison {
   }
 
  private:
-  // Returns true if a past run keeps the stage: not if it was skipped or failed.
+  // Returns true if a past run keeps the stage. It does not keep skipped or failed stages.
   static bool IsKept(const StageNow& stage) {
     return !stage.has_failed && (stage.tasks > 0 || !stage.is_task_count_known);
   }
@@ -129,7 +129,8 @@ class Comparison {
     return agrees ? 1 : kContradiction;
   }
 
-  // Compares parents by their work: either of two stages of the same work may be the counterpart.
+  // Compares parents by their work, since either of two stages of the same work may be the
+  // counterpart.
   bool HasParentsOf(const PastStage& then, const StageNow& stage) const {
     if (stage.fetches != then.fetches) return !stage.fetches && then.parents.empty();
     if (!stage.fetches || !stage.are_parents_open || then.parents.empty()) return true;
@@ -180,8 +181,8 @@ bool HasShapeOf(const PastRun& run, std::span<const StageNow> now, bool has_size
 
 namespace {
 
-// Limits the cost of finding the parents in a profile. It counts each stage once for each path to
-// it, so one stage may wait for as many stages as a profile can have.
+// Limits the cost of finding the parents in a profile. Each stage counts once for each path to it.
+// The limit lets one stage wait for as many stages as a profile can have.
 constexpr std::size_t kWaysMax = 256 * PastRun::kEdgesMax;
 
 // Returns true if the stage ran to its end. Other stages have an uncertain number of tasks.
@@ -222,15 +223,16 @@ PastRun ProfileOf(const WorkflowNow& now) {
     const StageNow& stage = now.stages[i];
     if (!IsComplete(stage)) continue;
     place[i] = run.stages.size();
-    PastStage profile = {.name = stage.name,
-                         .title = stage.title,
-                         .work = stage.work,
-                         .fetches = stage.fetches,
-                         .tasks = stage.tasks + stage.unreported,
-                         .read_bytes = stage.read_bytes *
-                                       static_cast<double>(stage.tasks + stage.unreported) /
-                                       static_cast<double>(stage.finished.size()),
-                         .lag = stage.lag.value_or(0)};
+    PastStage profile = {
+        .name = stage.name,
+        .title = stage.title,
+        .work = stage.work,
+        .fetches = stage.fetches,
+        .tasks = stage.tasks + stage.unreported,
+        .read_bytes = stage.read_bytes * static_cast<double>(stage.tasks + stage.unreported) /
+                      static_cast<double>(stage.finished.size()),
+        .cpu_seconds = stage.cpu_seconds / static_cast<double>(stage.finished.size()),
+        .lag = stage.lag.value_or(0)};
     for (const FinishedTask& task : stage.finished) {
       profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
     }

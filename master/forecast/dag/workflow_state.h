@@ -22,7 +22,7 @@ using placement::Warmth;
 struct FinishedTask {
   double seconds = 0;
   Warmth warmth = Warmth::kRest;
-  std::uint32_t index = 0;  // in its stage
+  std::uint32_t index = 0;  // task index in its stage
   double size = 0;          // input size, as in StageNow::pending_sizes
   double read_for = 0;      // seconds until it had read its input, if reported
 };
@@ -32,20 +32,20 @@ struct RunningTask {
   Warmth warmth = Warmth::kRest;
   double size = 0;
   std::optional<double> fraction;  // processed part of its input, if reported; 0..1
-  AttemptId id;  // the attempt that decides when the task ends; for a stage of a job
+  AttemptId id;                    // the attempt that decides when the task ends
   std::optional<double> read_for;  // the part of `elapsed` until the last report of progress
 };
 
 struct StageNow {
-  std::string name;                  // by the engine; the same in every run
-  std::string title;                 // for people; empty if equal to the name
+  std::string name;                  // given by the engine; the same in every run
+  std::string title;                 // for display; empty if equal to the name
   std::vector<std::size_t> parents;  // indexes
   std::uint64_t work = 0;            // equal for stages of the same work; 0 if unknown
   bool fetches = true;               // its tasks read the output of parents (past_run.h)
   bool are_parents_open = true;      // `parents` has all stages that it reads from
   std::size_t owner = 0;
   placement::Resources container = {.cores = 1};
-  std::uint64_t tasks = 0;  // the started ones if is_task_count_known is false
+  std::uint64_t tasks = 0;  // only started tasks if is_task_count_known is false
   bool is_task_count_known = true;
   bool has_failed = false;  // it ended without a result
   // Tasks of an ended stage whose ends were not reported, in addition to `tasks`.
@@ -55,25 +55,28 @@ struct StageNow {
   // Deviation of ln(task time), common to all stages of its work, since its past runs had other
   // parameters (adjusted_runs.h).
   double adjusted_deviation = 0;
-  double read_bytes = 0;  // by its finished tasks; 0 if unknown
+  double read_bytes = 0;   // read by its finished tasks; 0 if unknown
+  double cpu_seconds = 0;  // processor time of its finished tasks; 0 if unknown
   // The input of the pending tasks in the order of their starts: bytes, or records if bytes are
   // unknown. Empty if unknown.
   std::vector<double> pending_sizes;
   // Seconds from the end of the last parent to the first task; empty if past runs decide.
   std::optional<double> lag;
-  double waited = 0;      // since the end of the last parent, if no task has started
-  double idle_for = 0;    // since its tasks could run, while no task of the job runs
+  double waited = 0;      // time since the end of the last parent, if no task has started
+  double idle_for = 0;    // time since its tasks could run, if no task of the job runs
   double done_since = 0;  // time since the end of the last task, if no task remains
   // Mean time of its tasks on warm slots by this run alone (task_estimate.h), for an ended stage;
   // empty if not computed.
   std::optional<double> mean_seconds;
   std::uint64_t at_once_max = placement::kNoLimit;  // limit of its running tasks
-  // In its job; from kExpectedStages on for an expected stage.
+  // Number within its job; at least kExpectedStages for an expected stage.
   std::uint32_t number = 0;
   std::string group;  // for a planned stage: the group that plans it
+  // Use of the node by a task. If it is not empty, times of past runs are times alone on a node.
+  placement::TaskDemand demand;
 };
 
-// The jobs of an application so far.
+// Counts the jobs that an application has submitted so far.
 struct Submissions {
   std::size_t count = 1;
   std::size_t kinds = 1;            // number of different jobs
@@ -82,7 +85,7 @@ struct Submissions {
 
 // A stage that its engine has planned but not opened.
 struct UnopenedStage {
-  std::uint32_t number = 0;  // from kExpectedStages on; constant until it is opened
+  std::uint32_t number = 0;  // at least kExpectedStages; constant until it is opened
   std::string group;
   std::uint64_t tasks = 0;
   std::vector<std::size_t> parents;  // indexes of `stages`, which precede the planned stages
@@ -93,13 +96,13 @@ struct UnopenedStage {
 struct WorkflowNow {
   std::vector<StageNow> stages;
   std::vector<UnopenedStage> planned;
-  double elapsed = 0;          // since the start
+  double elapsed = 0;          // time since the start
   std::size_t warm_slots = 0;  // idle containers that have run a task
   Submissions submissions;
-  // Stages have appeared since the start. Without past runs, more may appear.
+  // True if stages have appeared since the start. If there are no past runs, more may appear.
   bool may_grow = false;
   double slots = 0;                 // tasks that can run at once; 0 if unknown
-  bool are_slots_reported = false;  // by executors or stages; else `slots` is the observed maximum
+  bool are_slots_reported = false;  // if not, `slots` is the observed maximum
   double slots_per_executor = 0;    // 0 if no executor reported slots
   double used_share = 1;            // the part of the reported slots that can be in use
   std::uint64_t executors = 0;      // without closed ones
@@ -110,15 +113,15 @@ struct WorkflowNow {
   std::vector<std::uint32_t> cycle;
 };
 
-// Matching of stages between runs: their ids differ from run to run.
+// Matching of stages between runs, since their ids differ from run to run.
 
 // Returns the key of a stage's work: its work number, or its name if that is unknown.
 std::string WorkKey(std::uint64_t work, const std::string& name);
 
-// Returns the counterpart of each stage of `now` in `profile`: the same name, then the same number
-// of tasks, then the nearest index. Each counterpart is used once. A stage of the profile without a
-// name (adjusted_runs.h) matches a stage of the same work without another counterpart. Cost:
-// O(stages log stages).
+// Returns the counterpart of each stage of `now` in `profile`. It has the same name; of several
+// such stages, it has the same number of tasks, then the nearest index. Each counterpart is used
+// once. If a stage of the profile has no name (adjusted_runs.h), it matches a stage of the same
+// work without another counterpart. Cost: O(stages log stages).
 std::vector<std::optional<std::size_t>> MatchStages(std::span<const StageNow> now,
                                                     const PastRun& profile);
 
@@ -129,14 +132,14 @@ std::vector<std::optional<std::size_t>> MatchStages(std::span<const StageNow> no
 // contradictions in a row are needed, since an optimiser may plan one stage differently in each
 // run. A stage contradicts the past run if
 //   - the past run has no stage of its name or its work,
-//   - it reads the output of other stages, or of none,
-//   - it has other numbers of tasks (MayBeOfOneProgram()), or
-//   - its tasks read several times as much or as little.
-// A stage that repeats the work of another one does not count. Sizes do not count if the programs
-// had other parameters.
+//   - it reads the output of different stages, or of none,
+//   - its number of tasks differs (MayBeOfOneProgram()), or
+//   - its tasks read several times more or fewer bytes.
+// A stage that repeats the work of another one does not count. Sizes do not count if the runs had
+// other parameters.
 
-// Returns false if the stages of `now` refute `run`. `now`: without expected stages. `has_sizes`:
-// compare numbers of tasks and bytes. Cost: O(stages log stages + edges).
+// Returns false if the stages of `now` refute `run`. `now` has no expected stages. If `has_sizes`
+// is true, numbers of tasks and bytes are compared too. Cost: O(stages log stages + edges).
 bool HasShapeOf(const PastRun& run, std::span<const StageNow> now, bool has_sizes);
 
 // Returns the profile of the finished tasks for the next run. Stages without finished tasks are
@@ -145,10 +148,11 @@ bool HasShapeOf(const PastRun& run, std::span<const StageNow> now, bool has_size
 // + edges).
 PastRun ProfileOf(const WorkflowNow& now);
 
-// Returns the cluster of the job: its slots, with the pools of the engine taking turns.
+// Returns the cluster of the job. It has the job's slots, and the pools of the engine take turns.
 placement::Resourcing ResourcingOf(const WorkflowNow& now);
 
-// Returns the placement policy of a plan's policy. kUnknown means kFifo (tidemark/plan.h).
+// Returns the placement policy that corresponds to a plan's policy. kUnknown means kFifo
+// (tidemark/plan.h).
 inline placement::Policy PolicyOf(SchedulingPolicy policy) {
   switch (policy) {
     case SchedulingPolicy::kFair:

@@ -20,7 +20,7 @@ PacedTotal ReadShare::TotalOf(double read_for, double fraction) const {
   const double read = std::min(fraction, 1.0);
   const double log_share = count_ > 0 ? logs_ / count_ : 0;
   const double variance = count_ > 0 ? std::max(squares_ / count_ - log_share * log_share, 0.0) : 0;
-  // Work after the last byte repeats as well as other work does.
+  // Work after the last byte varies between executions like other work.
   const double of_rest = kRepeatDeviation * (1 - std::exp(log_share));
   return {.seconds = read_for / read * std::exp(-log_share),
           .deviation = std::hypot(kRepeatDeviation * std::sqrt((1 - read) / read),
@@ -49,7 +49,8 @@ LogMoments LogMomentsOf(Draws seconds) {
   return {std::log(median), std::log(upper / lower) / (2 * kDeviationsOf90Percent)};
 }
 
-// Lower bound of the deviation of ln(task time) by pace and by other evidence. Chosen by hand.
+// Lower bound of the deviation of ln(task time) from the pace and from other evidence. Chosen by
+// hand.
 constexpr double kDeviationMin = 0.1;
 
 }  // namespace

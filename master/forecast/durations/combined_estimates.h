@@ -1,5 +1,5 @@
-// Estimates of one time from several sources: the pace of a running task (ReadShare), the
-// combination of two estimates (Combine()), and a line over sizes (LogLine).
+// Estimates one time from several sources. ReadShare uses the pace of a running task, Combine()
+// combines two estimates, and LogLine fits a line over sizes.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace tidemark::durations {
 
-// The time of a running task, by the pace at which it reads its input.
+// The time of a running task, estimated from the pace at which it reads its input.
 //
 // A task that has read a part f of its input after r seconds takes about
 //
@@ -24,14 +24,14 @@ namespace tidemark::durations {
 // The total time of a running task, predicted from its pace.
 struct PacedTotal {
   double seconds = 0;
-  double deviation = 0;  // of its logarithm
+  double deviation = 0;  // deviation of ln(seconds)
 };
 
 // The read share of a stage, computed from its finished tasks.
 class ReadShare {
  public:
-  // Adds a finished task that took `seconds`; `read_for` of them passed until it had read its
-  // input. Ignores invalid times.
+  // Adds a finished task that took `seconds` and had read its input after `read_for` seconds.
+  // Ignores invalid times.
   void Add(double read_for, double seconds);
   // Returns the total time of a task that has read `fraction` of its input after `read_for`
   // seconds. REQUIRES: both are above zero.
@@ -43,15 +43,15 @@ class ReadShare {
   double squares_ = 0;  // sum of (ln s)^2
 };
 
-// Combination of estimates of the same seconds, by draw, from several sources: key groups, task
-// sizes, past runs, the map phase.
+// Combination of estimates of one time, by draw, from several sources: key groups, task sizes, past
+// runs, the map phase.
 
-// Standard deviation of ln(duration) between two executions of the same work: by another attempt,
-// in another run, or in the two halves of a task.
+// Standard deviation of ln(duration) between two executions of the same work. They are two
+// attempts, two runs, or the two halves of a task.
 // Ablation: -0.65, +3.44 (join smooth-bend).
 inline constexpr double kRepeatDeviation = 0.3;
-// Standard deviation of ln(duration) if almost nothing is known: a factor of e in either direction.
-// Ablation: -0.12, +2.40 (tpcds-live-no-history).
+// Standard deviation of ln(duration) if almost nothing is known. It is a factor of e in either
+// direction. Ablation: -0.12, +2.40 (tpcds-live-no-history).
 inline constexpr double kUnknownDeviation = 1;
 // A prior counts as much as this many observed keys, tasks or runs.
 // Ablation: +0.23, -0.32 (tpcds-five-runs).
@@ -64,16 +64,16 @@ enum class EstimateSource : std::uint64_t { kPastRuns = 0, kMapSide, kBytesRead,
 Draws LogNormal(double log_median, double deviation, EstimateSource source,
                 const FixedDraws& draws);
 
-// Combines two independent estimates. In each draw their logarithms count by their precision, so
+// Combines two independent estimates. In each draw, their logarithms are weighted by precision, so
 // that the result scatters like the product of two normal densities. If the two contradict each
 // other (kContradiction), `other` counts by `weight_in_doubt`, 0..1. Returns `own` if either is
 // zero or has no spread. REQUIRES: both have the same number of draws.
 Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt = 0);
 
 // Returns by draw the remaining time of a task that has run for `elapsed` seconds. `totals`: the
-// total time of the task by all other evidence, by draw, above zero. `paced`: the total time by the
-// task's own pace, which counts by its precision. `u`: by draw, in (0, 1). REQUIRES: elapsed and
-// paced.seconds are above zero, and `u` has as many draws as `totals`.
+// total time of the task from all other evidence, by draw, above zero. `paced`: the total time from
+// the task's own pace, which is weighted by its precision. `u`: numbers in (0, 1), by draw.
+// REQUIRES: elapsed and paced.seconds are above zero, and `u` has as many draws as `totals`.
 Draws LeftByPace(const Draws& totals, double elapsed, const PacedTotal& paced, const Draws& u);
 
 // Estimates the logarithm of a time as a line over the logarithm of a size, from a few
@@ -96,7 +96,7 @@ class LogLine {
   struct Estimate {
     double log = 0;
     double deviation = 0;
-    double slope = 0;  // slope of the line
+    double slope = 0;
   };
   // Returns the estimate for `size`. Observations without a size change the level only. Returns the
   // mean if `size` or all sizes of the observations are unknown. REQUIRES: !empty().

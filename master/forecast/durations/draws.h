@@ -12,15 +12,15 @@ namespace tidemark::durations {
 // This many standard deviations on both sides of the mean contain 90 % of a normal distribution.
 inline constexpr double kDeviationsOf90Percent = 1.645;
 
-// Limits the argument of exp(): no logarithm of seconds, or of a ratio of times, exceeds this value
+// Limits the argument of exp(). No logarithm of seconds, or of a ratio of times, exceeds this value
 // (300,000 years).
 inline constexpr double kLogMax = 30;
-// A difference of more standard deviations than this is a contradiction: 0.3 % of a normal
-// distribution.
+// A difference of more standard deviations than this is a contradiction. They make up 0.3 % of a
+// normal distribution.
 // Ablation: -2.43, +7.58 (join smooth-bend, bend).
 inline constexpr double kContradiction = 3;
-// Returns true if two estimates that differ by `off` contradict each other. `variance`: of their
-// difference.
+// Returns true if two estimates that differ by `off` contradict each other. `variance` is the
+// variance of their difference.
 inline bool Contradict(double off, double variance) {
   return !(off * off <= kContradiction * kContradiction * variance);
 }
@@ -36,12 +36,12 @@ double NormalQuantile(double probability);
 double Student4Cdf(double t);
 // Returns the inverse of Student4Cdf(), in closed form.
 double Student4Quantile(double probability);
-// Returns the same quantile by interpolation in a table, in an eighth of the time. The relative
+// Returns Student4Quantile() by interpolation in a table, in an eighth of the time. The relative
 // error is below 2e-4.
 double QuickStudent4Quantile(double probability);
 
-// Returns the quantile at `u` of the rest of a time T after `passed` of it. ln T is normal. Returns
-// ParetoLeft() if the time has outlasted its distribution.
+// Returns the quantile at `u` of the rest of a time T of which `passed` has elapsed. ln T is
+// normal. Returns ParetoLeft() if the time has outlasted its distribution.
 double LogNormalLeft(double log_median, double deviation, double passed, double u);
 // Returns the quantile at `u` of the rest of a time that has outlasted its distribution
 // (HasOutlasted()). The rest has a Pareto tail of index 4: half of such tasks end within 1.2 times
@@ -78,7 +78,7 @@ enum class Drawn : std::uint64_t {
   kGrowth = 9,        // future stages
   kAdjusted = 10,     // a factor on the stages of a work whose past runs had other parameters
 };
-// The index of a stream for sources of task times that have one stream each.
+// The stream indexes of sources of task times that have one stream each.
 inline constexpr std::uint64_t kOfKeyGroups = 0;
 inline constexpr std::uint64_t kOfRun = 0;  // for the whole run
 inline constexpr std::uint64_t kOfJobs = 1;
@@ -89,14 +89,14 @@ inline constexpr std::uint64_t kOfSizes = 2;
 //
 // Each unknown quantity (of a task, a stage, a job) has a stream. In `count` draws, the stream has
 // one number in each of `count` equally likely parts, in an individual order (a Latin hypercube).
-// The orders are permutations. With strides through one permutation, stages shared orders, and the
-// error of the suite tpcds moved by 1.5 points with the number of draws.
+// The orders are permutations. If the orders were strides through one permutation, stages would
+// share orders. The error of the suite tpcds would then depend on the number of draws by up to 1.5
+// points.
 //
 // Immutable, thread-safe.
 class FixedDraws {
  public:
-  // Returns more draws for little work and fewer for much: the last end of many tasks varies
-  // little.
+  // Returns more draws for few tasks than for many, since the last end of many tasks varies little.
   static const FixedDraws& For(std::size_t tasks);
 
   std::size_t count() const { return uniforms_.size(); }

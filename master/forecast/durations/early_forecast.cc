@@ -15,11 +15,12 @@
 namespace tidemark::durations {
 namespace {
 
-// Prior deviation of the power, about one, by which the times of a job grow with its input. A past
-// run with a hundred times the input counts less than one with the same input. Chosen by hand.
+// Prior deviation of the power with which the times of a job grow with its input. Its mean is one.
+// A past run with a hundred times the input counts less than one with the same input. Chosen by
+// hand.
 constexpr double kInputPowerDeviation = 0.5;
-// Prior of the power by which the times of different jobs grow with their inputs: between 0 and 1.
-// Chosen by hand.
+// Prior of the power with which the times of different jobs grow with their inputs. It lies between
+// 0 and 1. Chosen by hand.
 constexpr double kInputSlope = 0.5;
 constexpr double kInputSlopeDeviation = 0.25;
 
@@ -33,7 +34,7 @@ struct JobPosition {
   double map_input_bytes = 0;  // 0 if the size of any map task is unknown
   std::optional<absl::Time> reduce_start;
   StageProgress maps;
-  std::optional<absl::Time> maps_end;  // by the pace of the map tasks
+  std::optional<absl::Time> maps_end;  // according to the pace of the map tasks
 };
 
 JobPosition PositionOf(const facts::JobRecord& state, absl::Time now) {
@@ -52,7 +53,7 @@ JobPosition PositionOf(const facts::JobRecord& state, absl::Time now) {
   return position;
 }
 
-// Returns the input of this job over that of the run.
+// Returns the ratio of the input of this job to the input of the run.
 double ScaleOf(const JobPosition& position, const PastRun& run) {
   if (!(position.map_input_bytes > 0) || run.map_input_bytes == 0) return 1;
   return position.map_input_bytes / static_cast<double>(run.map_input_bytes);
@@ -70,7 +71,8 @@ struct PhasesLeft {
   double sum() const { return maps + rest; }
 };
 
-// Returns the estimate by one past run. `scale`: the size of the job over that of the run.
+// Returns the estimate from one past run. `scale`: the ratio of the size of the job to that of the
+// run.
 PhasesLeft LeftBy(const facts::JobRecord& state, const JobPosition& position, absl::Time now,
                   const PastRun& run, double scale) {
   const double reduce = scale * Seconds(run.reduce_time);
@@ -85,8 +87,8 @@ PhasesLeft LeftBy(const facts::JobRecord& state, const JobPosition& position, ab
       .rest = shuffle + reduce};
 }
 
-// Estimates of one time by several runs: log-normal, with their spread and a prior
-// (early_forecast.h).
+// Combines estimates of one time from several runs into a log-normal distribution, with their
+// spread and a prior (early_forecast.h).
 class RunEstimates {
  public:
   // Ignores times that are not positive.
@@ -96,7 +98,7 @@ class RunEstimates {
     weights_ += weight;
   }
 
-  // Returns the combined draws; empty without estimates.
+  // Returns the combined draws, or nullopt if there are no estimates.
   std::optional<Draws> Combined(const FixedDraws& draws) const {
     if (estimates_.empty()) return std::nullopt;
     double mean = 0;
@@ -130,9 +132,9 @@ bool IsSane(const PastRun& run) {
          WholeTime(run) > zero && WholeTime(run) < absl::InfiniteDuration();
 }
 
-// Returns true if the job and the run may be of one program: both or neither reduce, and their
-// numbers of tasks differ no more than their inputs. A run without numbers of tasks matches any
-// job.
+// Returns true if the job and the run may be of one program. Both or neither must have a reduce
+// phase, and their numbers of tasks must not differ more than their inputs. A run without numbers
+// of tasks matches any job.
 bool HasTaskCountsOf(const PastRun& run, const facts::JobRecord& state,
                      const JobPosition& position) {
   if (run.map_tasks == 0 && run.reduce_tasks == 0) return true;
@@ -147,16 +149,16 @@ bool HasTaskCountsOf(const PastRun& run, const facts::JobRecord& state,
                                   is_alike(state.reduce_stage(), run.reduce_tasks));
 }
 
-// Returns true if a run of another job has plausible times: from a second to 30 days. Any client
-// may have invented them.
+// Returns true if a run of another job has plausible times, from a second to 30 days. Any client
+// may have invented such a run.
 bool IsPlausibleOtherJob(const PastRun& run) {
   return run.is_of_other_job && IsSane(run) && WholeTime(run) >= absl::Seconds(1) &&
          WholeTime(run) <= absl::Hours(24 * 30);
 }
 
-// Returns the probability that the forecast by this run's own tasks misses the end, by the rule of
-// succession over past runs. Misses repeat if a task stalls in every run. Returns 0 if no forecast
-// missed.
+// Returns the probability that the forecast from this run's own tasks misses the end. It follows
+// from past runs by the rule of succession. Misses repeat if a task stalls in every run. Returns 0
+// if no forecast missed.
 double ChanceOfMiss(std::span<const PastRun> runs) {
   double known = 0;
   double missed = 0;
@@ -264,7 +266,7 @@ double BytesRead(const facts::Task& task, double all) {
   return std::min(read, all);
 }
 
-// Returns true if some tasks have started and all of them are cold: their pace will change.
+// Returns true if some tasks have started and all of them are cold, so that their pace will change.
 bool AllAreCold(const facts::JobRecord& state) {
   bool has_cold = false;
   for (const facts::Task& task : state.reduce_tasks()) {
@@ -307,8 +309,8 @@ const facts::TaskAttempt* RunningAttempt(const facts::Task& task) {
   return nullptr;
 }
 
-// Returns the seconds per unit of weight, from finished and running map tasks; empty before any
-// progress.
+// Returns the seconds per unit of weight, from finished and running map tasks. Returns nullopt
+// before any progress.
 std::optional<double> MapSecondsPerWeight(const facts::JobRecord& state,
                                           const std::vector<double>& weights, absl::Time now) {
   double seconds = 0;

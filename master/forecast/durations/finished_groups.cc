@@ -148,7 +148,7 @@ void TaskSpeeds::Update(const facts::JobRecord& state,
     weight += 1 / (sampling[u] + between_ * between_);
   }
   if (weight > 0) centre /= weight;
-  // Estimate the variance between units by moments.
+  // Estimates the variance between units by the method of moments.
   double sum = kPriorNodes * kPriorVariance;
   double units = kPriorNodes;
   for (std::size_t u = 0; u < units_.size(); ++u) {

@@ -1,5 +1,5 @@
-// The finished key groups as evidence: the speed of nodes (TaskSpeeds), and the times and emissions
-// of explicit keys (ExplicitEvidence).
+// Derives evidence from the finished key groups: the speed of nodes (TaskSpeeds), and the times and
+// emissions of explicit keys (ExplicitEvidence).
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace tidemark::durations {
 
 struct SpeedFactor {
   double factor = 1;     // multiplies predicted seconds; above 1 on slow nodes
-  double deviation = 0;  // of its logarithm
+  double deviation = 0;  // deviation of ln(factor)
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -41,10 +41,10 @@ struct FinishedBin {
   }
 };
 
-// Returns the finished key groups of every task, by bytes.
+// Returns the finished key groups of every task, in bins by bytes.
 std::vector<std::vector<FinishedBin>> FinishedByBytes(const facts::JobRecord& state);
 
-// The relative speed of nodes: a factor on every predicted time on a node.
+// The relative speed of each node, as a factor on every predicted time on the node.
 //
 //   l = ln(observed / predicted time of the key groups finished there), weighted by recency
 //   ln q = l t^2 / (t^2 + s^2), s^2 the sampling variance of l, t^2 the variance between nodes
@@ -55,16 +55,16 @@ class TaskSpeeds {
  public:
   // Returns the finished key groups of all tasks, with each task's times divided by its factor.
   std::vector<regression::CostBin> PooledTimes(const facts::JobRecord& state) const;
-  // Returns the same if all tasks were equally fast.
+  // Returns the finished key groups of all tasks, with their times unchanged.
   static std::vector<regression::CostBin> RawTimes(const facts::JobRecord& state);
   // Compares the newly finished key groups with `table`. The model of the table must ignore the
   // factors, since it would otherwise confirm them. `finished[i]`: all finished groups of task i,
-  // by the feature of that model. `predicted_total`: the predicted reduce time of each task, in
-  // seconds.
+  // in bins by the feature of that model. `predicted_total`: the predicted reduce time of each
+  // task, in seconds.
   void Update(const facts::JobRecord& state, const std::vector<std::vector<FinishedBin>>& finished,
               GroupTimeTable& table, const std::vector<double>& predicted_total);
 
-  // Discards the finished groups after a change of the feature.
+  // Discards the finished groups. Called after a change of the feature.
   void Clear() { tasks_.clear(); }
 
   // Return the factor of a started task, and of a task without finished groups.
@@ -118,15 +118,15 @@ inline KeyTraits TraitsOf(const facts::KeyDistribution& keys, KeyHash key) {
 // the contribution of each input is also known. The cost of a join can therefore be a function of
 // the product of the two ([NF] 7.3: n_R(k) n_S(k)) instead of their sum.
 //
-// Cost of an update: O(explicit key groups finished since the last). Not thread-safe.
+// Cost of an update: O(explicit key groups finished since the last update). Not thread-safe.
 class ExplicitEvidence {
  public:
   void Update(const facts::JobRecord& state);
-  // Returns the seconds on a node of speed 1 over the feature.
+  // Returns the seconds on a node of speed 1, in bins by the feature.
   std::vector<regression::CostBin> Times(CostFeature feature, const TaskSpeeds& speeds) const;
-  // Returns the sum of all their seconds, on any node.
+  // Returns the total seconds of the key groups, without speed factors.
   double seconds() const { return seconds_; }
-  // Returns the finished groups of every task.
+  // Returns the finished groups of every task, in bins by the feature.
   std::vector<std::vector<FinishedBin>> Finished(CostFeature feature) const;
   std::vector<regression::CostBin> Emissions(CostFeature feature) const;
   template <class Archive>
@@ -152,7 +152,7 @@ class ExplicitEvidence {
   };
   using Bins = std::map<std::uint32_t, Sums>;
   struct Task {
-    std::map<std::uint32_t, std::size_t> taken;  // processed groups of each attempt
+    std::map<std::uint32_t, std::size_t> taken;  // number of processed groups by attempt
     std::array<Bins, kCostFeatures> bins;        // by feature
 
     template <class Archive>

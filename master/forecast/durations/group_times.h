@@ -25,7 +25,7 @@ struct GroupTimes {
 
   explicit GroupTimes(std::size_t curves = 0) : seconds(curves) {}
   void Add(const GroupTimes& other, double factor);
-  // Adds an estimate by the curves of another model: its mean is added to every curve.
+  // Adds an estimate from another model, whose mean is added to every curve.
   void AddApart(const GroupTimes& other, double factor);
 };
 
@@ -47,7 +47,7 @@ class GroupTimeTable {
   // Adds the time of `count` key groups of one size.
   void AddEqual(double size, double bytes, double count, GroupTimes& times);
 
-  // The filled rows, from which an equal table of an equal model can be made.
+  // The rows that are filled. Fill() restores them in a table of an equal model.
   struct Filled {
     std::map<std::uint32_t, double> size_factors;  // by bin
     std::vector<std::uint32_t> equal_bins;
@@ -64,8 +64,8 @@ class GroupTimeTable {
  private:
   struct Terms {
     double constant = 0;
-    double linear = 0;  // per byte
-    double power = 0;   // at the centre of the bin
+    double linear = 0;  // seconds per byte
+    double power = 0;   // power term at the centre of the bin
   };
   struct Row {
     bool is_filled = false;
@@ -90,7 +90,7 @@ class LazyFit {
   LazyFit(const LazyFit&) = delete;  // table_ points to model_
   LazyFit& operator=(const LazyFit&) = delete;
 
-  // Replaces the data. Cost: O(bins), and that of a fit if it is due.
+  // Replaces the data. Cost: O(bins), plus that of a fit if it is due.
   void Update(std::vector<regression::CostBin> bins) {
     const Known known = KnownOf(bins);
     if (known_.count > 0 && bins.size() == bin_count_ && IsNear(known.count, known_.count) &&
@@ -111,8 +111,8 @@ class LazyFit {
   // REQUIRES: !empty()
   GroupTimeTable& table() { return *table_; }
 
-  // For checkpoints (master/facts/checkpoint.h): the fitted data, from which the same model
-  // follows.
+  // Saves the fitted data in a checkpoint (master/facts/checkpoint.h). The same model follows from
+  // them.
   template <class Archive>
   void save(Archive& archive) const {
     archive(known_.count, known_.amount, bin_count_,
@@ -152,7 +152,7 @@ class LazyFit {
   Known known_;
   std::size_t bin_count_ = 0;
   regression::CostModel model_;
-  std::optional<GroupTimeTable> table_;  // of model_
+  std::optional<GroupTimeTable> table_;  // table of model_
 };
 
 }  // namespace tidemark::durations

@@ -13,12 +13,12 @@
 namespace tidemark::durations {
 namespace {
 
-// m. Ablation: coverage -0.1, +0.4.
+// The factor m (intervals.h). Ablation: coverage -0.1, +0.4.
 constexpr double kHalfWidthMin = 0.08;
-// The largest factor by which an error is extrapolated: the first forecasts indicate little about
-// the last ones. On 60 runs of two-path in suite stress, 2, 4 and 8 leave 18, 15 and 13 % of the
-// runs below 0.75, at widths of 0.54, 0.64 and 0.75 of the remaining time (ADR 34). Ablation:
-// coverage -1.4, +1.3.
+// The largest factor by which an error is extrapolated, since the first forecasts indicate little
+// about the last ones. Measured on 60 runs of two-path in suite stress (ADR 34). With 2, 4 and 8,
+// the coverage of 18, 15 and 13 % of the runs is below 0.75. The widths are 0.54, 0.64 and 0.75 of
+// the remaining time. Ablation: coverage -1.4, +1.3.
 constexpr double kCarriedMax = 4;
 
 absl::Duration Hypot(absl::Duration a, absl::Duration b) {
@@ -82,10 +82,11 @@ facts::EndPrediction IntervalRecord::Widen(const facts::EndPrediction& forecast)
 namespace {
 
 constexpr double kHeld = 0.9;
-// With fewer forecasts, 90 % of them cannot be distinguished from all: jobs of a second or two.
+// With fewer forecasts, as in jobs of a second or two, 90 % of them cannot be distinguished from
+// all.
 constexpr std::size_t kForecastsMin = 10;
-// With 9, fewer runs of `stress` are below 0.75 (7 % instead of 11 %) at twice the width, and more
-// runs of `paper` (6 % instead of 4 %); see ADR 42.
+// With 9, the coverage of fewer runs of `stress` is below 0.75 (7 % instead of 11 %), at twice the
+// width. More runs of `paper` are below 0.75 (6 % instead of 4 %); see ADR 42.
 constexpr std::size_t kPriorScores = 19;
 // Upper bound of a score. Larger errors carry no more information.
 constexpr double kScoreMax = 20;
@@ -100,8 +101,8 @@ double ScoreOf(const facts::EndPrediction& forecast, absl::Time end) {
   return std::min(absl::FDivDuration(off, half), kScoreMax);
 }
 
-// Returns |z| of a normal distribution over that of its 90 % interval, at evenly spaced
-// probabilities.
+// Returns |z| of a normal distribution at evenly spaced probabilities, divided by |z| at the bounds
+// of its 90 % interval.
 std::array<double, kPriorScores> PriorScores() {
   std::array<double, kPriorScores> scores;
   for (std::size_t i = 0; i < kPriorScores; ++i) {

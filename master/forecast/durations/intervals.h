@@ -1,5 +1,5 @@
-// Intervals of forecasts: corrected by the errors of the run (IntervalRecord), scaled by past runs
-// (ScaledByPastRuns()), and opened when a job is late (Overdue).
+// Adjusts the intervals of forecasts. IntervalRecord corrects them using the errors of the run,
+// ScaledByPastRuns() scales them, and OpenedByLateness() opens them when a job is late (Overdue).
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@ namespace tidemark::durations {
 // Upper bound of the interval as a multiple of the median remaining time.
 inline constexpr double kRemainingUpperMax = 20;
 
-// w: sources underestimate their own spread. Ablation: coverage -1.3, +4.1.
+// The factor w. Sources underestimate their own spread. Ablation: coverage -1.3, +4.1.
 inline constexpr double kWiden = 1.2;
 
 // Returns true if the forecast has an end and both bounds, all of them finite.
 bool HasInterval(const facts::EndPrediction& forecast);
 
-// Corrects the interval of a forecast by the errors of the earlier forecasts of the same run from
-// any source.
+// Corrects the interval of a forecast using the errors of the earlier forecasts of the same run
+// from any source.
 //
 // With e the end that a source forecasts at t and [l, u] its interval, in seconds:
 //
@@ -34,16 +34,16 @@ bool HasInterval(const facts::EndPrediction& forecast);
 //
 // The error of the earlier forecasts per second of elapsed time is assumed for each remaining
 // second. Therefore an end that has just moved by a minute is not accurate to the second. A
-// forecast that has been late by a steady rate is assumed to be late at that rate in the future.
+// forecast whose end has moved later at a steady rate is assumed to move on at that rate.
 //
 // Memory: at most 256 forecasts; a full record discards every second one. Not thread-safe.
 class IntervalRecord {
  public:
-  // Returns the forecast with the corrected interval and adds its end to the record. Without an end
-  // or an interval, or with infinite ones, returns the forecast unchanged and adds nothing. A
-  // second forecast of the same instant is not added. The lower bound is at `forecast.at` or later
-  // unless the end is earlier. Neither w nor m moves the upper bound beyond kRemainingUpperMax
-  // times the remaining time. The result has no interval if a bound would be infinite. REQUIRES:
+  // Returns the forecast with the corrected interval and adds its end to the record. If the end or
+  // the interval is unknown or infinite, returns the forecast unchanged and adds nothing. A second
+  // forecast of the same instant is not added. The lower bound is at `forecast.at` or later unless
+  // the end is earlier. Neither w nor m moves the upper bound beyond kRemainingUpperMax times the
+  // remaining time. The result has no interval if a bound would be infinite. REQUIRES:
   // `forecast.at` never decreases. Cost: O(recorded forecasts).
   facts::EndPrediction Widen(const facts::EndPrediction& forecast);
 
@@ -62,8 +62,8 @@ class IntervalRecord {
   absl::Time last_at_ = absl::InfinitePast();
 };
 
-// Scales the interval of a run by the errors of past runs: split conformal prediction ([CP]). It
-// holds for any forecast as long as the runs are alike.
+// Scales the interval of a run using the errors of past runs, by split conformal prediction ([CP]).
+// The method is valid for any forecast if the runs are exchangeable.
 //
 // With e the forecast end and [l, u] its interval, a forecast of a run that ended at E has the
 // score
@@ -72,18 +72,19 @@ class IntervalRecord {
 //
 // The interval contained E if s <= 1. The score of a run is the 0.9-quantile of the scores of its
 // forecasts. The half-widths of the next run are multiplied by the 0.9 (n + 1)th smallest of n run
-// scores, interpolated. In nine of ten runs, nine of ten intervals therefore contain the end.
-// kPriorScores scores of a normal distribution with a correct interval join the scores of the runs.
-// Therefore the factor starts at 1, and a single run changes it by little.
+// scores, interpolated. In nine of ten runs, nine of ten intervals therefore contain the end. The
+// scores of the runs are joined by kPriorScores scores of a normal distribution with a correct
+// interval. Therefore the factor starts at 1, and a single run changes it by little.
 
 // Returns the score of a run from `start` to `end` whose intervals had been scaled by `factor`, as
 // if they had not been scaled. The score may be too high where a bound was cut off at its instant
-// or at kRemainingUpperMax. Empty if fewer than ten forecasts had an interval. Cost: O(forecasts).
+// or at kRemainingUpperMax. Returns nullopt if fewer than ten forecasts had an interval. Cost:
+// O(forecasts).
 std::optional<double> IntervalScore(std::span<const facts::EndPrediction> forecasts,
                                     absl::Time start, absl::Time end, double factor);
 
-// Returns the factor on half-widths by the scores of past runs; 1 if no run has a score. Finite,
-// above 0. Cost: O(runs log runs).
+// Returns the factor on half-widths that follows from the scores of past runs; 1 if no run has a
+// score. The factor is finite and above 0. Cost: O(runs log runs).
 double WidthFactor(std::span<const PastRun> earlier);
 
 // Returns the forecast with both half-widths multiplied by `factor`. The lower bound is not before
@@ -94,18 +95,18 @@ facts::EndPrediction ScaledByPastRuns(const facts::EndPrediction& forecast, doub
 
 // Detects that a job has outlived its own forecast.
 //
-// If the forecast end has passed and nothing ends, the forecast lacks some work: a commit, a
-// clean-up, an input of another size. The rest of that work has an unknown length. By Laplace's
-// rule the remaining time exceeds the lateness with probability 1/2, and 19 times the lateness with
-// probability 1/20, as for a silence (evidence_loss.h).
+// If the forecast end has passed and nothing ends, the forecast lacks some work, such as a commit,
+// a clean-up, or an input of another size. The rest of that work has an unknown length. By
+// Laplace's rule the remaining time exceeds the lateness with probability 1/2, and 19 times the
+// lateness with probability 1/20, as for a silence (evidence_loss.h).
 
 // Follows the forecasts of one job. Not thread-safe. Memory: O(1).
 class Overdue {
  public:
   // Returns the time since the job's forecast end, or zero. `ended` counts everything in the job
   // that has ended; a change of it resets the lateness. A forecast that moves later by much more
-  // than the lateness also resets it. `grace`: the precision of the ends. Ignores forecasts without
-  // an interval. REQUIRES: the instants of the forecasts never decrease.
+  // than the lateness also resets it. `grace` is the precision of the ends. Ignores forecasts
+  // without an interval. REQUIRES: the instants of the forecasts never decrease.
   absl::Duration LateBy(const facts::EndPrediction& forecast, std::uint64_t ended,
                         absl::Duration grace);
 

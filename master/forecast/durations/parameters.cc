@@ -130,7 +130,8 @@ absl::Status CheckRuns(std::size_t parameters, std::size_t runs) {
       absl::StrCat(runs, " runs but parameters of ", parameters, "; at least one run is needed"));
 }
 
-// Multiplies the forecast by `factor`. Unknown parameters are added to it and widen it.
+// Multiplies the forecast by `factor`. Adds the unknown parameters to `never_varied` and widens the
+// forecast if there are any.
 regression::Forecast Scaled(regression::Forecast forecast, double factor,
                             const std::vector<std::string>& unknown) {
   forecast.value = std::max(forecast.value, 0.0) * factor;
@@ -295,7 +296,7 @@ class Repeating {
       const std::size_t wanted = Wanted(parent);
       if (IsChanged(stage.like)) {
         turn = std::min(turn + stage.turns_later, wanted - 1);
-      } else {  // counted from the last
+      } else {  // counted from the last turn
         const std::size_t from_the_end = turns_.at(ran_[parent].work).size() - turn;
         turn = wanted > from_the_end ? wanted - from_the_end : 0;
       }
@@ -308,7 +309,7 @@ class Repeating {
   const std::vector<RepeatableStage>& ran_;
   std::map<std::uint64_t, std::vector<std::size_t>> turns_;  // by work
   std::vector<std::size_t> turn_;                            // by stage, from 0 within its work
-  std::map<std::uint64_t, std::size_t> wanted_;              // of the works that change
+  std::map<std::uint64_t, std::size_t> wanted_;  // number of stages of each work that changes
   std::map<std::pair<std::uint64_t, std::size_t>, std::size_t> places_;  // by work and turn
   std::vector<RepeatedStage> stages_;
 };

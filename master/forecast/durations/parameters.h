@@ -1,5 +1,5 @@
-// The parameters of a program as features, and the white box of the gray-box model ([GB]): how the
-// parameters change the output and the number of its stages.
+// The parameters of a program as features, and the white box of the gray-box model ([GB]). The
+// white box describes how parameters change the output and the number of stages.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,15 @@ namespace tidemark::durations {
 
 // The parameters of a program as numbers.
 //
-// A parameter with numeric values only is one feature of the same name. Any other value is a list
-// of words with commas between them. Its features are the number of words, and for each word
-// whether it is present. For example, "letters=a,f,h" gives `letters.count`, `letters.a`,
+// A parameter that has only numeric values is one feature with the parameter's name. Any other
+// value is a list of words with commas between them. Its features are the number of words, and for
+// each word whether it is present. For example, "letters=a,f,h" gives `letters.count`, `letters.a`,
 // `letters.f` and `letters.h`. A constant parameter is also a feature, so that a different value
 // can be recognised.
 //
 // [GB] 4.1 distinguishes parameters of conditions, of field selections and of the workflow. Here
-// the distinction follows from the effect of a parameter: on the number of records, on their width,
-// or on how often a stage runs. Pure values.
+// the distinction follows from whether a parameter affects the number of records, their width, or
+// how often a stage runs. Pure values.
 
 using Parameters = std::map<std::string, std::string>;
 
@@ -39,8 +39,8 @@ class Features {
   const std::vector<std::string>& names() const { return names_; }
   // Returns the names of the parameters of past runs. A list of words counts once.
   std::vector<std::string> parameter_names() const;
-  // Returns the values in the order of the names. A missing parameter has its value in the last of
-  // the runs, and so has a numeric parameter with a value that is not a number.
+  // Returns the values in the order of the names. A missing parameter has its value in the last
+  // run. A numeric parameter also has that value if its own value is not a number.
   std::vector<double> ValuesOf(const Parameters& parameters) const;
   // Returns the parameters and words that no past run had. Their influence is unknown.
   std::vector<std::string> Unknown(const Parameters& parameters) const;
@@ -57,8 +57,8 @@ class Features {
   std::vector<std::string> names_;
 };
 
-// The white box ([GB] 4.1, 5.1): the output of every stage, and how often it runs, as functions of
-// the parameters.
+// The white box ([GB] 4.1, 5.1), which models the output of every stage, and how often it runs, as
+// functions of the parameters.
 //
 // Pure, deterministic, thread-safe when const.
 
@@ -105,7 +105,7 @@ class CardinalityModel {
 // stages in PageRank and jobs in K-Means; both show as counts of stages of the same work.
 using StageCounts = std::map<std::uint64_t, std::uint32_t>;
 
-// Models the number of stages as a function of the parameters (number of iterations): the workflow.
+// Models the number of stages, such as the number of iterations, as a function of the parameters.
 class RepetitionModel {
  public:
   // Fits the model. A kind of work that is missing in a run ran 0 times. Errors: see
@@ -113,7 +113,7 @@ class RepetitionModel {
   static absl::StatusOr<RepetitionModel> Learn(std::span<const Parameters> parameters,
                                                std::span<const StageCounts> runs);
 
-  // Predicts the number of stages of each kind of work: whole numbers, not negative.
+  // Predicts the number of stages of each kind of work as whole numbers of at least 0.
   std::map<std::uint64_t, regression::Forecast> Predict(const Parameters& parameters) const;
   // Returns the features that change the number of stages, for each kind of work whose number
   // varies.
@@ -139,16 +139,17 @@ struct RepeatableStage {
 };
 
 struct RepeatedStage {
-  std::size_t like = 0;         // index of the same stage in the known run, or of the repeated one
-  std::size_t turns_later = 0;  // 0 for a stage of the known run
+  std::size_t like = 0;            // index in the known run of this or the repeated stage
+  std::size_t turns_later = 0;     // 0 for a stage of the known run
   std::vector<std::size_t> after;  // indexes of the parents in the result
 };
 
-// Returns the stages, with each work repeated `counts` times. `ran`: in the order of their runs.
-// Stages of work 0 and of works that are not in `counts` stay; at least one stage of each work
-// stays. An added stage does the same as the last of its work and waits for the successors of that
-// stage's parents. The children of the last stage of a work wait for the new last one. The result
-// has the known stages in their order, then the added ones. Cost: O(stages + edges).
+// Returns the stages, with each work repeated `counts` times. `ran`: the stages in the order in
+// which they ran. Stages of work 0 and of works that are not in `counts` are kept. At least one
+// stage of each work is kept. An added stage does the same as the last stage of its work. It waits
+// for the successors of that stage's parents. The children of the last stage of a work wait for the
+// new last one. The result has the known stages in their order, then the added ones. Cost: O(stages
+// + edges).
 std::vector<RepeatedStage> Repeated(const std::vector<RepeatableStage>& ran,
                                     const std::map<std::uint64_t, std::uint32_t>& counts);
 

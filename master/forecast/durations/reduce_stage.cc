@@ -20,7 +20,7 @@ std::size_t Pick(std::span<const double> weights, double p) {
   return weights.size() - 1;
 }
 
-// Returns the deviation of the task's time by its noise and its speed, relative to its mean.
+// Returns the relative deviation of the task's time that results from its noise and its speed.
 double LogDeviation(const ReduceTaskLeft& task) {
   const double mean = task.waiting.mean;
   const double relative = mean > 0 ? task.waiting.noise_variance / (mean * mean) : 0;
@@ -33,7 +33,7 @@ struct Shared {
   Draws beyond;
 };
 
-// Returns the seconds from the instant at which the task has a slot.
+// Returns the seconds from the instant at which the task has a slot until its end, by draw.
 Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDraws& draws) {
   const double deviation = LogDeviation(task);
   const Draws normals = draws.Normals(Drawn::kTask, task.index);
@@ -81,7 +81,7 @@ RemainingStage ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<cons
 
 namespace {
 
-// Limits the number of competitors; one task more or less makes no difference beyond it.
+// Limits the number of competitors. Above this number, one task more or less makes no difference.
 constexpr double kCrowdMax = 1e6;
 
 struct Seen {
@@ -132,7 +132,7 @@ HostSharing ObserveHosts(const facts::JobRecord& state) {
   for (const auto& [name, host] : index) {
     sharing.hosts[host] = HostOf(seen[host], !name.empty());
     sharing.is_contended |=
-        sharing.hosts[host].Speed(std::max<std::size_t>(seen[host].tasks, 1)) < 1;
+        sharing.hosts[host].Speed(std::max(static_cast<double>(seen[host].tasks), 1.0)) < 1;
   }
   return sharing;
 }

@@ -25,15 +25,15 @@ namespace tidemark::durations {
 // A second attempt that runs at the same time as the leading one (speculative execution).
 struct OtherAttempt {
   double seconds = 0;    // remaining, including the shuffle
-  double deviation = 0;  // of its logarithm
+  double deviation = 0;  // deviation of ln(seconds)
 };
 
 // The remaining work of one unfinished reduce task. Times of reduce functions assume that the task
 // runs alone.
 struct ReduceTaskLeft {
   std::size_t index = 0;
-  GroupTimes waiting;                       // groups that have not started
-  std::optional<RunningGroupTime> running;  // the running group
+  GroupTimes waiting;  // groups that have not started
+  std::optional<RunningGroupTime> running;
   SpeedFactor speed;
   double since_report = 0;  // seconds since the task's last report
   double delay = 0;         // seconds until the first reduce function can start (shuffle)
@@ -42,8 +42,8 @@ struct ReduceTaskLeft {
   std::optional<OtherAttempt> other;  // the task ends with the first of the two attempts
 };
 
-// Returns the stage. `tasks`: the running ones first. `weights`: of the curves. `slots`: of the
-// stage; more tasks may run. Cost: O(draws x tasks).
+// Returns the stage. `tasks` has the running tasks first. `weights` has the weight of each curve.
+// `slots` is the number of slots of the stage; more tasks may run. Cost: O(draws x tasks).
 RemainingStage ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
                            std::size_t slots, const FixedDraws& draws);
 

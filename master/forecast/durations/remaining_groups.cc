@@ -12,22 +12,22 @@
 namespace tidemark::durations {
 namespace {
 
-// Finished keys of neighbouring bins also count for a bin. Without them two-path on cit-hepph had
+// Finished keys of neighbouring bins also count for a bin. Without them, two-path on cit-hepph has
 // an avgErr of 1.13 instead of 0.89.
 constexpr std::uint32_t kCorrectionReach = 3;
 constexpr double kCorrectionNeighbour = 0.3;
-// Neighbouring keys are often alike, so recently finished ones count most. The memory is this many
-// keys plus a part of all keys.
+// Neighbouring keys are often alike, so recently finished ones count most. The memory spans
+// kMemoryMin keys plus kMemoryPart of all keys.
 // Ablation: -0.04, +0.20 (two-path lost-50).
 constexpr double kMemoryMin = 30;
 // Ablation: -0.19, +0.27 (two-path lost-50).
 constexpr double kMemoryPart = 0.05;
-// Limits the weights: all are scaled down before they overflow.
+// Limits the weights. All weights are scaled down before they overflow.
 constexpr double kWeightMax = 1e100;
 // Limits the ratio of one key group.
 // Ablation: -0.68, +0.26 (two-path lost-50).
 constexpr double kRatioMax = 10;
-// A smaller part of missing bytes is rounding, or is in a report that has not arrived.
+// A smaller part of missing bytes is a rounding error, or is in a report that has not arrived.
 constexpr double kMissingTolerance = 0.01;
 
 }  // namespace
@@ -203,7 +203,8 @@ std::vector<double> RemainingGroups::PartsOf(const SampledGroups& sampled) const
                                newest_weight_);
 }
 
-// Returns true if `parts` changes the size estimates, as a mean over the slack bytes.
+// Returns true if `parts` changes the size estimates by more than kChangeTolerance, as a mean over
+// the slack bytes.
 bool RemainingGroups::HaveChanged(const std::vector<double>& parts) const {
   double moved = 0;
   double slack = 0;

@@ -32,7 +32,7 @@ struct KeyTraits {
   double values_per_byte = 0;    // facts::KeyDistribution::ValuesPerByte
 };
 
-// Returns the feature's value of a key group of `bytes` bytes; at least 1.
+// Returns the value of `feature` for a key group of `bytes` bytes; at least 1.
 inline double FeatureOf(CostFeature feature, double bytes, const KeyTraits& key) {
   switch (feature) {
     case CostFeature::kBytes:
@@ -50,18 +50,18 @@ inline std::uint32_t FeatureBin(double value) {
   return streaming::SizeBin(static_cast<std::uint64_t>(std::clamp(value, 0.0, 9e18)));
 }
 
-// Limits processor time: results that depend on a value are computed again if the value has changed
+// Limits processor time. Results that depend on a value are computed again if the value has changed
 // by more than this part.
 inline constexpr double kChangeTolerance = 0.02;
 
-// The key groups within one bin of streaming/size_histogram.h: the moments of their cost feature
-// around the centre of the bin.
+// The key groups within one bin of streaming/size_histogram.h, with the moments of their cost
+// feature around the centre of the bin.
 struct BinLoad {
   std::uint32_t bin = 0;
   double count = 0;
   double bytes = 0;
   double log_sum = 0;         // sum of ln(feature / BinCentre(bin))
-  double log_square_sum = 0;  // sum of its square
+  double log_square_sum = 0;  // sum of squares of these logarithms
 
   void Add(double feature, double size_bytes, double sign);
 
@@ -88,7 +88,7 @@ struct RunningExplicit {
 
 struct TaskLoad {
   std::vector<BinLoad> explicit_bins;  // by bin, without the running group
-  double explicit_bytes = 0;           // sum of these bins
+  double explicit_bytes = 0;           // bytes of `explicit_bins`
   double explicit_count = 0;
   double implicit_bytes = 0;               // neither finished nor explicit; at least 0
   std::optional<RunningExplicit> running;  // the running group if its key is explicit
@@ -103,8 +103,8 @@ struct TaskLoad {
 // The remaining key groups of each reduce task, by size.
 //
 // The key distribution has every explicit key. This class keeps sums over bins of similar sizes,
-// from which the time of thousands of groups follows in a few operations (group_times.h). The
-// implicit groups are a number of bytes.
+// from which the time of thousands of groups follows in a few operations (group_times.h). Only the
+// total bytes of the implicit groups are known.
 //
 // Cost of an update: O(newly finished keys + map tasks). It is O(explicit keys) after new or lost
 // map profiles, new reduce tasks, another leading attempt, or a change of the size estimates.
@@ -112,13 +112,14 @@ struct TaskLoad {
 class RemainingGroups {
  public:
   // Updates the groups to `state`, with bins by `feature`. A change of the feature costs O(explicit
-  // keys). REQUIRES: `sampled` is of the same state.
+  // keys). REQUIRES: `sampled` has been updated to the same state.
   void Update(const facts::JobRecord& state, CostFeature feature, const SampledGroups& sampled);
   std::size_t task_count() const { return tasks_.size(); }
   // Returns the load of an unfinished task.
   const TaskLoad& task(std::size_t index) const { return tasks_[index].load; }
-  // Returns the true size over the known size of finished explicit keys around that size. The
-  // summaries count a key only where it was among the heaviest, so the known size is a lower bound.
+  // Returns the ratio of the true size to the known size of finished explicit keys around that
+  // size. The summaries count a key only where it was among the heaviest, so the known size is a
+  // lower bound.
   double SizeCorrection(double size_bytes) const;
   // Returns the correction of the sizes of a bin of TaskLoad.
   double BinCorrection(const BinLoad& bin) const;
@@ -136,10 +137,10 @@ class RemainingGroups {
     TaskLoad load;
     std::uint32_t attempt = 0;
     bool has_attempt = false;
-    std::size_t learnt = 0;    // of these, the groups that Learn() has processed
-    std::size_t retired = 0;   // finished explicit groups of the attempt that were removed
+    std::size_t learnt = 0;    // number of groups that Learn() has processed
+    std::size_t retired = 0;   // number of the attempt's finished groups that were removed
     std::size_t heaviest = 0;  // index into the explicit keys of the partition
-    bool is_guessed = false;   // since profiles were lost; computed again at every update
+    bool is_guessed = false;   // profiles were lost; guessed at every update
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -193,11 +194,11 @@ class RemainingGroups {
   std::vector<Task> tasks_;
   CostFeature feature_ = CostFeature::kBytes;
   absl::flat_hash_map<KeyHash, KeyEstimate> known_;  // explicit keys
-  Ratios ratios_{};                                  // of finished keys, weighted by recency
-  double newest_weight_ = 1;  // in any unit; it grows, so older keys count less
-  Ratios sampled_ratios_{};   // of the remaining sampled keys
+  Ratios ratios_{};                                  // ratios of finished keys, weighted by recency
+  double newest_weight_ = 1;  // in any unit; grows, so that older keys count less
+  Ratios sampled_ratios_{};   // ratios of the remaining sampled keys
   SlackParts slack_parts_;
-  // By map task: the parts of the slack in the size estimates, and the slack of its keys.
+  // The parts of the slack in the size estimates, and the slack of the keys, by map task.
   std::vector<double> expected_parts_;
   std::vector<double> slack_bytes_;
 };

@@ -26,10 +26,10 @@ namespace tidemark::durations {
 // The distribution of the running group's time, by curve of the cost model.
 struct RunningGroupTime {
   double elapsed = 0;              // seconds
-  std::vector<double> log_mean;    // of the whole time
-  std::vector<double> likelihood;  // of each curve, given the reports of this group
-  std::vector<double> survival;    // of each curve: the probability of a time above `elapsed`
-  double deviation = 0;            // of the logarithm
+  std::vector<double> log_mean;    // mean of ln(the whole time)
+  std::vector<double> likelihood;  // given the reports of this group
+  std::vector<double> survival;    // probability of a time above `elapsed`
+  double deviation = 0;            // deviation of ln(the whole time)
 
   // Returns the remaining seconds under curve k at a quantile in (0, 1); at least 0.
   double Left(std::size_t k, double quantile) const;
@@ -44,8 +44,8 @@ struct SignalRecord {
   double count = 0;          // number of groups; short ones count in part
   double longest = 0;        // the longest of these groups, in seconds
   double exponent = 1;       // gamma of the last group that updated it
-  // ln(part of a group's time at which the counter is exhausted): negative if a function reads
-  // first and works later.
+  // ln(part of a group's time at which the counter is exhausted). It is negative if a function
+  // reads first and works later.
   double log_share = 0;
   double share_weight = 0;  // number of groups; short ones count in part
   double share_squared_error = kRepeatDeviation * kRepeatDeviation / 4;  // scatter between groups
@@ -80,16 +80,16 @@ class RunningGroups {
  public:
   explicit RunningGroups(bool use_signals) : use_signals_(use_signals) {}
 
-  // Updates a running task, once per update and before TimeOf(). Learns from the finished groups
-  // and from the reports of the running one.
+  // Updates a running task from its finished groups and from the reports of its running group.
+  // Called once per update, before TimeOf().
   void Observe(const facts::JobRecord& state, std::size_t index, const facts::ReduceWork& work,
                absl::Time now, const GroupTotals& expected);
-  // Returns true if the group emits without reading more: its bytes read are then its size,
-  // regardless of the estimate.
+  // Returns true if the group emits without reading more. Its size is then the number of bytes it
+  // has read, regardless of the estimate.
   bool HasReadAll(std::size_t index, const RunningGroup& running) const;
-  // Returns the time of the running group of a task. `model_seconds[k]`: estimate of the model,
-  // including the speed factor. `relative_variance`: around the estimate. `beyond`: the relative
-  // uncertainty of the model itself.
+  // Returns the time of the running group of a task. `model_seconds[k]`: estimate by curve k of the
+  // model, including the speed factor. `relative_variance`: the relative variance around the
+  // estimate. `beyond`: the relative uncertainty of the model itself.
   RunningGroupTime TimeOf(std::size_t index, const regression::CostModel& costs,
                           const std::vector<double>& model_seconds, double relative_variance,
                           double beyond) const;
@@ -103,15 +103,15 @@ class RunningGroups {
   struct Group {
     std::optional<KeyHash> key;
     std::uint64_t number = 0;  // number of groups finished before it
-    int reports = 0;           // number of reports
+    int reports = 0;
     absl::Time seen_at = absl::InfinitePast();
     double elapsed = 0;  // as of now
     Signal signal = Signal::kNone;
-    double total_error = 0;  // of the final value of the counter
+    double total_error = 0;  // error of the final value of the counter
     // Centred sums of (ln phi, ln tau) since the start of the signal.
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-    std::optional<double> slope;     // once the signal covers enough of the group
-    std::optional<double> log_time;  // estimate by the signal
+    std::optional<double> slope;     // set once the signal covers enough of the group
+    std::optional<double> log_time;  // estimate from the signal
     double log_time_deviation = 0;
     double last_report = 0;        // elapsed time at the last report
     std::uint64_t bytes_read = 0;  // at the last report
@@ -121,7 +121,8 @@ class RunningGroups {
     double silent_for = 0;           // seconds before the first emission, lower bound
     double silence_error = 0;        // uncertainty of silent_for
     bool emits_while_reading = false;
-    // The estimate of each counter at about half of the group; read_ without its share.
+    // Estimates of each counter at about half of the group; read_estimate excludes the counter's
+    // share.
     std::optional<double> read_estimate, emitted_estimate;
 
     template <class Archive>

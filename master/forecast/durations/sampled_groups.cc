@@ -60,7 +60,7 @@ void SampledGroups::Update(const facts::JobRecord& state) {
   bins_.clear();
   implicit_count_ = 0;
   const streaming::KeySample& sample = state.keys.sample();
-  // A sum over some of the map tasks only is not exact.
+  // A sum over only some of the map tasks is not exact.
   has_sample_ = sample.below() > 0 && state.map_profiles_missing == 0;
   if (!has_sample_) return;
   const std::span<const facts::Task> tasks = state.reduce_tasks();
@@ -95,7 +95,7 @@ void SampledGroups::Update(const facts::JobRecord& state) {
 
 namespace {
 
-// Prior of the part of its slack that a key has.
+// Prior estimate of the part of its slack that a key has.
 // Ablation: +0.15, +0.08 (two-path one-giant).
 constexpr double kPartExpected = 0.5;
 

@@ -1,5 +1,5 @@
-// The sizes of the remaining key groups: by the recently finished ones (RecentSizes), by the sample
-// of keys (SampledGroups), and the slack of partly reported keys (SlackParts).
+// Estimates the sizes of the remaining key groups from the recently finished ones (RecentSizes),
+// from the sample of keys (SampledGroups), and from the slack of partly reported keys (SlackParts).
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace tidemark::durations {
 
 // Sizes of the recently finished key groups.
 //
-// Key groups finish in key order, and neighbouring keys are often alike: node numbers grow with
-// age, words depend on their language. The next groups resemble the last ones more than the
-// average. Therefore older groups fade exponentially. Not thread-safe.
+// Key groups finish in key order, and neighbouring keys are often alike. For example, node numbers
+// grow with age, and words depend on their language. The next groups resemble the last ones more
+// than the average. Therefore older groups fade exponentially. Not thread-safe.
 class RecentSizes {
  public:
   struct Bin {
@@ -48,7 +48,7 @@ class RecentSizes {
 struct SampledGroup {
   KeyHash key{};
   double size_bytes = 0;      // exact
-  double explicit_bytes = 0;  // size by the summaries; 0 if the key is implicit
+  double explicit_bytes = 0;  // size from the summaries; 0 if implicit
   double slack_bytes = 0;     // facts::KeyDistribution::SlackBytes
   std::size_t map_task = 0;   // facts::KeyDistribution::MainMapTask
 };
@@ -80,10 +80,10 @@ class SampledGroups {
 // tasks may have emitted of the key without reporting it (facts::KeyDistribution::SlackBytes). Keys
 // are grouped by the map task that reported most of their bytes.
 //
-// The keys of one map task are similar. If a graph is sorted by one end of its edges, the keys of
-// its first part lack no bytes, and the keys of its last part lack most of them. Keys also finish
-// in that order. Therefore the finished keys count by map task, and the remaining sampled keys
-// count in addition. The prior of a map task is the part over all map tasks:
+// The keys of one map task are similar. If a graph is sorted by one end of its edges, keys of its
+// first part lack no bytes. Keys of its last part lack most of their bytes. Keys also finish in
+// that order. Therefore the estimate uses the finished keys of each map task and also the remaining
+// sampled keys. The prior of a map task is the part over all map tasks:
 //
 //   of all        L(remaining sampled, L(finished, 0.5))
 //   of map task j L(remaining sampled of j, L(finished of j, of all))
@@ -96,10 +96,11 @@ class SlackParts {
   // Adds a finished key of `map_task` that had `used_bytes` of its slack, with a weight. REQUIRES:
   // 0 <= used_bytes <= slack_bytes. Cost: O(1) amortised.
   void Learn(std::size_t map_task, double used_bytes, double slack_bytes, double weight);
-  // Divides all weights so far. Cost: O(map tasks).
+  // Divides all weights so far by `by`. Cost: O(map tasks).
   void ScaleDown(double by);
-  // Returns the estimated part, 0..1, by map task. `mean_slack_bytes`: of an explicit key.
-  // `newest_weight`: the weight of a key that finishes now. Cost: O(map tasks + sampled keys).
+  // Returns the estimated part, 0..1, by map task. `mean_slack_bytes`: the mean slack of an
+  // explicit key. `newest_weight`: the weight of a key that finishes now. Cost: O(map tasks +
+  // sampled keys).
   std::vector<double> Estimate(std::span<const SampledGroup> sampled, std::size_t map_tasks,
                                double mean_slack_bytes, double newest_weight) const;
 

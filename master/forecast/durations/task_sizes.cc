@@ -16,14 +16,14 @@
 namespace tidemark::durations {
 namespace {
 
-// Prior deviation of ln(task time) around its curve: a factor of 1.65. Chosen by hand.
+// Prior deviation of ln(task time) around its curve. It is a factor of 1.65. Chosen by hand.
 constexpr double kDeviation = 0.5;
-// Limits processor time: more pending tasks are represented by this many.
+// Limits processor time. If more tasks are pending, this many represent them.
 constexpr std::size_t kPendingMax = 256;
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
-// The size of a task: its bytes if every task has known bytes, else 1.
+// The size of a task, which is its bytes if every task has known bytes, else 1.
 class SizeOf {
  public:
   SizeOf(std::initializer_list<std::span<const SizedTask>> tasks) {
@@ -39,7 +39,7 @@ class SizeOf {
   bool is_known_ = true;
 };
 
-// Returns true if the running task has read enough for a pace.
+// Returns true if the running task has read enough to show its pace.
 bool ShowsItsPace(const SizedTask& task) {
   return task.fraction >= facts::kPaceFrom && IsAmount(task.seconds);
 }
@@ -64,11 +64,12 @@ class Paces {
   ReadShare share_;
 };
 
-// A task has read all of its input from this part on, despite rounding in reports.
+// A task that has read at least this part of its input counts as having read all of it, since
+// reports are rounded.
 constexpr double kAllRead = 0.999;
-// A wait after the last byte is unusual if it exceeds the longest wait of a finished task by that
-// wait, or by this time. The tolerance is needed since progress is reported at intervals. Seconds.
-// Chosen by hand.
+// A wait after the last byte is unusual if it exceeds the longest wait of a finished task by more
+// than that wait and by more than this many seconds. The tolerance is needed since progress is
+// reported at intervals. Chosen by hand.
 constexpr double kUsualWaitMin = 1;
 
 // The waits of finished tasks between their last byte and their end.
@@ -94,7 +95,7 @@ class Waits {
 // The times of finished tasks, and of the finished parts of running ones.
 class Evidence {
  public:
-  // Adds the part `weight` of a task of `seconds`.
+  // Adds the part `weight` of a task that takes `seconds`.
   void Add(double seconds, double size, double weight) {
     if (!IsAmount(seconds)) return;
     Bin& bin = bins_[std::lround(streaming::kBinsPerOctave * std::log2(size))];
@@ -219,7 +220,7 @@ class Sizes {
     }
     return times;
   }
-  // Returns the remaining time of a task that is late by `late` for an unknown reason: it has
+  // Returns the remaining time of a task that is late by `late` for an unknown reason. The task has
   // outlived the estimate of its pace, or it waits longer than the finished tasks did.
   Draws Late(double late) const {
     Draws left = draws_.Uniforms(Drawn::kWait, kOfSizes);
@@ -246,7 +247,7 @@ class Sizes {
 // draw.
 void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const FixedDraws& draws,
                TaskTimes& times) {
-  std::vector<std::pair<double, double>> by_size;  // and seconds of fetching
+  std::vector<std::pair<double, double>> by_size;  // size, seconds of fetching
   for (const SizedTask& task : pending) by_size.emplace_back(sizes.Of(task), task.fetches);
   std::sort(by_size.begin(), by_size.end());
   std::vector<double> mean;

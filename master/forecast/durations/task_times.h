@@ -37,7 +37,7 @@ class TimeDistribution {
   double variance() const { return moments_.variance; }
   double median() const { return Quantile(0.5); }
 
-  // Cost: O(1). Inline, since each placed task calls it.
+  // Returns the quantile at `p`. Cost: O(1). Inline, since each placed task calls it.
   double Quantile(double p) const {
     if (is_normal_) {
       return std::max(moments_.mean + std::sqrt(moments_.variance) * NormalQuantile(p), 0.0);
@@ -78,20 +78,21 @@ std::vector<double> EvenlyChosen(std::vector<double> values, std::size_t most);
 using Draws = std::vector<double>;
 
 struct TaskTimes {
-  // The tasks with individual times: the remaining time of each running task, in the stage's order,
-  // then the time of each pending task, in the order of their starts. The other tasks are alike.
+  // The tasks with individual times. First comes the remaining time of each running task, in the
+  // stage's order. The time of each pending task follows, in the order of their starts. All other
+  // tasks share one distribution.
   std::vector<Draws> of_task;
-  // For each of these tasks, the seconds before it uses a processor (it fetches). Missing entries
-  // are zero.
+  // For each task in `of_task`, the seconds before it uses a processor, in which it fetches.
+  // Missing entries are zero.
   std::vector<double> delay;
-  // The times of the other tasks by placement::Warmth, and a factor on them by draw. An empty
-  // factor is 1.
+  // The times of the other tasks by placement::Warmth, and a factor on these times by draw. An
+  // empty factor is 1.
   std::array<TimeDistribution, placement::kWarmths> alike;
   Draws factor;
-  // For the first of the other tasks to start: seconds in addition to `alike`, by draw, before
-  // `factor` applies. Negative values shorten the task.
+  // Seconds in addition to `alike`, by draw, before `factor` applies. Entry i is for the i-th of
+  // the other tasks to start. Negative values shorten the task.
   std::vector<Draws> more_of_first;
-  // The factor for the bounds of the forecast. It is wider than `factor`, which would otherwise
+  // The factor for the bounds of the forecast, which is wider than `factor`. A wider `factor` would
   // also move the median. Empty if it equals `factor`.
   Draws factor_of_bounds;
   std::vector<Draws> running_in_bounds;  // replaces `of_task` of running tasks
@@ -105,21 +106,30 @@ struct TaskTimes {
   }
 };
 
+// The mean use of resources by a task of a stage, as measured. Unknown values are 0.
+struct MeasuredTask {
+  double seconds = 0;
+  double cpu_seconds = 0;  // processor time
+  double read_bytes = 0;
+  bool fetches = false;
+};
+
 // The remaining work of a stage.
 struct RemainingStage {
   placement::StageWork work;
   TaskTimes times;
-  std::uint32_t number = 0;  // in its job (event.h)
+  std::uint32_t number = 0;  // number in its job (event.h)
+  MeasuredTask measured;     // in this run, or in its newest past run
 };
 
-// The remaining stages of a running job by its own estimate: the job's part in a forecast of
-// several jobs that share a cluster.
+// The remaining stages of a running job according to its own estimate. They are its part in a
+// forecast of several jobs that share a cluster.
 struct RemainingStages {
   std::vector<RemainingStage> stages;  // by number; completed stages are missing or have no work
-  Draws ends;                  // the end of all of them on the job's slots, by draw; seconds
-  std::size_t warm_slots = 0;  // idle containers that have run a task
-  // The slots of the job as its executors or else its stages report them; at its beginning, the
-  // slots of the past run. 0 if unknown.
+  Draws ends;                          // seconds until all end on the job's slots, by draw
+  std::size_t warm_slots = 0;          // idle containers that have run a task
+  // The slots that the job's executors, or else its stages, report. At its beginning, the slots of
+  // the past run. 0 if unknown.
   std::uint64_t slots = 0;
   double slots_per_executor = 0;  // 0 if executors do not report slots
 };

@@ -78,7 +78,8 @@ std::vector<TaskWork> WorkOfAll(const JobRecord& state) {
   return works;
 }
 
-// Adds the bytes that the reduce function has read: Hadoop counts them before the key group ends.
+// Adds the bytes that the running reduce function has read, which Hadoop counts before the key
+// group ends.
 void CountRunningGroup(const Task& task, TaskWork& work) {
   if (task.is_over()) {
     work.done_bytes = work.total_bytes;

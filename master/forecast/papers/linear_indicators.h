@@ -14,20 +14,20 @@
 namespace tidemark::papers {
 
 struct TaskWork {
-  std::uint64_t total_bytes = 0;  // of all key groups
-  std::uint64_t done_bytes = 0;   // of the finished ones; may exceed total_bytes if sizes are wrong
-  double reduce_seconds = 0;      // in reduce functions, for done_bytes
+  std::uint64_t total_bytes = 0;  // bytes of all key groups
+  std::uint64_t done_bytes = 0;   // bytes of finished ones; may exceed total_bytes
+  double reduce_seconds = 0;      // time in reduce functions for done_bytes
 };
 
-// Returns Hadoop's progress: the mean over tasks of done / total, 0..1. A task without data counts
-// as done. Returns 1 without tasks.
+// Returns Hadoop's progress, the mean over tasks of done / total, 0..1. A task without data counts
+// as done. Returns 1 if there are no tasks.
 double HadoopProgress(std::span<const TaskWork> tasks);
 
-// Returns the rate of JobRatio: alpha(t) = sum of times / sum of sizes over all tasks, in seconds
-// per byte ([NF] eq. 13). Empty before any byte is done.
+// Returns the rate of JobRatio, alpha(t) = sum of times / sum of sizes over all tasks, in seconds
+// per byte ([NF] eq. 13). Returns nullopt before any byte is done.
 std::optional<double> JobSecondsPerByte(std::span<const TaskWork> tasks);
 
-// Returns the rate of TaskRatio: the same for one task ([NF] eq. 15). Returns
+// Returns the rate of TaskRatio, which is time / size of one task ([NF] eq. 15). Returns
 // `job_seconds_per_byte` until the task has done `small_fraction` of its bytes.
 inline constexpr double kSmallFraction = 0.05;
 double TaskSecondsPerByte(const TaskWork& task, double job_seconds_per_byte,
@@ -67,8 +67,8 @@ class HadoopIndicator final : public forecast::ProgressIndicator {
   void Resume(facts::CheckpointReader&) override {}
 };
 
-// Forecasts r~_i = alpha x remaining bytes, with alpha of the job ([NF] eq. 13, 14) or of the task
-// ([NF] eq. 15, 16). An EWMA with the weight `ewma_keep` of the past smooths alpha (0: no
+// Forecasts r~_i = alpha x remaining bytes. The job ([NF] eq. 13, 14) or the task ([NF] eq. 15, 16)
+// determines alpha. An EWMA with the weight `ewma_keep` of the past smooths alpha (0: no
 // smoothing).
 class RatioIndicator final : public forecast::ProgressIndicator {
  public:

@@ -20,8 +20,8 @@ constexpr double kRatioSpread = 1;
 constexpr std::size_t kCandidateCurvesMax = 16;
 constexpr std::size_t kJudgedPointsMax = 256;
 
-// Returns the curves of step 4: the best by R^2. A curve through few sizes can be steep by chance,
-// so such curves count only if no task has a better one.
+// Returns the curves of step 4, which have the best R^2. A curve through few sizes can be steep by
+// chance, so such curves count only if no task has a better one.
 std::vector<const regression::PowerLawFit*> CandidateCurves(
     const std::vector<std::shared_ptr<const TaskEvidence>>& tasks) {
   regression::FitQuality needed = regression::FitQuality::kFew;
@@ -85,7 +85,9 @@ std::shared_ptr<const TaskEvidence> MakeTaskEvidence(std::span<const GroupPoint>
                                                      const NearestFitOptions& options) {
   auto model = std::make_shared<TaskEvidence>();
   model->points.assign(points.begin(), points.end());
-  model->neighbours = regression::DeltaNeighbourhood(points, options.delta_bytes);
+  if (!options.is_fit_only) {
+    model->neighbours = regression::DeltaNeighbourhood(points, options.delta_bytes);
+  }
   model->fit = regression::FitPowerLaw(points, options.fit);
   return model;
 }
@@ -108,7 +110,9 @@ NearestFitModel::NearestFitModel(std::vector<std::shared_ptr<const TaskEvidence>
   }
   has_points_ = !all.empty();
   seconds_per_byte_ = bytes > 0 && std::isfinite(seconds) ? seconds / bytes : 0;
-  all_neighbours_ = regression::DeltaNeighbourhood(all, options_.delta_bytes);
+  if (!options_.is_fit_only) {
+    all_neighbours_ = regression::DeltaNeighbourhood(all, options_.delta_bytes);
+  }
   const std::vector<const regression::PowerLawFit*> candidates = CandidateCurves(tasks_);
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const bool has_own = tasks_[i] != nullptr && !tasks_[i]->points.empty();
@@ -186,8 +190,8 @@ Evidence Normalised(Evidence evidence) {
 
 struct NearestFitIndicator::TaskLeft {
   double seconds = 0;
-  double model_spread = 0;     // seconds, of correlated errors
-  double scatter_squared = 0;  // seconds squared, of independent errors
+  double model_spread = 0;     // standard deviation of correlated errors, seconds
+  double scatter_squared = 0;  // variance of independent errors, seconds^2
   double running_seconds = 0;  // estimate for the running explicit key group
   std::uint64_t explicit_groups = 0;
   std::uint64_t explicit_bytes = 0;
@@ -218,15 +222,15 @@ void NearestFitIndicator::RefreshModel(const JobRecord& state) {
     const Task& task = state.reduce_tasks()[i];
     if (versions_[i] == task.finished_groups().points_version) continue;
     versions_[i] = task.finished_groups().points_version;
-    tasks_[i] = MakeTaskEvidence(task.finished_groups().points.points());
+    tasks_[i] = MakeTaskEvidence(task.finished_groups().points.points(), options_);
     changed = true;
   }
   if (!changed) return;
-  model_.emplace(tasks_);
+  model_.emplace(tasks_, options_);
   of_new_task_.clear();
 }
 
-// Caches the estimates for tasks without points: thousands of tasks may be pending.
+// Caches the estimates for tasks without points, since thousands of tasks may be pending.
 std::optional<GroupPrediction> NearestFitIndicator::Predict(std::size_t index,
                                                             std::uint64_t size_bytes) {
   if (tasks_[index] != nullptr) return model_->Predict(index, size_bytes);
@@ -266,8 +270,8 @@ void NearestFitIndicator::AddImplicit(const JobRecord& state,
   double composition_bytes = 0;
   for (const GroupBin& bin : composition) composition_bytes += static_cast<double>(bin.size_bytes);
   if (composition_bytes <= 0) {
-    // No implicit key group has finished yet. None is likely to be larger than the lightest
-    // explicit one.
+    // No implicit key group has finished. An implicit key group is unlikely to be larger than the
+    // lightest explicit one.
     const std::uint64_t lightest = state.keys.smallest_explicit_bytes();
     const std::uint64_t size = lightest == 0 ? bytes : std::min(lightest, bytes);
     if (const auto prediction = Predict(index, size)) {
@@ -296,8 +300,8 @@ NearestFitIndicator::TaskLeft NearestFitIndicator::LeftOf(const JobRecord& state
 
 namespace {
 
-// Returns the earliest end: if the running explicit key group takes longer than estimated, the
-// other groups still follow it.
+// Returns the earliest possible end of a task. If the running explicit key group takes longer than
+// estimated, the other groups still follow it.
 absl::Time EndsNoEarlier(const JobRecord& state, std::size_t index, double seconds,
                          double running_seconds) {
   const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();

@@ -1,4 +1,5 @@
-// NearestFit's estimate for one key group: its neighbours if there are any, else a curve.
+// Computes NearestFit's estimate for one key group, from its neighbours if there are any, else from
+// a curve.
 //
 // The first of these steps that applies gives the estimate for a key group of reduce task i ([NF]
 // 3.5):
@@ -23,6 +24,8 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -43,7 +46,7 @@ enum class PredictionSource : std::uint8_t {
 
 struct GroupPrediction {
   double seconds = 0;          // finite, >= 0
-  double relative_spread = 0;  // one standard deviation over `seconds`; grows with extrapolation
+  double relative_spread = 0;  // standard deviation / `seconds`; grows with extrapolation
   PredictionSource source = PredictionSource::kRatio;
 };
 
@@ -51,13 +54,15 @@ struct NearestFitOptions {
   std::uint64_t delta_bytes = regression::kDefaultDeltaBytes;
   double r_squared_min = 0.9;  // [NF] 3.5
   regression::PowerLawOptions fit;
+  // True for "Fit" ([NF] 8.6), which uses only curves (steps 2 and 4).
+  bool is_fit_only = false;
   // Relative spread added for each octave above the largest finished key group. Chosen by hand,
   // after the paper's 8 %.
   double spread_per_octave = 0.08;
 };
 
-// The finished key groups of one reduce task. It is built once per change of the points and shared
-// by models.
+// The finished key groups of one reduce task. This object is built once per change of the points
+// and shared by models.
 struct TaskEvidence {
   std::vector<GroupPoint> points;  // by increasing size
   regression::DeltaNeighbourhood neighbours;
@@ -72,8 +77,8 @@ class NearestFitModel {
   NearestFitModel(std::vector<std::shared_ptr<const TaskEvidence>> tasks,
                   NearestFitOptions options = {});
 
-  // Returns the estimate for a key group; empty if no key group has finished in any task. `task`:
-  // index into `tasks`.
+  // Returns the estimate for a key group, or nullopt if no key group has finished in any task.
+  // `task`: index into `tasks`.
   std::optional<GroupPrediction> Predict(std::size_t task, std::uint64_t size_bytes) const;
 
  private:
@@ -90,23 +95,24 @@ class NearestFitModel {
 //   r~_i(t) = sum of f~(|V~_k|) over unfinished explicit keys      eq. 12
 //           + s_i(t) x (expected time of an implicit byte)         5.3
 //
-// f~ is NearestFitModel. s_i(t) are the task's bytes that are neither finished nor of an unfinished
-// explicit key. They have the size distribution of the implicit key groups that have finished so
-// far. A running task ends no earlier than its work without the running explicit key group allows
-// (docs/internals/adr/0003).
+// f~ is NearestFitModel. s_i(t) are the task's bytes that neither are finished nor belong to an
+// unfinished explicit key. They have the size distribution of the implicit key groups that have
+// finished so far. A running task ends no earlier than its work without the running explicit key
+// group allows (docs/internals/adr/0003).
 //
-// The paper gives no interval. This one is e~ +- 1.645 standard deviations of the model: errors of
-// curves add up, errors of neighbours average out. The errors of the run widen it
+// The paper gives no interval. This one is e~ +- 1.645 standard deviations of the model, in which
+// errors of curves add up and errors of neighbours average out. The errors of the run widen it
 // (master/forecast/durations/intervals.h). It is not calibrated; bench/RESULTS.md has its coverage.
 //
 // Cost of an update: a fit for each task with new points. Each unfinished explicit key and each
-// implicit size bin of a task costs O(log n + neighbours), but O(1) for repeated sizes in tasks
-// without points.
+// implicit size bin of a task costs O(log n + neighbours). Repeated sizes in tasks without points
+// cost O(1).
 class NearestFitIndicator final : public forecast::ProgressIndicator {
  public:
-  NearestFitIndicator() : forecast::ProgressIndicator("nearestfit") {}
+  explicit NearestFitIndicator(std::string name = "nearestfit", NearestFitOptions options = {})
+      : forecast::ProgressIndicator(std::move(name)), options_(options) {}
   forecast::ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) override;
-  // Saves no state: the models follow from the job record.
+  // Saves no state, since the models follow from the job record.
   void Save(facts::CheckpointWriter&) const override {}
   void Resume(facts::CheckpointReader&) override {}
 
@@ -125,7 +131,8 @@ class NearestFitIndicator final : public forecast::ProgressIndicator {
                    const std::vector<TaskLeft>& lefts,
                    forecast::ReducePhaseForecast& forecast) const;
 
-  std::vector<std::uint64_t> versions_;  // of the points in tasks_
+  const NearestFitOptions options_;
+  std::vector<std::uint64_t> versions_;  // versions of the points in tasks_
   std::vector<std::shared_ptr<const TaskEvidence>> tasks_;
   std::optional<NearestFitModel> model_;
   // Estimates of model_ for a task without points, by size in bytes.

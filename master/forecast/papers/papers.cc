@@ -23,7 +23,8 @@ constexpr double kEwmaKeep = 0.9;
 }  // namespace
 
 std::vector<std::string> JobMethods() {
-  return {"nearestfit", "hadoop", "jobratio", "taskratio", "jobratio-ewma", "taskratio-ewma"};
+  return {"nearestfit",    "hadoop",         "jobratio", "taskratio",
+          "jobratio-ewma", "taskratio-ewma", "fit"};
 }
 
 std::unique_ptr<forecast::ProgressIndicator> MakeJobMethod(const std::string& name) {
@@ -32,6 +33,9 @@ std::unique_ptr<forecast::ProgressIndicator> MakeJobMethod(const std::string& na
     return std::make_unique<RatioIndicator>(name, scope, keep);
   };
   if (name == "nearestfit") return std::make_unique<NearestFitIndicator>();
+  if (name == "fit") {
+    return std::make_unique<NearestFitIndicator>(name, NearestFitOptions{.is_fit_only = true});
+  }
   if (name == "hadoop") return std::make_unique<HadoopIndicator>();
   if (name == "jobratio") return ratio(Scope::kJob, 0);
   if (name == "taskratio") return ratio(Scope::kTask, 0);
@@ -46,11 +50,11 @@ using dag::StageNow;
 using durations::TimeDistribution;
 using placement::StageWork;
 
-// The draws of Algorithm 2.
+// Number of draws of Algorithm 2.
 constexpr std::size_t kDraws = 5;
 
 // The stages, including the future ones of the newest past run, with the task times of all kinds
-// pooled: the input of the papers' models.
+// pooled. They are the input of the papers' models.
 struct Pooled {
   std::vector<StageWork> work;
   std::vector<TimeDistribution> times;
@@ -119,8 +123,8 @@ Pooled PoolOf(const DagNow& now) {
   return pooled;
 }
 
-// Returns the remaining time of a stage that has the whole cluster: whole waves, or work over
-// slots.
+// Returns the remaining time of a stage that has the whole cluster. It consists of whole waves if
+// `in_waves` is true, else it is work / slots.
 double StageSeconds(const StageWork& stage, double mean, double slots, bool in_waves) {
   const double tasks = static_cast<double>(stage.pending + stage.running.size());
   if (tasks == 0) return 0;

@@ -26,6 +26,7 @@ namespace tidemark::papers {
 //   jobratio        remaining bytes x seconds per byte of the job ([NF] eq. 13, 14)
 //   taskratio       remaining bytes x seconds per byte of each task ([NF] eq. 15, 16)
 //   jobratio-ewma, taskratio-ewma   the same, smoothed over time
+//   fit             nearestfit with curves only ([NF] 8.6)
 std::vector<std::string> JobMethods();
 // Creates the method, or returns null for an unknown name.
 std::unique_ptr<forecast::ProgressIndicator> MakeJobMethod(const std::string& name);
@@ -33,7 +34,7 @@ std::unique_ptr<forecast::ProgressIndicator> MakeJobMethod(const std::string& na
 // A DAG of stages at one instant. Times are seconds.
 struct DagNow {
   const std::vector<dag::StageNow>& stages;
-  double elapsed = 0;                       // since the start
+  double elapsed = 0;                       // time since the start
   std::span<const PastRun* const> history;  // past runs, the newest first
   const placement::Resourcing& on;
 };
@@ -44,7 +45,7 @@ struct DagForecast {
 };
 
 // Returns the names of the methods for a DAG of stages:
-//   tasks-done        elapsed time over the share of finished tasks (console of Spark)
+//   tasks-done        elapsed time over the share of finished tasks (Spark console)
 //   stage-weighted    the same, with every stage counting as one
 //   critical-path     the longest chain of remaining stages, each on all slots (ParaTimer)
 //   mean-times-waves  sum over stages of mean task time x remaining waves ([GB] eq. 2)

@@ -21,12 +21,12 @@ struct ReduceTimeLeft {
   absl::Time ends_no_earlier = absl::InfinitePast();
 };
 
-// Returns e~_i of each task by index; empty for a finished task. p_i(t) is the end of the last
-// finished key group, else the start of the first reduce function, else the estimated end of the
-// shuffle. `left` has one entry for each task.
+// Returns e~_i of each task by index; nullopt for a finished task. Here p_i(t) is the end of the
+// last finished key group, else the start of the first reduce function, else the estimated end of
+// the shuffle. `left` has one entry for each task.
 std::vector<std::optional<absl::Time>> ReduceTaskEnds(const facts::JobRecord& state, absl::Time now,
                                                       const std::vector<ReduceTimeLeft>& left);
-// Returns the latest of `ends`; empty without any.
+// Returns the latest of the known `ends`, or nullopt if none is known.
 std::optional<absl::Time> LatestEnd(const std::vector<std::optional<absl::Time>>& ends);
 
 }  // namespace tidemark::papers

@@ -55,7 +55,8 @@ absl::StatusOr<SkewEstimate> EstimateWithSkew(const std::vector<placement::Stage
                                               std::span<const durations::TimeDistribution> times,
                                               const placement::Resourcing& on, std::size_t draws) {
   if (times.size() != stages.size() || draws == 0) {
-    return absl::InvalidArgumentError("every stage needs its task times, and at least one draw");
+    return absl::InvalidArgumentError(
+        "each stage needs task times, and `draws` must be at least 1");
   }
   auto placing = placement::Placing::Create(stages, on);
   if (!placing.ok()) return placing.status();

@@ -86,7 +86,7 @@ class Left {
   double pending_;           // N_rm
   double running_;           // started tasks
   double running_work_ = 0;  // remaining work of the running tasks, in tasks
-  double youngest_ = 0;      // 1 - min p: of the running task with the most remaining work
+  double youngest_ = 0;      // largest 1 - p of the running tasks
 };
 
 class Estimation {
@@ -226,7 +226,7 @@ class Estimation {
   std::vector<std::size_t> ready_;      // by owner, then index
   std::vector<std::pair<double, std::size_t>>
       lagging_;                     // instant at which it is ready, and the stage
-  std::vector<std::size_t> ended_;  // their children are not notified yet
+  std::vector<std::size_t> ended_;  // their children have not been notified yet
   double now_ = 0;
   StateEstimate estimate_;
 };

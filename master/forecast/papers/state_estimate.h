@@ -1,4 +1,4 @@
-// The end of a workflow, state by state ([BOE] section 5, Algorithm 1).
+// Estimates the end of a workflow, state by state ([BOE] section 5, Algorithm 1).
 //
 // Within a state every stage keeps its degree of parallelism. A state ends when a stage ends or
 // becomes ready. All tasks of a stage have the same time.
@@ -26,19 +26,19 @@ enum class StageTimeForm {
 struct State {
   double seconds = 0;
   std::vector<std::size_t> stages;     // running stages, by index
-  std::vector<std::uint64_t> degrees;  // degree of parallelism of each of them
+  std::vector<std::uint64_t> degrees;  // degree of parallelism of each running stage
 };
 
 struct StateEstimate {
-  double seconds = 0;         // from now to the end of the last stage
-  std::vector<double> ends;   // of each stage, seconds from now; 0 without work
+  double seconds = 0;         // seconds from now to the end of the last stage
+  std::vector<double> ends;   // end of each stage in seconds from now; 0 if it has no work
   std::vector<State> states;  // in order
 };
 
-// Returns the estimate. `task_seconds`: of each stage (by BOE's task model, or the mean or median
-// of a profile). Errors: see Check(); a task time that is negative or not finite; another number of
-// times than of stages. Cost: O(states x ready stages log), with at most two states for each stage,
-// plus the cost of DegreesOfParallelism() in each.
+// Returns the estimate. `task_seconds`: the task time of each stage (from BOE's task model, or the
+// mean or median of a profile). Errors: see Check(); a task time that is negative or not finite;
+// different numbers of times and stages. Cost: O(s r log r) for s states and r ready stages, plus
+// the cost of DegreesOfParallelism() in each state. There are at most two states for each stage.
 absl::StatusOr<StateEstimate> EstimateByStates(const std::vector<placement::StageWork>& stages,
                                                std::span<const double> task_seconds,
                                                const placement::Resourcing& on, StageTimeForm form);

@@ -32,7 +32,7 @@ absl::Status CheckClaim(const Cluster& cluster, const Claim& claim, std::size_t 
   }
   if (claim.running > claim.wanted) {
     return absl::InvalidArgumentError(
-        absl::StrCat("claim ", index, ": more containers run than are wanted"));
+        absl::StrCat("claim ", index, ": more containers are running than wanted"));
   }
   if (cluster.policy == Policy::kCapacity && claim.queue >= cluster.queue_shares.size()) {
     return absl::InvalidArgumentError(
@@ -47,7 +47,7 @@ absl::Status Check(const Cluster& cluster, std::span<const Claim> claims) {
   }
   for (const double share : cluster.queue_shares) {
     if (!std::isfinite(share) || share <= 0) {
-      return absl::InvalidArgumentError("the share of a queue must be finite and above zero");
+      return absl::InvalidArgumentError("the share of a queue must be positive and finite");
     }
   }
   for (std::size_t i = 0; i < claims.size(); ++i) {
@@ -104,7 +104,7 @@ class Filling {
  private:
   std::uint64_t Left(std::size_t i) const { return claims_[i].wanted - granted_[i]; }
 
-  // Groups of claims take turns: owners, or queues.
+  // Groups the claims by owner or queue. The groups take turns.
   void GroupClaims() {
     absl::flat_hash_map<std::size_t, std::size_t> known;
     std::size_t groups = 0;

@@ -1,4 +1,5 @@
-// The degree of parallelism ([BOE] 5.2.1): how many tasks of each stage run at once.
+// The degree of parallelism ([BOE] 5.2.1), which is the number of tasks of each stage that run at
+// once.
 //
 // A claim requests containers of one shape. The policy serves the claims until no container fits.
 // Since containers are whole, eq. 6 of [BOE] (equal dominant shares) holds up to one container of
@@ -12,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "master/forecast/placement/dag.h"
+#include "master/forecast/placement/node_share.h"
 
 namespace tidemark::placement {
 
@@ -59,14 +61,14 @@ inline constexpr std::size_t kOwnOwner = static_cast<std::size_t>(-1);
 struct Claim {
   Resources container;
   std::uint64_t wanted = 0;       // tasks that are running or ready
-  std::uint64_t running = 0;      // containers of the claim, at most `wanted`
+  std::uint64_t running = 0;      // running containers, at most `wanted`
   std::size_t owner = kOwnOwner;  // kFair, kDrf: claims of one owner count as one; default: alone
   std::size_t queue = 0;          // kCapacity only
 };
 
-// Returns the containers of each claim, including `running`. InvalidArgument: a capacity, demand or
-// queue share that is negative or not finite, a requested container without any demand, a container
-// larger than the cluster, a queue without a share.
+// Returns the containers of each claim, including `running`. Returns InvalidArgument if a capacity,
+// demand or queue share is negative or not finite. Also returns it if a requested container has no
+// demand or exceeds the cluster, or a queue has no share.
 // Cost: O(containers log claims) for kFair, kDrf and kCapacity; O(claims) for kFifo.
 absl::StatusOr<std::vector<std::uint64_t>> DegreesOfParallelism(const Cluster& cluster,
                                                                 std::span<const Claim> claims);
@@ -83,17 +85,20 @@ struct StageWork {
   std::uint64_t pending = 0;  // tasks that have not started
   // The elapsed time of each running task, if the draw of its time depends on it.
   std::vector<double> running;
-  std::uint64_t tasks_per_container = 1;  // kFair counts a container as this many
-  double lag = 0;                         // from the end of the last parent to the first task
+  // kFair and shared nodes count a container as this many tasks.
+  std::uint64_t tasks_per_container = 1;
+  double lag = 0;  // time from the end of the last parent to the first task
   std::uint64_t at_once_max =
       kNoLimit;  // limit of running tasks, even if slots are free (map slots)
   // Tasks that start before the end of the last parent hold their slots until then and start to
-  // work afterwards: reduce tasks, which fetch the output of map tasks.
+  // work afterwards. These are reduce tasks, which fetch the output of map tasks.
   bool waits_in_slots = false;
+  // Use of the node by a task, on hosts with nodes (running_tasks.h). May be empty.
+  TaskDemand demand;
 };
 
-// The cluster of an application. The policy of the cluster serves the owners; the stages of one
-// owner take the order of their indexes. kCapacity: queue of each owner.
+// The cluster of an application. The policy of the cluster serves the owners. The stages of one
+// owner are served in the order of their indexes. `queue_of_owner` is for kCapacity.
 struct Resourcing {
   Cluster cluster;
   std::vector<std::size_t> queue_of_owner;

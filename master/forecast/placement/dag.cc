@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents
 std::vector<std::size_t> CycleOf(const Parents& parents) {
   const Sorted sorted = Sort(parents);
   if (sorted.order.size() == parents.size()) return {};
-  // Every remaining stage waits for a remaining one: follow them until one repeats.
+  // Every remaining stage waits for a remaining one. Follows them until one repeats.
   const auto is_left = [&](std::size_t stage) { return sorted.waits_for[stage] > 0; };
   std::size_t at = 0;
   while (!is_left(at)) ++at;

@@ -18,7 +18,8 @@ using Parents = std::vector<std::vector<std::size_t>>;
 absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents);
 
 // Returns the stages of one cycle, each after a stage that waits for it; the first one is repeated
-// at the end. Empty without a cycle. REQUIRES: the parents exist. Cost: as above.
+// at the end. Returns an empty vector if there is no cycle. REQUIRES: the parents exist. Cost: see
+// TopologicalOrder().
 std::vector<std::size_t> CycleOf(const Parents& parents);
 
 // Returns the children of each stage. REQUIRES: the parents exist. Cost: O(stages + edges).

@@ -1,4 +1,5 @@
-// Greedy list scheduling: the next task, in order, gets the slot that is free first.
+// Simulates greedy list scheduling, in which the next task, in order, gets the slot that is free
+// first.
 //
 // NearestFit simulates this rule to find the starts of unscheduled reduce tasks ([NF] 3.6). It is
 // also a fair model of slot-based schedulers. Ties go to the slot with the lower index, so that the
@@ -20,13 +21,13 @@ struct ScheduledTask {
   friend bool operator==(const ScheduledTask&, const ScheduledTask&) = default;
 };
 
-// Returns the schedule. Negative durations count as zero. Without slots, every task starts and ends
-// at InfiniteFuture(). Cost: O((tasks + slots) log slots).
+// Returns the schedule. Negative durations count as zero. If there are no slots, every task starts
+// and ends at InfiniteFuture(). Cost: O((tasks + slots) log slots).
 std::vector<ScheduledTask> ScheduleGreedily(std::span<const absl::Time> slots_free_at,
                                             std::span<const absl::Duration> durations);
 
-// Adds free slots up to a total of `slots`, but at most one per task: a number from outside must
-// not decide how much memory is allocated.
+// Adds free slots up to a total of `slots`, but at most one per task, since an untrusted number
+// must not determine how much memory is allocated.
 void AddFreeSlots(std::size_t slots, std::size_t tasks, absl::Time now,
                   std::vector<absl::Time>& slots_free_at);
 

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kWarm = kNever - 1;  // has run a task, but of none of these stages
 
-// Seconds, and cores: smaller differences of instants and amounts are rounding errors. Tasks that
-// end together are handled together.
+// Tolerance for times (seconds) and amounts (cores). Smaller differences are rounding errors. Tasks
+// whose ends differ by less are handled together.
 constexpr double kSumTolerance = 1e-9;
 // Limits processor time if a stage runs in bunches. The last waves run task by task, since they
 // decide the end of the stage.
@@ -76,7 +76,7 @@ class FreeSlots {
     std::uint32_t host = 0;
     std::uint64_t count = 0;
   };
-  // Takes up to `count` slots that are alike, and subtracts their number from `count`.
+  // Takes up to `count` slots with the same history, and subtracts their number from `count`.
   Slot TakeSome(std::uint32_t stage, std::uint32_t& count) {
     if (!free_[stage].empty()) return TakeFrom(stage, count);
     while (!used_.empty() && free_[used_.back()].empty()) used_.pop_back();
@@ -106,6 +106,52 @@ double Clean(double seconds) {
   return seconds < kForever ? std::max(seconds, 0.0) : kForever;  // NaN becomes kForever
 }
 
+// Counts the tasks on nodes. A task goes to the node with the fewest tasks. If several nodes have
+// equally few, it goes to the one with the fewest tasks of its stage.
+class NodeTasks {
+ public:
+  void Reset(std::size_t nodes, std::size_t stages) {
+    all_.assign(nodes, 0);
+    of_stage_.resize(stages);
+    for (auto& tasks : of_stage_) tasks.assign(nodes, 0);
+  }
+  bool empty() const { return all_.empty(); }
+  // Cost: O(nodes).
+  std::uint32_t Emptiest(std::uint32_t stage) const {
+    std::size_t best = 0;
+    for (std::size_t node = 1; node < all_.size(); ++node) {
+      if (std::pair(all_[node], of_stage_[stage][node]) <
+          std::pair(all_[best], of_stage_[stage][best])) {
+        best = node;
+      }
+    }
+    return static_cast<std::uint32_t>(best);
+  }
+  void Add(std::uint32_t stage, std::uint32_t node, double tasks) {
+    all_[node] += tasks;
+    of_stage_[stage][node] += tasks;
+  }
+
+ private:
+  std::vector<double> all_;                    // by node
+  std::vector<std::vector<double>> of_stage_;  // by stage and node
+};
+
+// Returns the demands by stage if any of the hosts has nodes.
+std::vector<TaskDemand> DemandsOf(const std::vector<StageWork>& stages,
+                                  const std::vector<SharedHost>& hosts) {
+  std::vector<TaskDemand> demands;
+  if (hosts.empty() || hosts.front().nodes == 0) return demands;
+  for (const StageWork& stage : stages) demands.push_back(stage.demand);
+  return demands;
+}
+
+HostUse Difference(const HostUse& after, const HostUse& before) {
+  HostUse use = {.seconds = after.seconds - before.seconds, .work = after.work - before.work};
+  for (std::size_t r = 0; r < kResources; ++r) use.bound[r] = after.bound[r] - before.bound[r];
+  return use;
+}
+
 }  // namespace
 
 class Placing::Impl {
@@ -115,7 +161,8 @@ class Placing::Impl {
         on_(on),
         options_(std::move(options)),
         children_(ChildrenOf(ParentsOf(stages))),
-        tasks_(options_.hosts) {
+        tasks_(options_.hosts, DemandsOf(stages, options_.hosts)),
+        has_nodes_(!options_.hosts.empty() && options_.hosts.front().nodes > 0) {
     parents_.resize(stages_.size());
     std::size_t owners = 0;
     for (const auto& children : children_) {
@@ -146,7 +193,9 @@ class Placing::Impl {
     for (std::uint32_t i = 0; i < stages_.size(); ++i) {
       for (std::uint32_t n = 0; n < stages_[i].running.size(); ++n) {
         const auto& hosts = options_.host_of_running[i];
-        const std::uint32_t host = n < hosts.size() ? hosts[n] : 0;
+        const std::uint32_t host = !nodes_.empty()    ? nodes_.Emptiest(i)
+                                   : n < hosts.size() ? hosts[n]
+                                                      : 0;
         if (!slots_on_.empty()) ++slots_on_[host].slots;
         Start({.stage = i, .task = n}, host, 1, 1);
       }
@@ -161,10 +210,13 @@ class Placing::Impl {
     }
     Settle();
     Dispatch();
+    if (options_.records_states) NoteState();
     do {
       while (const auto event = tasks_.Next(INFINITY)) Step(*event);
     } while (BeginHeld());
     result_.seconds = now_;
+    const std::vector<HostUse>& use = tasks_.UseUntil(now_);
+    for (std::size_t i = 0; i < use.size(); ++i) result_.stages[i].use = use[i];
     for (std::size_t i = 0; i < stages_.size(); ++i) {
       if (now_of_[i].pending == 0 && now_of_[i].running == 0) continue;
       result_.stages[i].end = result_.stages[i].settled = result_.seconds = kForever;
@@ -195,8 +247,8 @@ class Placing::Impl {
     std::uint32_t stage = 0;
     std::uint32_t host = 0;
     std::uint32_t wide = 1;    // number of concurrent tasks
-    std::uint64_t number = 0;  // in its stage
-    TaskSeconds seconds;       // of a held task
+    std::uint64_t number = 0;  // index in its stage
+    TaskSeconds seconds;       // for a held task
   };
 
   void Reset() {
@@ -220,9 +272,13 @@ class Placing::Impl {
     free_ = on_.cluster.capacity;
     slots_.Reset(stages_.size(), options_.warm_slots);
     slots_on_.clear();
-    for (std::uint32_t host = 0; host < options_.hosts.size(); ++host)
+    nodes_.Reset(has_nodes_ ? options_.hosts.size() : 0, stages_.size());
+    for (std::uint32_t host = 0; host < options_.hosts.size() && !has_nodes_; ++host) {
       slots_on_.push_back({0, host});
-    result_.stages.assign(stages_.size(), {.start = -1});
+    }
+    result_.stages.assign(stages_.size(), {.start = -1, .use = {}});
+    result_.states.clear();
+    state_ = {};
   }
 
   // Simulates one stage without pending tasks. No end depends on another, so the order is
@@ -235,6 +291,7 @@ class Placing::Impl {
       const double end = Clean((*seconds_of_)({.task = n}).total);
       (*on_end_)(0, n, end);
       stage.end = std::max(stage.end, end);
+      stage.busy += end;
     }
     if (!stages_[0].running.empty()) stage.settled = stage.end;
     result_.seconds = stage.settled;
@@ -303,14 +360,21 @@ class Placing::Impl {
     }
   }
 
+  void CountOnNode(std::uint32_t stage, std::uint32_t node, double containers) {
+    if (nodes_.empty()) return;
+    nodes_.Add(stage, node, containers * static_cast<double>(stages_[stage].tasks_per_container));
+  }
+
   // Starts `wide` concurrent tasks, each followed by others until it represents `in_row` tasks.
   void Start(const TaskStart& start, std::uint32_t host, std::uint32_t wide, double in_row) {
     const auto index = static_cast<std::uint32_t>(start.stage);
     Count(start.stage, wide);
+    CountOnNode(index, host, wide);
     StageNow& stage = now_of_[index];
     stage.running += wide;
     PlacedStage& placed = result_.stages[index];
     if (placed.start < 0) placed.start = now_;
+    placed.busy -= wide * now_;
     TaskSeconds seconds = (*seconds_of_)(start);
     seconds.total = Clean(seconds.total * in_row);
     seconds.delay = std::min(Clean(seconds.delay), seconds.total);
@@ -338,7 +402,38 @@ class Placing::Impl {
   }
 
   void BeginWork(std::uint32_t id, const TaskSeconds& seconds) {
-    tasks_.Begin(id, started_[id].host, now_, seconds.delay, seconds.total - seconds.delay);
+    const Task& task = started_[id];
+    tasks_.Begin({.task = id,
+                  .host = task.host,
+                  .at = now_,
+                  .delay = seconds.delay,
+                  .seconds = seconds.total - seconds.delay,
+                  .stage = task.stage,
+                  .wide = static_cast<double>(task.wide) *
+                          static_cast<double>(stages_[task.stage].tasks_per_container)});
+  }
+
+  // Starts a state if other stages run than before, and ends the state before it.
+  void NoteState() {
+    std::vector<PlacedState::Running> running;
+    for (std::size_t i = 0; i < now_of_.size(); ++i) {
+      if (now_of_[i].running > 0) running.push_back({.stage = i, .use = {}});
+    }
+    const bool is_same =
+        std::equal(running.begin(), running.end(), state_.stages.begin(), state_.stages.end(),
+                   [](const auto& a, const auto& b) { return a.stage == b.stage; });
+    if (is_same) return;
+    const std::vector<HostUse>& use = tasks_.UseUntil(now_);
+    if (use.empty()) return;
+    state_.end = now_;
+    for (PlacedState::Running& each : state_.stages) {
+      each.use = Difference(use[each.stage], each.use);
+    }
+    if (!state_.stages.empty() && state_.end > state_.start) {
+      result_.states.push_back(std::move(state_));
+    }
+    for (PlacedState::Running& each : running) each.use = use[each.stage];
+    state_ = {.start = now_, .stages = std::move(running)};
   }
 
   double Rank(std::size_t owner) const {
@@ -409,7 +504,7 @@ class Placing::Impl {
                                .left = stage.pending,
                                .place = is_bunched ? stage.bunches++ : stage.pending,
                                .warmth = WarmthOf(index, slot.ran)};
-      Start(start, HostOf(slot), wide, static_cast<double>(in_row));
+      Start(start, HostOf(index, slot), wide, static_cast<double>(in_row));
     }
   }
 
@@ -428,7 +523,8 @@ class Placing::Impl {
     return static_cast<std::uint32_t>(std::clamp(room, 1.0, 1e9));
   }
 
-  std::uint32_t HostOf(const Slot& slot) {
+  std::uint32_t HostOf(std::uint32_t stage, const Slot& slot) {
+    if (!nodes_.empty()) return nodes_.Emptiest(stage);
     if (slots_on_.empty()) return 0;
     if (slot.ran != kNever && slot.ran != kWarm) return slot.host;
     std::pop_heap(slots_on_.begin(), slots_on_.end(), std::greater<>());
@@ -452,6 +548,7 @@ class Placing::Impl {
     while (const auto event = tasks_.Next(now_ + kSumTolerance)) Happen(*event);
     Settle();
     Dispatch();
+    if (options_.records_states) NoteState();
   }
 
   void Happen(const RunningTasks::Event& event) {
@@ -467,8 +564,10 @@ class Placing::Impl {
     StageNow& stage = now_of_[task.stage];
     (*on_end_)(task.stage, task.number, now_);
     Count(task.stage, -static_cast<double>(task.wide));
+    CountOnNode(task.stage, task.host, -static_cast<double>(task.wide));
     slots_.Put(task.stage, task.host, task.wide);
     stage.running -= task.wide;
+    result_.stages[task.stage].busy += task.wide * now_;
     if (stage.is_full && stage.running < stages_[task.stage].at_once_max) {
       stage.is_full = false;
       MakeReady(task.stage);
@@ -485,7 +584,7 @@ class Placing::Impl {
   std::vector<std::uint32_t> parents_;  // number of parents
   double least_cores_ = INFINITY;       // smallest container that may have to wait
 
-  SecondsOf* seconds_of_ = nullptr;  // of the current run
+  SecondsOf* seconds_of_ = nullptr;  // argument of the current run
   LagOf* lag_of_ = nullptr;
   OnEnd* on_end_ = nullptr;
   double now_ = 0;
@@ -500,7 +599,10 @@ class Placing::Impl {
   std::vector<Resources> queue_used_;
   Resources free_;
   FreeSlots slots_;
+  const bool has_nodes_;             // its hosts are nodes
+  NodeTasks nodes_;                  // empty if there are no nodes
   std::vector<HostSlots> slots_on_;  // by host until the running tasks have started, then a heap
+  PlacedState state_;                // present state, with the uses before its start
   Placed result_;
 };
 

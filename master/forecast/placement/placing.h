@@ -1,4 +1,4 @@
-// Simulates an application task by task: the policy assigns each free container to a task ([BOE]
+// Simulates an application task by task. The policy assigns each free container to a task ([BOE]
 // Algorithm 2, with the track of a single task).
 //
 // A container that becomes free is a slot with a history. Its earlier tasks decide how warm it is
@@ -22,27 +22,28 @@ enum class Warmth {
   kFresh,  // the first task on its slot
   kFirst,  // the first task of its stage on its slot
   kRest,
-  kLast,  // no pending task of its stage: idle slots leave it more resources
+  kLast,  // none of its stage is pending, so idle slots leave it more resources
 };
 inline constexpr std::size_t kWarmths = 4;
 
 // A running task, or a task that starts.
 struct TaskStart {
   std::size_t stage = 0;
-  std::uint64_t task = 0;  // in its stage: running ones first, then in order of start
+  std::uint64_t task = 0;  // index in its stage: running tasks first, then in order of start
   std::uint64_t left = 0;  // pending tasks of the stage, without this one
-  // A counter that changes by one from start to start: `left`, which is the same at every update,
-  // or the number of the bunch, since bunches decrease `left` by more than one.
+  // A counter that changes by one with each start. It is `left`, which is the same at every update.
+  // If tasks start in bunches, which decrease `left` by more than one, it is the number of the
+  // bunch.
   std::uint64_t place = 0;
   Warmth warmth = Warmth::kRest;
 };
 
-// The time of such a task in seconds. Negative values count as zero; values above kForever or not
-// finite count as kForever.
+// The time of a task in seconds. Negative values count as zero; values above kForever or not finite
+// count as kForever.
 struct TaskSeconds {
   TaskSeconds(double in_all = 0, double fetches = 0) : total(in_all), delay(fetches) {}
   double total;  // from its start, or from now if it is running
-  double delay;  // the first part of `total`, without use of a processor (it fetches)
+  double delay;  // the first part of `total`, in which it fetches and uses no processor
 };
 inline constexpr double kForever = 1e15;
 
@@ -53,34 +54,50 @@ using LagOf = absl::FunctionRef<double(std::size_t stage)>;
 using OnEnd = absl::FunctionRef<void(std::size_t stage, std::uint64_t task, double at)>;
 
 struct PlacedStage {
-  double start = 0;    // of the first task that starts from now on; seconds from now
-  double end = 0;      // of the last task; 0 if no task remains
+  double start = 0;    // start of the first task that starts from now on
+  double end = 0;      // end of the last task; 0 if no task remains
   double settled = 0;  // when the stage and all its ancestors are over
+  double busy = 0;     // seconds from now on for which its tasks hold containers
+  HostUse use;         // use of hosts with nodes
+};
+
+// A period in which the same stages run ([BOE] 5.1.1).
+struct PlacedState {
+  double start = 0;  // seconds from now
+  double end = 0;
+  struct Running {
+    std::size_t stage = 0;
+    HostUse use;  // in this state
+  };
+  std::vector<Running> stages;  // by index
 };
 
 struct Placed {
-  double seconds = 0;  // to the end of the last stage
+  double seconds = 0;  // time until the end of the last stage
   std::vector<PlacedStage> stages;
+  std::vector<PlacedState> states;  // if they are recorded; in order
 };
 
 struct PlacingOptions {
   std::size_t warm_slots = 0;  // idle containers that have run a task
-  // The hosts on which tasks wait for processors; may be empty. New containers start on the
-  // emptiest host.
+  // The hosts whose resources tasks share; may be empty. All or none of them have nodes. If they
+  // have no nodes, new containers start on the emptiest host and stay there.
   std::vector<SharedHost> hosts;
   std::vector<std::vector<std::uint32_t>> host_of_running;  // by stage and running task
   // While many tasks of a stage remain, up to this many are simulated as one, concurrent or
-  // consecutive. It bounds the cost of untrusted jobs with millions of tasks. Stages in
+  // consecutive. This bounds the cost of untrusted jobs with millions of tasks. Stages in
   // `has_own_times` are exempt.
   std::uint64_t bunch = 1;
   std::vector<bool>
       has_own_times;  // by stage: tasks have individual times; missing entries are false
+  // Records the states of hosts with nodes. Cost: O(stages) at each step.
+  bool records_states = false;
 };
 
 // Simulates the same work repeatedly. Not thread-safe.
 class Placing {
  public:
-  // Returns the errors of Check().
+  // Creates a simulation. Errors: see Check().
   static absl::StatusOr<Placing> Create(const std::vector<StageWork>& stages, const Resourcing& on,
                                         PlacingOptions options = {});
   Placing(Placing&&) noexcept;

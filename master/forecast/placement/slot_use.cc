@@ -10,7 +10,7 @@ namespace tidemark::placement {
 namespace {
 
 // A number of running tasks counts if it lasted for this part of the time. Gaps between two tasks
-// of a slot fall below it, and ends that are reported late exceed it.
+// of a slot are shorter, as are surpluses while an end is reported late.
 constexpr double kHeldShare = 0.25;
 
 }  // namespace
@@ -108,14 +108,15 @@ void SlotUse::Apply(const Change& change, Use& use) {
     case Kind::kWaitEnds:
       use.waiting -= 1;
       if (use.waiting > 0) break;
-      // The short waits in which a small stage starts its tasks do not add up.
+      // The short waits in which small stages start their tasks must not add up.
       Learn(use);
       use.idle.Clear();
       break;
   }
 }
 
-// Returns the number of usable slots: the largest share in use at one time while tasks waited.
+// Returns the number of usable slots, which follows from the largest share in use at one time while
+// tasks waited.
 double SlotUse::FindSlots(double now, double slots) const {
   Use use = past_;
   for (const Change& change : changes_) {
@@ -128,7 +129,7 @@ double SlotUse::FindSlots(double now, double slots) const {
   return share > 0 ? std::clamp(std::round(share * slots), 1.0, slots) : slots;
 }
 
-// Finds stages that wait beside idle slots: an individual limit applies to them.
+// Finds stages that wait while slots are idle. An individual limit applies to each.
 void SlotUse::FindStages(double now, double slots, std::vector<std::uint64_t>& at_once_max) const {
   struct Stage {
     double running = 0;
@@ -139,7 +140,7 @@ void SlotUse::FindStages(double now, double slots, std::vector<std::uint64_t>& a
   };
   std::vector<Stage> stages(waits_until_.size());
   double running = past_.running;
-  double idle_seconds = 0;  // since all slots were in use, or slots were added
+  double idle_seconds = 0;  // time since all slots were in use, or slots were added
   std::uint64_t epoch = 0;  // number of times at which all slots were in use
   const auto account = [&](Stage& stage) {
     if (stage.epoch != epoch) {

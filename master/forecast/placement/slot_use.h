@@ -1,8 +1,8 @@
 // Estimates how many slots of a cluster can be in use, if tasks wait while slots are idle.
 //
 // A task may need more than a core: a GPU, a licence, memory, a place in a pool, an executor of its
-// resource profile. If tasks wait beside idle slots for some seconds, the number of running tasks
-// is assumed to be at its limit.
+// resource profile. If tasks wait while slots are idle for some seconds, the number of running
+// tasks is assumed to be at its limit.
 //
 // Not thread-safe. Times are seconds on any one clock.
 #pragma once
@@ -20,8 +20,8 @@ namespace tidemark::placement {
 
 class SlotUse {
  public:
-  // After this many seconds beside idle slots, waiting tasks are assumed to be unable to use them.
-  // Spark delays a task by 3 s to get a slot near its data (spark.locality.wait).
+  // Tasks that wait for this many seconds while slots are idle are assumed to be unable to use
+  // these slots. Spark delays a task by 3 s to get a slot near its data (spark.locality.wait).
   static constexpr double kIdleFor = 4;
 
   explicit SlotUse(std::size_t stages = 0) : waits_until_(stages, 0) {}
@@ -29,7 +29,7 @@ class SlotUse {
   // Changes the number of stages.
   void SetStages(std::size_t stages) { waits_until_.resize(stages, 0); }
 
-  // Adds `change` slots from `at` on; a negative number removes slots.
+  // Adds `change` slots at `at`; a negative number removes slots.
   void AddSlots(double at, double change) {
     changes_.push_back({at, Kind::kSlots, 0, change});
     if (change > 0) grown_at_ = std::max(grown_at_, at);
@@ -57,7 +57,7 @@ class SlotUse {
   void DropSlots();
 
  private:
-  // A time in which slots were idle while tasks waited, by the number of running tasks.
+  // The time in which slots were idle while tasks waited, by the number of running tasks.
   class IdleTime {
    public:
     void Add(double seconds, double running) {

@@ -1,0 +1,171 @@
+// Tests jobs whose tasks share the resources of nodes, from plans and profiles to the end of a
+// workflow.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "master/forecast/dag/jobs_application.h"
+#include "master/forecast/dag/live_workflow.h"
+#include "master/forecast/dag/task_model.h"
+#include "tests/dag/some_workflows.h"
+#include "tests/placement/some_stages.h"
+
+namespace tidemark::dag {
+namespace {
+
+using placement::Slots;
+using test::Second;
+
+// Returns a node of six cores whose file system reads 120 MB/s and whose network transfers 100
+// MB/s.
+Cluster SixCores(std::uint32_t slots) {
+  return {.slots = slots,
+          .nodes = 1,
+          .policy = SchedulingPolicy::kFair,
+          .node = ResourceProfile{.disk_read = 1e9,
+                                  .disk_write = 1e9,
+                                  .dfs_read = 1.2e8,
+                                  .dfs_write = 1e9,
+                                  .network = 1e8,
+                                  .cores = 6}};
+}
+
+double EndOf(const Outcome& outcome) {
+  return absl::ToDoubleSeconds(outcome.snapshot.estimate.remaining->median);
+}
+
+Outcome Estimated(const Plan& plan, std::uint32_t slots) {
+  const auto outcome = LiveWorkflow(plan, Second(0), {}).Estimate(Second(0), {.slots = slots});
+  EXPECT_TRUE(outcome.ok()) << outcome.status();
+  return outcome.value_or(Outcome());
+}
+
+// By hand: 60 tasks that read 128 MB each share 120 MB/s, which takes 64 s on any number of slots.
+TEST(SharedNodes, SlotsDoNotShortenAJobThatWaitsForItsDisk) {
+  JobProfile run = {.slots = 12,
+                    .map_tasks = 60,
+                    .split_bytes = 1.28e8,
+                    .map_selectivity = 0.001,
+                    .map_task_time = absl::Seconds(12.8),
+                    .map_task_variation = 0.05};
+  Plan plan = {.id = "ts-disk", .cluster = SixCores(12)};
+  plan.jobs = {{.name = "ts", .job_id = "ts-1", .profile = run}};
+  for (const std::uint32_t slots : {2, 4, 12, 60}) {
+    const Outcome outcome = Estimated(plan, slots);
+    EXPECT_NEAR(EndOf(outcome), 64, 3) << slots;
+    ASSERT_EQ(outcome.snapshot.stages.size(), 1u);
+    EXPECT_EQ(outcome.snapshot.stages[0].bottleneck, "file system read") << slots;
+    ASSERT_EQ(outcome.states.size(), 1u);
+    EXPECT_EQ(outcome.states[0].stages[0].id, outcome.snapshot.stages[0].id);
+  }
+}
+
+// By hand: 36 maps of 10 s of a core on six cores take 60 s alone. With a second job of the same
+// kind on six more slots, 72 tasks take 120 s. With a job that reads, the maps take 60 s.
+TEST(SharedNodes, AJobIsSlowedOnlyByJobsThatNeedItsResource) {
+  const JobProfile computes = {.slots = 6,
+                               .map_tasks = 36,
+                               .split_bytes = 1e3,
+                               .map_selectivity = 0.001,
+                               .map_task_time = absl::Seconds(10)};
+  const JobProfile reads = {.slots = 6,
+                            .map_tasks = 30,
+                            .split_bytes = 2.4e8,
+                            .map_selectivity = 0.001,
+                            .map_task_time = absl::Seconds(12)};
+  const auto end_with = [&](const JobProfile& other) {
+    Plan plan = {.id = "pair", .cluster = SixCores(12)};
+    plan.jobs = {{.name = "a", .job_id = "a-1", .profile = computes},
+                 {.name = "b", .job_id = "b-1", .profile = other}};
+    const Outcome outcome = Estimated(plan, 12);
+    return absl::ToDoubleSeconds(outcome.snapshot.children[0].estimate.remaining->median);
+  };
+  EXPECT_NEAR(end_with(computes), 120, 8);
+  EXPECT_NEAR(end_with(reads), 60, 5);
+}
+
+PastRun OneStage(double cpu_seconds) {
+  PastStage stage = {.name = "scan", .tasks = 12, .cpu_seconds = cpu_seconds};
+  for (std::vector<double>& seconds : stage.seconds) seconds = {10};
+  return {.slots = 12, .stages = {stage}};
+}
+
+// By hand: 12 tasks of 10 s on six cores use a core for 3 s each. If all compute at the same time,
+// they compute for 6 s and wait for 4 s, and a task alone takes 7 s. Otherwise they share cores for
+// less time, so a task alone takes slightly longer.
+TEST(SharedNodes, AStageOfAPastRunHasTheDemandOfItsProcessorTime) {
+  const StageDemand demand = DemandOf(MeasuredTaskOf(OneStage(3).stages[0]), 12, 12, SixCores(12));
+  EXPECT_GT(demand.alone, 0.7);
+  EXPECT_LT(demand.alone, 0.8);
+  ASSERT_EQ(demand.parts.size(), 2u);
+  EXPECT_NEAR(demand.parts[0].seconds, 4.0 / 7, 1e-6);
+  EXPECT_NEAR(demand.parts[1].needs[static_cast<std::size_t>(Resource::kCpu)], 3.0 / 7, 1e-6);
+  EXPECT_TRUE(DemandOf(MeasuredTaskOf(OneStage(0).stages[0]), 12, 12, SixCores(12)).parts.empty());
+  EXPECT_TRUE(DemandOf(MeasuredTaskOf(OneStage(3).stages[0]), 12, 12, {.slots = 12}).parts.empty());
+}
+
+// By hand: the stage takes 10 s as in its past run. If a second such application runs on 24 slots,
+// 24 tasks on six cores compute for 12 s and wait for 4 s.
+TEST(SharedNodes, WaitingApplicationsShareTheNodesOfTheirPastRuns) {
+  LiveJob job;
+  job.expected = {.map = {.tasks = 12},
+                  .stages = std::make_shared<const StageRuns>(StageRuns{OneStage(3)}),
+                  .is_known = true};
+  const auto end_of = [](const std::vector<LiveJob>& jobs) {
+    const auto forecast = ForecastApplication(ApplicationOfJobs(
+        jobs, placement::Parents(jobs.size()), Slots(24, placement::Policy::kFair),
+        {.common_deviation = 0}, SixCores(24)));
+    EXPECT_TRUE(forecast.ok()) << forecast.status();
+    return forecast.value_or(ApplicationForecast()).end.median;
+  };
+  EXPECT_NEAR(end_of({job}), 10, 1);
+  EXPECT_NEAR(end_of({job, job}), 16, 1.6);
+}
+
+LiveJob RunningMap(double remaining) {
+  LiveJob job = {.is_running = true};
+  placement::TaskPart computes = {.seconds = 1};
+  computes.needs[static_cast<std::size_t>(Resource::kCpu)] = 1;
+  job.expected = {.map = {.tasks = 1,
+                          .times = durations::TimeDistribution::Empirical({20}),
+                          .demand = {computes}},
+                  .is_known = true};
+  job.elapsed = 10;
+  job.map = {.running = 1};
+  job.forecast = RunningForecast{.remaining = remaining, .lower = remaining, .upper = remaining};
+  return job;
+}
+
+// Returns an application with one running task on two slots. Its finished tasks took 20 s and used
+// a core for 10 s.
+LiveJob RunningStage(double remaining) {
+  durations::RemainingStage stage = {.work = {.running = {10}}, .number = 3};
+  stage.times.of_task = {{remaining}};
+  stage.measured = {.seconds = 20, .cpu_seconds = 10};
+  LiveJob job = {.is_running = true, .elapsed = 10, .is_of_stages = true, .map = {.running = 1}};
+  job.forecast = RunningForecast{.remaining = remaining, .lower = remaining, .upper = remaining};
+  job.left = std::make_shared<const durations::RemainingStages>(
+      durations::RemainingStages{.stages = {stage}, .ends = {remaining}, .slots = 2});
+  return job;
+}
+
+// By hand: two running tasks share a core, each at half speed, as their forecasts of 10 s and 20 s
+// show. After 10 s the second has 5 s of work left and the core to itself.
+TEST(SharedNodes, ARunningJobGainsWhenAnotherEnds) {
+  const Cluster cluster = {.slots = 2, .node = ResourceProfile{.cores = 1}};
+  for (const auto& jobs : {std::vector{RunningMap(10), RunningMap(20)},
+                           std::vector{RunningStage(10), RunningStage(20)}}) {
+    const auto forecast = ForecastApplication(
+        ApplicationOfJobs(jobs, {{}, {}}, Slots(2), {.common_deviation = 0}, cluster));
+    ASSERT_TRUE(forecast.ok()) << forecast.status();
+    EXPECT_NEAR(forecast->owner_ends[0].median, 10, 0.4) << jobs[0].is_of_stages;
+    EXPECT_NEAR(forecast->owner_ends[1].median, 15, 0.6) << jobs[0].is_of_stages;
+  }
+}
+
+}  // namespace
+}  // namespace tidemark::dag
