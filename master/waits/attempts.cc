@@ -17,9 +17,9 @@ double WaitedFor(const Piece& piece, bool with_service) {
   return seconds;
 }
 
-// Connectors measure collections, fetches and writes by the clock, so these include the waits for a
-// processor, and a fetch includes collections. The part of them that does not fit into the seconds
-// in which they can have happened was counted twice.
+// Connectors measure collections, fetches and writes with a clock, so these include the waits for
+// a processor, and a fetch includes collections. If these waits do not fit into the time in which
+// they can have happened, the excess was counted twice.
 void CutDoubleCounts(double seconds, Piece& piece) {
   PerWaitReason<Use>& of = piece.use.of;
   const auto waited = [&](WaitReason resource) { return of[resource].wait_seconds.value_or(0); };
@@ -122,7 +122,7 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
     running.moving_from = piece.from;
     running.waited_since = 0;
   }
-  // A wait that began before the piece covers at most the whole piece.
+  // A wait that began before the piece is limited to the length of the piece.
   const double waited = WaitedFor(piece, /*with_service=*/false) + moved;
   running.waited_since += std::min(waited, piece.seconds());
   running.reported_at = at;

@@ -1,5 +1,6 @@
 // Turns the totals that attempts report into pieces. Totals count from the start of an attempt, so
-// that a lost report loses nothing. The difference of two reports lies between them.
+// a lost report loses nothing. The difference between two reports belongs to the time between
+// them.
 #pragma once
 
 #include <cstddef>
@@ -16,33 +17,33 @@ enum class Attempt : std::uint64_t {};  // the caller chooses the number
 // The running attempts. An attempt counts until its last report or its end, so a silent attempt
 // that never ends stops being a neighbour.
 //
-// Cost: O(1) a call. Memory: O(running attempts), at most `attempts_max`; further attempts are
-// counted but not tracked. Not thread-safe.
+// O(1) per call. Memory: O(running attempts), at most `attempts_max`; further attempts are counted
+// but not tracked. Not thread-safe.
 class Attempts {
  public:
   explicit Attempts(std::size_t attempts_max = 1'000'000) : attempts_max_(attempts_max) {}
 
-  // Records that the attempt has a slot. With `queued_at`, returns the piece of its time in the
-  // queue: a wait of that length for one slot. Returns nullopt without `queued_at`, if the attempt
-  // runs already, or if `queued_at` is after `at`.
+  // Records that the attempt has a slot. If `queued_at` is set, returns the piece of its time in
+  // the queue, which is a wait of that length for one slot. Returns nullopt if `queued_at` is
+  // unset or after `at`, or if the attempt already runs.
   std::optional<Piece> Start(Attempt attempt, Stage stage, Host host, double at,
                              std::optional<double> queued_at = std::nullopt, Pool pool = {});
 
   // Takes totals since the start, as of `at`, and returns the growth since the previous report.
-  // Empty totals are unmeasured. Returns nullopt if the attempt does not run, or if `at` is before
+  // Unset totals are unmeasured. Returns nullopt if the attempt does not run, or if `at` is before
   // the previous report.
   //
   // The growth of a total is spread evenly over the time since that total was last known, and the
-  // piece receives its part. A total
-  // that falls is unknown until it grows again. A wait is cut to the attempt's age.
+  // piece receives its part. A total that falls is unknown until it grows again. A wait is limited
+  // to the attempt's age.
   //
   // Waits are reported when they are over, so a piece may hold a wait longer than itself. Waits
-  // that were counted twice are cut: memory to the time beside the processor wait, and waits that
-  // include service to the time beside both.
+  // that were counted twice are cut. The wait for memory is limited to the time outside of the
+  // processor wait. Waits that include service are limited to the time outside of both.
   std::optional<Piece> Report(Attempt attempt, double at, const TaskUse& totals);
 
-  // Ends the attempt with its last report. Without totals the attempt was lost or killed, but ran
-  // until `at`.
+  // Ends the attempt with its last report. If `totals` is unset, the attempt was lost or killed,
+  // but ran until `at`.
   std::optional<Piece> End(Attempt attempt, double at,
                            const std::optional<TaskUse>& totals = std::nullopt);
 

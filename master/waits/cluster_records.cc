@@ -132,7 +132,7 @@ bool ClusterRecords::ForgetEnded(const TrackedJob* of) {
   return !ended.empty();
 }
 
-// REQUIRES: the job has no entry of the query and its stages, or is itself removed.
+// REQUIRES: the job has no entry for the query and its stages, or is itself removed.
 void ClusterRecords::Forget(Query gone) {
   TrackedQuery& record = query(gone);
   for (const Stage s : record.stages) {

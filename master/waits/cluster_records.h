@@ -1,5 +1,5 @@
 // The jobs, queries, stages and hosts of a cluster, by name and by the numbers that the rest of
-// this room uses for them. Numbers of removed entries are reused.
+// this directory uses. Numbers of removed entries are reused.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +25,9 @@ enum class JobNumber : std::uint32_t {};
 inline constexpr Stage kForgottenStage{0};
 inline constexpr Query kForgottenQuery{0};
 
+// Limits the memory of a stage. Depths only weigh the stages of a query against each other.
+inline constexpr std::size_t kParentsMax = 64;
+
 struct KnownExecutor {
   std::string host;
   std::uint32_t slots = 0;
@@ -42,7 +45,7 @@ struct TrackedJob {
   std::string run_uid;
   absl::Time since;
   double began_at = 0;        // its submission or its first event, whichever was earlier
-  bool is_seen_whole = true;  // from its first event on
+  bool is_seen_whole = true;  // true if observed from its first event on
   bool is_closed = false;
   bool is_partial = false;  // a part of it is not tracked
   std::map<std::string, EventSource> sources;
@@ -69,8 +72,8 @@ struct LongestAttempt {
   AttemptId attempt;
   std::string host;          // empty if unknown
   double seconds = 0;        // from its start to its end
-  double own_seconds = 0;    // without its waits
-  double group_seconds = 0;  // of its longest key group; 0 if unknown
+  double own_seconds = 0;    // excludes waits that do not include service
+  double group_seconds = 0;  // duration of the task's longest key group; 0 if unknown
   std::uint64_t group_bytes = 0;
 };
 
@@ -80,14 +83,15 @@ struct TrackedStage {
   bool has_query = false;  // an event named the query
   std::uint32_t attempt = 0;
   bool is_open = false;
-  std::optional<double> opened_at;  // of this attempt
+  std::optional<double> opened_at;  // start of this attempt of the stage
   bool has_started = false;
   double full_seconds = 0;  // its wait before its first task while no slot was free
   double full_until = 0;
   StageKind kind = StageKind::kUnknown;
-  std::string data_name;    // its key in PastInput::stages; empty if it has none
-  std::uint64_t tasks = 0;  // of this attempt; 0 if unknown
-  // Successful tasks. Own seconds exclude the waits without service.
+  std::vector<std::uint32_t> parents;  // at most kParentsMax stage numbers of the job
+  std::string data_name;               // its key in PastInput::stages; empty if it has none
+  std::uint64_t tasks = 0;             // number of tasks of this attempt; 0 if unknown
+  // Successful tasks. Own seconds exclude the waits that do not include service.
   std::uint64_t ended = 0;
   double ended_seconds = 0;
   double ended_own_seconds = 0;
@@ -109,10 +113,10 @@ class ClusterRecords {
   const TrackedJob& job(JobNumber number) const { return jobs_.at(number); }
   const std::map<JobNumber, TrackedJob>& jobs() const { return jobs_; }
   std::map<JobNumber, TrackedJob>& jobs() { return jobs_; }
-  // Returns the ids of all jobs, sorted.
+  // Returns the IDs of all jobs, sorted.
   std::vector<std::string> JobIds() const;
 
-  // A job has room for at most half of all queries and stages.
+  // One job has room for at most half of all queries and stages.
   bool JobHasRoomForQuery(const TrackedJob& job) const;
   bool JobHasRoomForStage(const TrackedJob& job) const;
   bool HasRoomForQuery() const { return queries_.size() - free_queries_.size() <= stages_max_; }
@@ -125,8 +129,8 @@ class ClusterRecords {
   TrackedStage& stage(Stage stage) { return stages_[static_cast<std::size_t>(stage)]; }
   const TrackedStage& stage(Stage stage) const { return stages_[static_cast<std::size_t>(stage)]; }
 
-  // Returns the host of that name. A host without a name, or without room, belongs to the query
-  // alone, so that its tasks meet no other query there.
+  // Returns the host of that name. If the name is empty or there is no room, the host belongs only
+  // to the query, so that its tasks meet no other query there.
   Host HostOf(const std::string& name, Query query);
   bool HasRoomForHost(const std::string& name) const;
   // Frees the numbers of all hosts but `used`.
@@ -139,14 +143,14 @@ class ClusterRecords {
   // ended.
   bool ForgetEnded(const TrackedJob* of = nullptr);
   void ForgetJob(JobNumber number);
-  // Removed stages whose numbers are still in use by sums.
+  // Returns the removed stages whose numbers are still in use by sums.
   const absl::flat_hash_set<Stage>& forgotten() const { return forgotten_; }
   std::size_t stages() const { return stages_.size(); }
   // Frees the numbers of removed stages. REQUIRES: no sum uses them.
   void FreeForgotten();
 
  private:
-  // The first of the numbers of unnamed hosts, by query.
+  // The first number of unnamed hosts, which are numbered by query.
   static constexpr std::uint32_t kFirstUnnamed = 1U << 30;
 
   void Forget(Query query);

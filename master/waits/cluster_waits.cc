@@ -1,6 +1,7 @@
 #include "master/waits/cluster_waits.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <set>
@@ -9,13 +10,14 @@
 #include <variant>
 
 #include "master/facts/report_times.h"
+#include "master/waits/cluster_contention.h"
 #include "master/waits/explain_query.h"
 
 namespace tidemark::waits {
 namespace {
 
-// All reports about an instant have arrived this long after it. Chosen by hand; agents send once a
-// second.
+// All reports about an instant are assumed to arrive within this time. Chosen by hand; agents send
+// once a second.
 constexpr double kUnderwaySeconds = 3;
 
 std::optional<double> Seconds(const std::optional<absl::Duration>& time) {
@@ -47,7 +49,7 @@ facts::LostShare ShareOf(const LostSeconds& cost, double ran) {
           .upper = part(cost.limits.upper)};
 }
 
-// Replaces the totals that are known in `by`, and keeps the others.
+// Replaces the totals that are known in `by` and keeps the others.
 void Replace(const TaskUse& by, TaskUse& totals) {
   const auto replace = [](const std::optional<double>& known, std::optional<double>& total) {
     if (known) total = known;
@@ -63,6 +65,9 @@ void Replace(const TaskUse& by, TaskUse& totals) {
 void Describe(const StageOpened& opened, TrackedStage& record) {
   if (opened.task_count) record.tasks = *opened.task_count;
   if (opened.kind != StageKind::kUnknown) record.kind = opened.kind;
+  const std::size_t parents = std::min(opened.parents.size(), kParentsMax);
+  record.parents.assign(opened.parents.begin(),
+                        opened.parents.begin() + static_cast<std::ptrdiff_t>(parents));
   if (opened.kind == StageKind::kMap || opened.kind == StageKind::kReduce) return;
   if (!opened.signature.empty() || record.data_name.empty()) {
     record.data_name = opened.signature.empty() ? opened.name : opened.signature;
@@ -235,7 +240,7 @@ void ClusterWaits::AddTotals(JobNumber number, const AttemptId& id, TaskUse use,
   if (running == nullptr) return;
   std::optional<double>& wait_seconds = use.of[WaitReason::kProcessor].wait_seconds;
   running->reports_processor_wait = running->reports_processor_wait || wait_seconds;
-  // Without a total of the attempt, use that of the reducing thread since its start.
+  // If the attempt reports no total, use that of the reducing thread since its start.
   if (reducing && !running->reports_processor_wait) wait_seconds = Seconds(reducing->waited);
   Replace(use, running->totals);
   running->reported_at =
@@ -379,7 +384,7 @@ void ClusterWaits::End(const Key& key, double at, bool is_good) {
     double own = seconds;
     for (const WaitReason reason : kWaitReasons) own -= running.waited[reason];
     own = std::max(0.0, own);
-    // An attempt without a duration, as after a clock step, must not lower the mean.
+    // An attempt without a duration, for example after a clock step, must not lower the mean.
     if (seconds > 0) ++record.ended;
     record.ended_seconds += seconds;
     record.ended_own_seconds += own;
@@ -480,12 +485,12 @@ void ClusterWaits::Finish() {
   for (const auto& [number, job] : records_.jobs()) {
     if (!job.is_closed) EndAll(number);
   }
-  // One second later, so that pieces that end now are folded.
+  // Advances one second further, so that pieces that end now are folded.
   contention_.Advance(now_ + 1);
 }
 
-// Removes some of the oldest ended queries, of all jobs or of one. Removes several at a time, since
-// it visits all sums. Returns false if all queries run.
+// Removes some of the oldest ended queries, of all jobs or of one. Removes several at a time,
+// since each removal visits all sums. Returns false if all queries run.
 bool ClusterWaits::MakeRoom(const TrackedJob* of) {
   const bool only_drop = !records_.forgotten().empty() && of == nullptr;
   if (!only_drop) {
@@ -528,7 +533,7 @@ void ClusterWaits::DropForgotten() {
   records_.FreeForgotten();
 }
 
-// Includes the hosts of running tasks, which may not be in the sums yet.
+// Includes the hosts of running tasks, which may not be in the sums.
 std::vector<std::string> ClusterWaits::HostsOf(std::span<const Query> queries,
                                                const std::optional<absl::Duration>& last) const {
   std::vector<Stage> stages;
@@ -579,13 +584,22 @@ std::optional<Explanation> ClusterWaits::Ask(const std::string& job_id,
   for (std::size_t q = left_out; q < queries.size(); ++q) {
     std::optional<QueryWaits> waits =
         ExplainQuery(records_, contention_, queries[q], question, now_);
-    if (!waits) continue;
-    if (waits->culprits.size() > question.culprits_max) {
-      waits->culprits.resize(question.culprits_max);
-    }
-    explanation.queries.push_back(*std::move(waits));
+    if (waits) explanation.queries.push_back(*std::move(waits));
   }
+  SelectCauses(question, explanation);
   return explanation;
+}
+
+void ClusterWaits::AddContention(const std::string& job_id, ContentionSums& sums) const {
+  const auto number = records_.FindJob(job_id);
+  if (!number) return;
+  const ContentionQuestion& question = sums.question();
+  const std::optional<Explanation> explanation = Ask(job_id, sums.QuestionOfJob());
+  JobGraph graph;
+  if (sums.wants_graph()) {
+    graph = GraphOf(records_, contention_, *number, question.query, Seconds(question.last));
+  }
+  sums.Add(records_, *explanation, graph);
 }
 
 std::vector<LossesTo> ClusterWaits::Losses(const std::string& job_id, const std::set<QueryName>& to,

@@ -1,8 +1,8 @@
-// Folds events, of a log or live, into the waits of the queries of all jobs and their causes
-// (docs/internals/waits.md).
+// Turns events, live or from a log, into the waits of the queries of all jobs and the causes of
+// these waits (docs/internals/waits.md).
 //
-// A query is a group of stages: a SQL execution, or a job of Spark outside of any. Stages without a
-// group form a query without a name. Pure.
+// A query is a group of stages: a SQL execution, or a Spark job that belongs to none. Stages
+// without a group form a query without a name. Pure.
 #pragma once
 
 #include <compare>
@@ -28,6 +28,8 @@
 
 namespace tidemark::waits {
 
+class ContentionSums;
+
 struct QueryName {
   std::string job_id;
   std::string query;  // empty if the job names none
@@ -46,7 +48,7 @@ struct LossesTo {
 };
 
 // The time by which a job ended later because of one query of another job, for all resources but
-// slots. Seconds, lower <= seconds <= upper.
+// slots. In seconds; lower <= seconds <= upper.
 struct CostOf {
   QueryName query;
   double seconds = 0;
@@ -59,25 +61,26 @@ struct CostOf {
 struct ClusterLimits {
   // Also the limit of queries, and of stage names in past runs. A job may use half of it.
   std::size_t stages_max = 20'000;
-  std::size_t hosts_max = 10'000;      // that have a sum or a running task
+  std::size_t hosts_max = 10'000;      // hosts that have a sum or a running task
   std::size_t meetings_max = 200'000;  // about 30 MB
-  std::size_t attempts_max = 200'000;  // running
+  std::size_t attempts_max = 200'000;  // running attempts
 };
 
-// Slots belong to each job, since it is unknown which jobs share a pool. Jobs share hosts of the
+// Each job has its own slots, since it is unknown which jobs share a pool. Jobs share hosts of the
 // same name.
 //
-// Cost: Apply() O(1), but O(open stages of the job) when its slots fill up; Advance() that of
-// Contention and O(running attempts); Ask() O(meetings of the job's stages).
-// Memory: that of Contention, and O(queries + stages + hosts + running attempts), within
-// ClusterLimits. Not thread-safe. Deterministic in the order of calls, up to rounding.
+// Apply() takes O(1), but O(open stages of the job) when its slots fill up. Advance() takes
+// O(running attempts) in addition to the cost of Contention::Advance(). Ask() takes O(meetings of
+// the job's stages). Memory: that of Contention, and O(queries + stages + hosts + running
+// attempts), within ClusterLimits. Not thread-safe. Deterministic in the order of calls, up to
+// rounding.
 class ClusterWaits {
  public:
   explicit ClusterWaits(const ClusterLimits& limits = {});
 
-  // Adds a job that ran before its first event: its time until `now` was not observed.
+  // Adds a job that ran before its first event. Its time until `now` was not observed.
   void Resume(const std::string& job_id, const std::string& run_uid, absl::Time now);
-  // Folds an event. Events must be in order within a source, without duplicates. An event that
+  // Applies an event. Events must be in order within a source, without duplicates. An event that
   // contradicts earlier ones is ignored.
   void Apply(const Event& event);
   // Advances the clock of Event::arrived_at to `now` and folds past pieces into sums.
@@ -87,24 +90,26 @@ class ClusterWaits {
   // Replaces the input of past runs of the job's newest run. Ignores an unknown job. Stores nothing
   // if there are too many stages.
   void SetPastInput(const std::string& job_id, PastInput past);
-  // Forgets the job. Does nothing if the job is unknown.
+  // Removes the job. Does nothing if the job is unknown.
   void Forget(const std::string& job_id);
 
   // Answers the question about the newest run of the job. Returns nullopt if the job is unknown.
   std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question) const;
+  // Adds the newest run of the job to the contention of the cluster. Does nothing if the job is
+  // unknown. O(m log n) for m stages and meetings of the job and n in total.
+  void AddContention(const std::string& job_id, ContentionSums& sums) const;
   // Returns the losses of the newest run of the job to at most `most` queries of `to`, the worst
-  // first. Only queries of other jobs that run tasks now count. Covers the time `last`, in minutes,
-  // or all time.
-  // Cost: O(running attempts); if a query of `to` runs, also O(meetings of the job's stages, and
-  // `most` x its stages).
+  // first. Counts only queries of other jobs that run tasks now. Covers the most recent time
+  // `last`, in whole minutes, or all time if unset. O(running attempts). If a query of `to` runs,
+  // also O(meetings of the job's stages + `most` x its stages).
   std::vector<LossesTo> Losses(const std::string& job_id, const std::set<QueryName>& to,
                                std::size_t most, const std::optional<absl::Duration>& last) const;
   // Returns by how much later the job ended, or has progressed so far, because of queries of `to`,
-  // whether or not they run tasks. Stages that followed one another are added up, across all
-  // queries. Cost: O(meetings of the job's stages).
+  // whether or not they run tasks. Adds up stages that followed one another, across all queries.
+  // O(meetings of the job's stages).
   std::vector<CostOf> Costs(const std::string& job_id, const std::set<QueryName>& to,
                             std::size_t most, const std::optional<absl::Duration>& last) const;
-  // Returns the ids of all jobs, sorted.
+  // Returns the IDs of all jobs, sorted.
   std::vector<std::string> jobs() const { return records_.JobIds(); }
 
  private:
@@ -116,8 +121,8 @@ class ClusterWaits {
     double from = 0;
     double flushed_at = 0;                // the last report to Attempts
     double reported_at = 0;               // the time of `totals`
-    bool reports_processor_wait = false;  // as a total of the attempt
-    TaskUse totals;                       // that arrived after flushed_at
+    bool reports_processor_wait = false;  // true if the attempt reports this wait as a total
+    TaskUse totals;                       // totals that arrived after flushed_at
     // The last known totals; 0 for reasons whose wait includes service.
     PerWaitReason<double> waited;
     double input_bytes = 0;  // the size of its input; 0 if unknown
@@ -167,8 +172,9 @@ class ClusterWaits {
   ClusterRecords records_;
   Attempts attempts_;
   Contention contention_;
-  bool is_over_ = false;             // the sums are at their limit, and no query can be removed
-  bool has_searched_hosts_ = false;  // for unused hosts, since the last query was removed
+  bool is_over_ = false;  // the sums are at their limit, and no query can be removed
+  // true if unused hosts were searched since the last query was removed
+  bool has_searched_hosts_ = false;
   absl::flat_hash_map<Key, Running> running_;
   std::uint64_t attempts_seen_ = 0;
 };

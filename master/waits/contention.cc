@@ -43,7 +43,7 @@ void Contention::Advance(double until) {
   for (const auto& [host, pieces] : pending_) {
     for (const Piece& piece : pieces) from = std::min(from, piece.from);
   }
-  // Time before the kept slices is folded immediately, regardless of its length.
+  // Time before the kept slices is folded in one step, regardless of its length.
   const double kept_from =
       slices_.seconds * (std::floor(until / slices_.seconds) - static_cast<double>(slices_.kept));
   while (from < until) {
@@ -144,6 +144,23 @@ Ledger Contention::Of(std::span<const Stage> targets,
     }
   }
   return of;
+}
+
+Ledger Contention::WithSources(std::span<const Stage> targets,
+                               const std::optional<double>& last_seconds) const {
+  Ledger ledger = Of(targets, last_seconds);
+  std::set<StageHost> sources;
+  for (const auto& [key, met] : ledger.meetings) {
+    const StageHost source = {key.source, key.host};
+    if (!ledger.stages.contains(source)) sources.insert(source);
+  }
+  for (const StageHost& source : sources) {
+    if (!last_seconds) ledger.MergeStage(before_, source);
+    for (const Slice& slice : recent_) {
+      if (!last_seconds || IsWithin(slice, *last_seconds)) ledger.MergeStage(slice.ledger, source);
+    }
+  }
+  return ledger;
 }
 
 void Contention::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {

@@ -23,8 +23,8 @@ struct Slices {
   std::size_t kept = 10;
 };
 
-// Add() known pieces, Advance() to an instant before which no further piece is expected, then query
-// the sums.
+// Call Add() with known pieces and Advance() to an instant before which no further piece is
+// expected. Then query the sums.
 //
 // Memory: O(unfolded pieces + hosts x stages that met there, for the whole time and for each kept
 // slice). Not thread-safe. Deterministic in the order of calls. The order of pieces between two
@@ -33,32 +33,38 @@ class Contention {
  public:
   explicit Contention(const Slices& slices = {}) : slices_(slices) {}
 
-  // Returns an error of CheckPiece() without a change. A piece before the instant of the last
-  // Advance() is too late to meet others, but counts in its own sums. Cost: O(1), or O(log stages)
-  // for a late piece.
+  // Fails as CheckPiece() does, and then changes nothing. A piece before the instant of the last
+  // Advance() is too late to meet others, but counts in its own sums. O(1), or O(log n) for a late
+  // piece among n stages.
   absl::Status Add(const Piece& piece);
 
   // Folds all pieces before `until`. Does nothing if `until` is not finite or not after the
-  // previous one. Cost: that of Sweep() over the unfolded pieces, once for each slice.
+  // `until` of the previous call. Costs as much as Sweep() over the unfolded pieces, once for each
+  // slice.
   void Advance(double until);
 
-  // Returns the sums until the last Advance(). Cost: O(hosts x stages that met there), a copy.
+  // Returns a copy of the sums until the last Advance(). O(hosts x stages that met there).
   Ledger Whole() const;
 
   // Returns the sums of the last `seconds` before the last Advance(), rounded up to whole slices
   // and limited to kept slices.
   Ledger Last(double seconds) const;
 
-  // Returns the sums of these targets only, as Delays() needs them. Cost: O(their meetings), and a
-  // logarithm.
+  // Returns the sums of these targets only, as Delays() needs them. O(m log n) for m meetings of
+  // the targets and n in total.
   Ledger Of(std::span<const Stage> targets,
             const std::optional<double>& last_seconds = std::nullopt) const;
 
-  // Removes these stages, so that their numbers can be reused. Waits that they caused are
-  // attributed to `instead`. REQUIRES: none of them runs. Cost: O(all sums).
+  // Returns the sums of Of() and the sums of the stages that met the targets, as Explain() needs
+  // them.
+  Ledger WithSources(std::span<const Stage> targets,
+                     const std::optional<double>& last_seconds = std::nullopt) const;
+
+  // Removes these stages, so that their numbers can be reused. Attributes waits that they caused
+  // to `instead`. REQUIRES: none of these stages runs. O(all sums).
   void Forget(const absl::flat_hash_set<Stage>& gone, Stage instead);
 
-  // Returns the hosts that have a sum or an unfolded piece. Cost: O(all sums).
+  // Returns the hosts that have a sum or an unfolded piece. O(all sums).
   absl::flat_hash_set<Host> Hosts() const;
   // Returns the instant at which the period of Last() starts.
   double LastBegins(double seconds) const;
@@ -66,8 +72,8 @@ class Contention {
   // Returns the number of kept meetings; a meeting counts once for each slice that has it.
   std::size_t meetings() const;
   double folded_until() const { return folded_until_; }  // 0 before the first Advance()
-  std::size_t pending() const;                           // pieces
-  double late_seconds() const { return late_seconds_; }  // of tasks in late pieces
+  std::size_t pending() const;                           // unfolded pieces
+  double late_seconds() const { return late_seconds_; }  // task seconds in late pieces
 
  private:
   struct Slice {

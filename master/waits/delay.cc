@@ -8,8 +8,9 @@
 namespace tidemark::waits {
 namespace {
 
-// Returns the seconds that a unit takes without neighbours: the least observed time, or less if
-// ServiceSeconds() is less; 0 if waits do not include service. Returns nullopt if it is unknown.
+// Returns the seconds that a unit takes if there are no neighbours, which is the smaller of the
+// least observed time and ServiceSeconds(). Returns 0 if waits do not include service. Returns
+// nullopt if the time is unknown.
 std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, WaitReason resource) {
   if (!InfoOf(resource).includes_service) return 0;
   std::optional<double> least;
@@ -51,7 +52,7 @@ double LackedSlotSeconds(const Ledger& ledger, Stage stage) {
   return lacked;
 }
 
-// Returns the seconds by which the stage is delayed for each second that its tasks waited.
+// Returns the seconds by which one second of waiting of its tasks delays the stage.
 double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, WaitReason resource) {
   if (IsQueue(host)) {
     const Time time = TimeOf(ledger, stage);
@@ -62,25 +63,6 @@ double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, WaitRea
   if (found == ledger.stages.end()) return 0;
   const Waited& waited = found->second.waited[resource];
   return waited.wait_seconds > 0 ? waited.stage_seconds / waited.wait_seconds : 0;
-}
-
-template <typename Of, typename Key>
-std::vector<Ranked<Of>> Top(std::span<const Delay> delays, std::span<const QueryStage> stages,
-                            std::size_t k, Key key) {
-  std::map<Of, double> sums;
-  for (const Delay& delay : delays) {
-    const auto target = static_cast<std::size_t>(delay.target);
-    const auto source = static_cast<std::size_t>(delay.source);
-    if (target >= stages.size() || source >= stages.size()) continue;
-    if (stages[source].query == stages[target].query) continue;
-    sums[key(delay)] += delay.task_seconds;
-  }
-  std::vector<Ranked<Of>> ranked;
-  for (const auto& [of, seconds] : sums) ranked.push_back({of, seconds});
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
-  ranked.resize(std::min(k, ranked.size()));
-  return ranked;
 }
 
 }  // namespace
@@ -115,20 +97,20 @@ std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) 
 
 std::vector<Ranked<Query>> DelayingQueries(std::span<const Delay> delays,
                                            std::span<const QueryStage> stages, std::size_t k) {
-  return Top<Query>(delays, stages, k, [&](const Delay& delay) {
-    return stages[static_cast<std::size_t>(delay.source)].query;
-  });
-}
-
-std::vector<Ranked<WaitReason>> DelayingResources(std::span<const Delay> delays,
-                                                  std::span<const QueryStage> stages,
-                                                  std::size_t k) {
-  return Top<WaitReason>(delays, stages, k, [](const Delay& delay) { return delay.resource; });
-}
-
-std::vector<Ranked<Host>> DelayingHosts(std::span<const Delay> delays,
-                                        std::span<const QueryStage> stages, std::size_t k) {
-  return Top<Host>(delays, stages, k, [](const Delay& delay) { return delay.host; });
+  std::map<Query, double> sums;
+  for (const Delay& delay : delays) {
+    const auto target = static_cast<std::size_t>(delay.target);
+    const auto source = static_cast<std::size_t>(delay.source);
+    if (target >= stages.size() || source >= stages.size()) continue;
+    if (stages[source].query == stages[target].query) continue;
+    sums[stages[source].query] += delay.task_seconds;
+  }
+  std::vector<Ranked<Query>> ranked;
+  for (const auto& [query, seconds] : sums) ranked.push_back({query, seconds});
+  std::stable_sort(ranked.begin(), ranked.end(),
+                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
+  ranked.resize(std::min(k, ranked.size()));
+  return ranked;
 }
 
 std::vector<Limits> LimitsOf(std::span<const Neighbour> neighbours) {

@@ -1,6 +1,7 @@
 #include "master/waits/explain_query.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -14,7 +15,8 @@
 namespace tidemark::waits {
 namespace {
 
-// The permitted overlap of stages that follow one another: instants are rounded to milliseconds.
+// The permitted overlap of stages that follow one another, since instants are rounded to
+// milliseconds.
 constexpr double kRoundingSeconds = 0.002;
 // A wait that is known for this part of the task time counts as fully known. The end of an attempt
 // often arrives a moment after its last totals. Chosen by hand.
@@ -25,7 +27,7 @@ constexpr double kOwnShare = 0.5;
 constexpr double kRoundingShare = 1e-9;
 constexpr Query kUnreportedQuery{UINT32_MAX};
 
-// Sums over the stages of a query that followed one another.
+// Sums over those stages of a query that followed one another.
 struct Sums {
   double lasted = 0;
   PerWaitReason<QueryWait> waits;
@@ -52,7 +54,7 @@ LostSeconds Cut(const LostSeconds& cost, double part, double most) {
           .limits = {.lower = cut(cost.limits.lower), .upper = cut(cost.limits.upper)}};
 }
 
-// Cuts the sums to the length of the query or job, which reports may contradict.
+// Reduces the sums to the length of the query or job if contradictory reports exceed it.
 void CutTo(double seconds, Sums& sums) {
   const double part = sums.lasted > seconds ? seconds / sums.lasted : 1;
   for (const WaitReason resource : kWaitReasons) {
@@ -134,7 +136,7 @@ class Explainer {
       const auto& [resource, host] = where;
       if (IsQueue(host)) continue;
       Waiting waiting = WaitingOf(ledger, {stage, host}, resource, /*part=*/1);
-      waiting.stage_seconds_each = 1;  // task seconds count in full
+      waiting.stage_seconds_each = 1;  // task seconds are counted in full
       AddCosts(resource, host, waiting, neighbours, sums);
     }
     for (const auto& [who, cost] : sums.causes) losses.others[std::get<Query>(who)] += cost;
@@ -161,8 +163,9 @@ class Explainer {
     return ran;
   }
 
-  // Returns stages that followed one another, backwards from the end: each time the last stage that
-  // had ended before. The parents of stages do not show the order of a query's jobs.
+  // Returns stages that followed one another, the last one first. Each is the last stage that had
+  // ended before the next one began. The parents of stages do not show the order of a query's
+  // jobs.
   static std::vector<Stage> ThatFollowed(const std::vector<Ran>& ran) {
     std::vector<Stage> chain;
     std::optional<double> from;
@@ -200,7 +203,8 @@ class Explainer {
     for (const Delay& delay : delays) {
       if (delay.resource == WaitReason::kSlots) lacked += delay.task_seconds;
     }
-    // With the lacking slots, the stage would have been shorter by lacked * per_slot_second.
+    // With the slots that it lacked, the stage would have been shorter by lacked *
+    // per_slot_second.
     const double lasted = stage_ran + FullSeconds(record);
     sums.lasted += lasted;
     const double per_slot_second = ran + lacked > 0 ? lasted / (ran + lacked) : 0;
@@ -251,8 +255,9 @@ class Explainer {
                                     .group_seconds = longest.group_seconds};
   }
 
-  // Returns nullopt for the last minutes, whose input is not kept. Skips stages whose tasks ran
-  // again, since their input counts twice: output was lost, or more tasks ended than exist.
+  // Returns nullopt for the last minutes, whose input is not kept. If output was lost or more
+  // tasks ended than exist, tasks of a stage ran again and its input counts twice. Skips such
+  // stages.
   std::optional<DataGrowth> GrowthOfData(const TrackedQuery& query) const {
     if (question_.last) return std::nullopt;
     const PastInput& past = records_.job(query.job).past_input;
@@ -304,7 +309,7 @@ class Explainer {
     return source == kUnreported ? kUnreportedQuery : records_.stage(source).query;
   }
 
-  // Returns the other queries that used the resources for which the stage waited; task seconds.
+  // Returns the other queries that used the resources for which the stage waited, in task seconds.
   using ByQuery = std::map<Query, Neighbour>;
   std::map<std::pair<WaitReason, Host>, ByQuery> NeighboursOf(
       const Ledger& ledger, Stage stage, const std::vector<Delay>& delays) const {
@@ -334,8 +339,8 @@ class Explainer {
     return neighbours;
   }
 
-  // The most that tasks of a stage can have waited, and the delay of the stage for each such
-  // second.
+  // The most seconds that tasks of a stage can have waited, and the delay of the stage for each of
+  // these seconds.
   struct Waiting {
     double seconds = 0;
     double stage_seconds_each = 0;
@@ -388,12 +393,13 @@ class Explainer {
     return culprit;
   }
 
-  // Returns true if the job names no queries.
+  // Returns true if the query is the whole job, which names no queries.
   static bool IsAllOf(const TrackedQuery& query, const TrackedJob& job) {
     return query.name.empty() && job.queries.size() == 1 && job.is_seen_whole;
   }
 
-  // If the start of the query is unknown, it started with its job, or else with its first stage.
+  // Returns the span of a query. If its start is unknown, uses the start of its job or else of its
+  // first stage.
   Span SpanOf(const TrackedQuery& query, const std::vector<Ran>& ran) const {
     double from = ran.front().from;
     for (const Ran& stage : ran) from = std::min(from, stage.from);
@@ -421,7 +427,7 @@ class Explainer {
   const ExplainQuestion& question_;
   const double now_;
   std::optional<double> last_seconds_;
-  std::optional<double> last_begins_;  // the start of the kept slices within it
+  std::optional<double> last_begins_;  // start of the kept slices within last_seconds_
 };
 
 }  // namespace
@@ -429,6 +435,19 @@ class Explainer {
 std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Contention& contention,
                                        Query query, const ExplainQuestion& question, double now) {
   return Explainer(records, contention, question, now).Explain(query);
+}
+
+void SelectCauses(const ExplainQuestion& question, Explanation& explanation) {
+  const std::string& named = question.because_of;
+  const auto is_named = [&](const ContendingQuery& cause) {
+    if (cause.job_id.empty()) return false;
+    return named == cause.job_id || named == cause.job_id + "/" + cause.query ||
+           (cause.job_id == explanation.job_id && named == cause.query);
+  };
+  for (QueryWaits& query : explanation.queries) {
+    if (!named.empty()) std::erase_if(query.culprits, std::not_fn(is_named));
+    if (query.culprits.size() > question.culprits_max) query.culprits.resize(question.culprits_max);
+  }
 }
 
 std::map<Query, LostSeconds> CostsToJob(const ClusterRecords& records, const Contention& contention,

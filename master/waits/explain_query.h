@@ -14,10 +14,14 @@
 namespace tidemark::waits {
 
 // Returns all causes of waits, regardless of read permissions. Returns nullopt if none of the
-// query's tasks is in the sums and none waits. A query that has not ended lasts until `now`. Cost:
+// query's tasks is in the sums and none waits. A query that has not ended lasts until `now`.
 // O(meetings of its stages).
 std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Contention& contention,
                                        Query query, const ExplainQuestion& question, double now);
+
+// Keeps the worst of the contending queries that question.because_of names. Call it after hidden
+// queries are merged, so that a hidden name matches none. Pure.
+void SelectCauses(const ExplainQuestion& question, Explanation& explanation);
 
 // Seconds that were lost to a query.
 struct LostSeconds {
@@ -31,18 +35,19 @@ struct LostSeconds {
   }
 };
 
-// Returns the delay of a job by each other query, for all resources except slots. Stages of the job
-// that followed one another are added up. Cost: O(meetings of its stages).
+// Returns the delay of a job by each other query, for all resources except slots. Stages of the
+// job that followed one another are added up. O(meetings of its stages).
 std::map<Query, LostSeconds> CostsToJob(const ClusterRecords& records, const Contention& contention,
                                         JobNumber job, const std::optional<absl::Duration>& last);
 
-// Task seconds.
+// Losses of a stage, in task seconds.
 struct StageLosses {
-  double ran = 0;                       // of the stage, on hosts
-  std::map<Query, LostSeconds> others;  // the part lost to each other query, without slots
+  double ran = 0;                       // by the stage's tasks, on hosts
+  std::map<Query, LostSeconds> others;  // the part lost to each other query, except for slots
 };
 
-// Covers the time `last`, in minutes; all time if empty. Cost: O(meetings of the stage).
+// Covers the most recent time `last`, in whole minutes; all time if unset. O(meetings of the
+// stage).
 StageLosses LossesOf(const ClusterRecords& records, const Contention& contention, Stage stage,
                      const std::optional<absl::Duration>& last);
 

@@ -6,7 +6,7 @@
 namespace tidemark::waits {
 namespace {
 
-// The time in which a driver fills a slot that became free. Chosen by hand.
+// The time within which a driver fills a slot that became free. Chosen by hand.
 constexpr double kRefillSeconds = 0.1;
 
 }  // namespace

@@ -14,9 +14,9 @@
 namespace tidemark::waits {
 
 // Instants are seconds, as in Piece, in roughly chronological order. The waits of stages for slots
-// are returned as pieces of the queue; one piece holds the waits of all tasks of a stage.
+// are returned as pieces of the queue. One piece holds the waits of all tasks of a stage.
 //
-// Cost: O(1); O(waiting stages) for ReportWaits(), when the last slot is taken, and when a slot
+// O(1), but O(waiting stages) for ReportWaits(), when the last slot is taken, and when a slot
 // stays free. Not thread-safe.
 class JobSlots {
  public:
@@ -28,21 +28,21 @@ class JobSlots {
   // executor may have existed before the first event.
   void SetKnown() { is_known_ = !is_abandoned_; }
   bool is_known() const { return is_known_; }
-  // Stops all accounting: some tasks of the job are no longer tracked, so the holders of its slots
-  // are unknown.
+  // Stops all accounting after some tasks of the job could not be tracked, since the holders of
+  // its slots are then unknown.
   void Abandon();
   // Call this after slots were added or removed, or a task started or ended.
   void UpdateFullness(double at);
 
-  // Adds `tasks` waiting tasks of the stage. REQUIRES: the stage does not wait yet, tasks > 0.
+  // Adds `tasks` waiting tasks of the stage. REQUIRES: the stage is not waiting, tasks > 0.
   std::vector<Piece> Queue(Stage stage, std::uint32_t tasks, double at);
   void Withdraw(Stage stage) { waiting_.erase(stage); }
   bool IsWaiting(Stage stage) const { return waiting_.contains(stage); }
-  // Returns the instant until which the waits of the stage were returned as pieces. REQUIRES:
+  // Returns the instant until which the waits of the stage have been returned as pieces. REQUIRES:
   // IsWaiting(stage).
   double WaitedUntil(Stage stage) const { return waiting_.at(stage).until; }
 
-  // A task takes a slot. `from_queue`: it is one of the waiting tasks.
+  // Records that a task takes a slot. If `from_queue`, it is one of the waiting tasks.
   std::vector<Piece> Start(Stage stage, double at, bool from_queue);
   std::vector<Piece> End(double at);
 
@@ -53,7 +53,7 @@ class JobSlots {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
   struct Waiting {
     std::uint32_t tasks = 0;
-    double until = kNever;  // waits until then were returned, or a slot was free
+    double until = kNever;  // waits until then have been returned, or a slot was free
   };
 
   void Settle(double at, std::vector<Piece>& pieces);
@@ -67,7 +67,7 @@ class JobSlots {
   std::uint64_t running_ = 0;
   // True if no slot is free, or a slot became free that may be filled immediately.
   bool is_full_ = false;
-  std::optional<double> free_since_;  // while is_full_: the instant at which a slot became free
+  std::optional<double> free_since_;  // instant at which a slot became free while is_full_
   std::map<Stage, Waiting> waiting_;
 };
 

@@ -8,11 +8,11 @@
 namespace tidemark::waits {
 namespace {
 
-// Spark's executors report their tasks at this interval, so one interval is one observation.
+// Spark's executors report their tasks at this interval, so an interval counts as one observation.
 constexpr double kObservationSeconds = 10;
-// The required ratio of likelihoods. Chosen by hand.
+// The required likelihood ratio. Chosen by hand.
 constexpr double kTimesAsLikely = 20;
-// A smaller part of the sum of squares is rounding.
+// A smaller part of the sum of squares is a rounding error.
 constexpr double kSquaresRounding = 1e-9;
 // A piece measures the time of a unit if its task waited for the resource in at least this part of
 // it. Chosen by hand.
@@ -145,6 +145,11 @@ void Ledger::MergeTarget(const Ledger& other, Stage target) {
     const auto [span, is_new] = spans.try_emplace(target);
     Widen(from->second, is_new, span->second);
   }
+}
+
+void Ledger::MergeStage(const Ledger& other, const StageHost& of) {
+  const auto from = other.stages.find(of);
+  if (from != other.stages.end()) AddTo(from->second, stages[of]);
 }
 
 void Ledger::Forget(const absl::flat_hash_set<Stage>& gone, Stage instead) {

@@ -1,5 +1,5 @@
-// The sums that remain of past pieces: by stage and host, and by pairs of stages that met on a
-// host. Their size does not depend on the number of tasks.
+// Sums over past pieces, by stage and host, and by pairs of stages that met on a host. Their size
+// does not depend on the number of tasks.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ namespace tidemark::waits {
 
 // Sums over the time in which tasks of a stage waited on a host for a resource whose waits include
 // service. At an instant they receive w units per second, each after y seconds of waiting, in a
-// crowd of c. The crowd is one task plus the seconds that all other tasks there wait per second. A
-// missing wait beside known units counts as zero.
+// crowd of c. The crowd is one task plus the seconds that all other tasks there wait per second.
+// An unknown wait with known units counts as zero.
 struct Crowding {
   double seconds = 0;
   double units = 0;            // sum of w
@@ -25,13 +25,13 @@ struct Crowding {
   double crowds_squared = 0;   // w c^2
   double waits_by_crowds = 0;  // w y c
 
-  // Adds `for_seconds` in which the tasks wait `wait_rate` seconds and receive `unit_rate` units
-  // per second. REQUIRES: all are positive; crowd >= 1.
+  // Adds an interval of `for_seconds` in which the tasks wait `wait_rate` seconds and receive
+  // `unit_rate` units per second. REQUIRES: all are positive; crowd >= 1.
   void Pass(double for_seconds, double wait_rate, double unit_rate, double crowd);
   Crowding& operator+=(const Crowding& other);
 };
 
-// Returns the seconds that a unit takes without neighbours, for a stage that always had some.
+// Returns the seconds that a unit would take without neighbours, for a stage that always had some.
 //
 // If a resource serves its tasks evenly, y = s c, and least squares give s = sum of w y c / sum of
 // w c^2. Returns nullopt unless, with normal errors, the waits are at least 20 times as likely
@@ -45,7 +45,7 @@ struct Waited {
   double wait_seconds = 0;
   double stage_seconds = 0;     // the waits, each weighted by the task's share of its stage
   double measured_seconds = 0;  // the time of the tasks for which the wait is known
-  // Where both the wait and the units are known.
+  // Sums over the pieces whose wait and units are both known.
   double rated_wait_seconds = 0;
   double rated_units = 0;
   // The least wait for a unit in a piece that mostly waited for this resource. It is at least the
@@ -67,13 +67,12 @@ inline constexpr std::size_t kServiceReasons =
 
 // The tasks of a stage on a host, or in a queue.
 struct StageOnHost {
-  double seconds = 0;  // summed over tasks
-  double stage_seconds =
-      0;  // summed over all hosts, the seconds in which any task of the stage ran
+  double seconds = 0;        // summed over tasks
+  double stage_seconds = 0;  // its sum over all hosts is the time in which any task ran
   double processor_seconds = 0;
   double processor_measured_seconds = 0;
   PerWaitReason<Waited> waited;
-  // From a sweep, in the order of reasons whose wait includes service.
+  // Set by a sweep, in the order of reasons whose wait includes service.
   std::array<Crowding, kServiceReasons> crowdings;
   // REQUIRES: InfoOf(reason).includes_service.
   const Crowding& crowding(WaitReason reason) const { return crowdings[ServiceIndex(reason)]; }
@@ -121,21 +120,24 @@ struct MeetingKey {
 struct Ledger {
   absl::btree_map<StageHost, StageOnHost> stages;
   absl::btree_map<MeetingKey, Meeting> meetings;
-  absl::btree_map<Stage, StageSpan> spans;  // of tasks that have a slot
+  absl::btree_map<Stage, StageSpan> spans;  // only tasks that have a slot
 
-  // Adds the sums of the piece alone; a sweep adds meetings. `share` is the task's share of its
-  // stage during that time (StageShares). If empty, the share of earlier pieces applies, or 1 for
-  // the first piece.
+  // Adds the sums of the piece, but no meetings, which a sweep adds. `share` is the task's share
+  // of its stage during that time (StageShares). If unset, the share of earlier pieces applies, or
+  // 1 for the first piece.
   void Add(const Piece& piece, std::optional<double> share = std::nullopt);
 
-  // Adds all sums of `other`. Cost: O(size of other), and a logarithm.
+  // Adds all sums of `other`. O(m log n) for m sums of `other` and n sums in both.
   void Merge(const Ledger& other);
 
-  // Adds the sums of `other` whose target is `target`. Cost: O(their number), and a logarithm.
+  // Adds the sums of `other` whose target is `target`. O(m log n) for m such sums and n in both.
   void MergeTarget(const Ledger& other, Stage target);
 
+  // Adds the sums of `other` of this stage on this host, without meetings. O(log n) for n sums.
+  void MergeStage(const Ledger& other, const StageHost& of);
+
   // Removes these stages as targets. Waits that they caused are attributed to `instead` from now
-  // on. Cost: O(size), and a logarithm.
+  // on. O(n log n) for n sums.
   void Forget(const absl::flat_hash_set<Stage>& gone, Stage instead);
 };
 

@@ -1,5 +1,5 @@
-// Causes of a slow query other than waiting for other queries: its tasks read more than in past
-// runs, or one key group took long. Pure functions of plain values, thread-safe.
+// Causes of a slow query other than waiting for other queries. Its tasks may have read more than
+// in past runs, or one key group may have taken long. Pure functions of plain values, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@
 
 namespace tidemark::waits {
 
-// The bytes that the tasks of a stage read in past runs. All are finite and above 0, in this order.
+// The bytes that the tasks of a stage read in past runs. All are finite and above 0, in ascending
+// order.
 struct PastBytes {
   double least = 0;
   double median = 0;
   double most = 0;
-  bool is_one = true;  // from one stage of one run
+  bool is_one = true;  // true if from one stage of one run
   friend bool operator==(const PastBytes&, const PastBytes&) = default;
 };
 
@@ -29,15 +30,15 @@ std::optional<PastBytes> PastBytesOf(std::vector<double> bytes);
 
 // The input of the stages of a job in past runs.
 struct PastInput {
-  std::optional<PastBytes> map_stage;  // of a MapReduce job
-  // By signature, or by name without one. Stages that a run has several times share an entry, since
-  // they cannot be distinguished.
+  std::optional<PastBytes> map_stage;  // set for a MapReduce job
+  // By signature, or by name if a stage has no signature. Stages that occur several times in a run
+  // share an entry, since they cannot be distinguished.
   std::map<std::string, PastBytes> stages;
   friend bool operator==(const PastInput&, const PastInput&) = default;
 };
 
-// Returns the extra time of the ended tasks of a stage because they read more than in past runs.
-// Returns nullopt if it is unknown or negligible.
+// Returns the extra time that the ended tasks of a stage took because they read more than in past
+// runs. Returns nullopt if it is unknown or negligible.
 //
 // The tasks read B bytes in T seconds in total. In past runs, tasks of the same stage read b_1 ...
 // b_n, with median b. If their time is proportional to their input, they would have taken T b / B:

@@ -27,7 +27,7 @@ absl::Status CheckPiece(const Piece& piece) {
                      piece.from, " s to ", piece.to, " s: ", std::string(what)));
   };
   if (!std::isfinite(piece.from) || !std::isfinite(piece.to)) {
-    return fault("an instant is not finite; leave the piece out");
+    return fault("a time is not finite; omit the piece");
   }
   if (piece.to < piece.from) return fault("it ends before it starts; check the sender's clock");
   bool amounts = IsAmount(piece.use.processor_seconds);
@@ -36,7 +36,7 @@ absl::Status CheckPiece(const Piece& piece) {
     amounts = amounts && IsAmount(use.wait_seconds) && IsAmount(use.units);
   }
   if (!(piece.tasks > 0) || !std::isfinite(piece.tasks))
-    return fault("its number of tasks is not above 0");
+    return fault("its number of tasks must be positive and finite");
   if (!amounts) return fault("an amount is negative or not finite; leave it empty if unknown");
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// The input of contention analysis: a piece is a part of an attempt's life with its waits and the
+// The input of contention analysis. A piece is a part of an attempt's life with its waits and the
 // amounts of resources that it used.
 #pragma once
 
@@ -15,8 +15,8 @@ enum class Query : std::uint32_t {};
 enum class Stage : std::uint32_t {};
 enum class Host : std::uint32_t {};
 
-// In meetings, this source is the processor time that no task reports: other processes, and threads
-// outside of tasks.
+// In meetings, this source stands for the processor time that no task reports. Other processes and
+// threads outside of tasks use that time.
 inline constexpr Stage kUnreported{UINT32_MAX};
 
 // A set of slots for which tasks compete: the slots of one application, or of a cluster with one
@@ -29,7 +29,7 @@ inline constexpr std::uint32_t kFirstQueue = 1U << 31;
 constexpr Host QueueOf(Pool pool) { return Host{kFirstQueue | static_cast<std::uint32_t>(pool)}; }
 constexpr bool IsQueue(Host host) { return static_cast<std::uint32_t>(host) >= kFirstQueue; }
 
-// The use of one resource. An empty value is unknown, never zero.
+// The use of one resource. An unset value is unknown, never zero.
 struct Use {
   std::optional<double> wait_seconds;
   std::optional<double> units;  // requested and received: slots, bytes, records
@@ -44,7 +44,7 @@ struct TaskUse {
 };
 
 // Instants are seconds since an instant that the caller chooses, on one clock for all hosts and
-// queries. The caller subtracts the offset of a sender's clock; the remaining offset falsifies
+// queries. The caller subtracts the offset of a sender's clock. The remaining offset distorts
 // overlaps by as much.
 struct Piece {
   Stage stage{};
@@ -55,7 +55,7 @@ struct Piece {
   double from = 0;
   double to = 0;
   TaskUse use;
-  // In a queue: the number of waiting tasks, whose waits and slots `use` sums.
+  // In a queue, the number of waiting tasks, whose waits and slots `use` sums.
   double tasks = 1;
   double seconds() const { return to - from; }
   friend bool operator==(const Piece&, const Piece&) = default;

@@ -21,7 +21,7 @@ absl::StatusOr<placement::Parents> ParentsOf(std::span<const QueryStage> stages)
     for (const Stage parent : stages[s].parents) {
       if (Index(parent) >= stages.size() || stages[Index(parent)].query != stages[s].query) {
         return absl::InvalidArgumentError(
-            absl::StrCat("stage ", s, ": parent ", Index(parent), " is no stage of its query"));
+            absl::StrCat("stage ", s, ": parent ", Index(parent), " is not a stage of its query"));
       }
       parents[s].push_back(Index(parent));
     }
@@ -38,7 +38,7 @@ absl::Status CheckTargets(std::span<const QueryStage> stages, std::span<const Ta
     for (const Stage stage : targets[t].stages) {
       if (Index(stage) >= stages.size() || stages[Index(stage)].query != targets[t].query) {
         return absl::InvalidArgumentError(
-            absl::StrCat("target ", t, ": stage ", Index(stage), " is no stage of its query"));
+            absl::StrCat("target ", t, ": stage ", Index(stage), " is not a stage of its query"));
       }
     }
   }
@@ -72,7 +72,7 @@ StageTotals TotalsOf(const Ledger& ledger, Stage stage) {
 }
 
 // Returns the processor time of each stage. If a stage does not report it, returns the task time
-// instead, and if no task has run, the time in the queue.
+// or, if no task has run, the time in the queue.
 std::vector<double> WorkOf(std::span<const StageTotals> stages) {
   std::vector<double> work(stages.size());
   const auto is_any = [&](auto seconds) {
@@ -90,7 +90,7 @@ std::vector<double> WorkOf(std::span<const StageTotals> stages) {
   return work;
 }
 
-// Returns WT / RT. A wait that was measured for a part of the time is extrapolated to all of it.
+// Returns WT / RT. Extrapolates a wait that was measured for a part of the time to all of it.
 double ImmediateContribution(const StageTotals& totals, WaitReason resource) {
   const double seconds = totals.queued_seconds + totals.run_seconds;
   const double measured = totals.measured_seconds[resource];
@@ -188,7 +188,6 @@ class Builder {
     ForEach(Level::kBlame, [&](VertexIndex v, const Vertex& blame) {
       if (Index(blame.source) < stages_.size()) stages[blame.source].push_back(v);
     });
-    graph_.first_source = static_cast<VertexIndex>(graph_.vertices.size());
     std::map<Query, std::vector<VertexIndex>> queries;
     for (const auto& [stage, children] : stages) {
       const VertexIndex v = Add({.level = Level::kSourceStage, .source = stage}, 1);
@@ -204,7 +203,6 @@ class Builder {
   ProtoGraph Finish() && {
     SetImpacts(graph_.contributions, graph_.edges);
     graph_.responsibilities = Responsibilities(graph_.contributions, graph_.edges);
-    SetToward();
     return std::move(graph_);
   }
 
@@ -223,8 +221,8 @@ class Builder {
     Connect(Add(vertex, contribution), of);
   }
 
-  // Visits the vertices of `level`, which must be the last ones, without the vertices that
-  // `function` adds.
+  // Calls `function` for each vertex of `level`, which must be the last level, but not for
+  // vertices that `function` adds.
   template <typename Function>
   void ForEach(Level level, Function function) {
     const auto end = static_cast<VertexIndex>(graph_.vertices.size());
@@ -233,18 +231,6 @@ class Builder {
     for (VertexIndex v = first; v < end; ++v) {
       const Vertex vertex = graph_.vertices[v];
       function(v, vertex);
-    }
-  }
-
-  void SetToward() {
-    const std::size_t targets = graph_.targets.size();
-    graph_.toward.assign((graph_.vertices.size() - graph_.first_source) * targets, 0);
-    for (const Edge& edge : graph_.edges) {
-      if (edge.parent < graph_.first_source) continue;
-      double* sums = &graph_.toward[(edge.parent - graph_.first_source) * targets];
-      for (std::size_t t = 0; t < targets; ++t) {
-        sums[t] += edge.impact * graph_.Responsibility(edge.child, t);
-      }
     }
   }
 
@@ -271,27 +257,6 @@ std::vector<Ranked<Of>> Largest(const std::map<Of, double>& weights, std::size_t
                    [](const auto& a, const auto& b) { return a.weight > b.weight; });
   ranked.resize(std::min(k, ranked.size()));
   return ranked;
-}
-
-// Sums the outgoing impacts of the vertices of a level by `key` of the vertex.
-template <typename Of, typename Key>
-std::map<Of, double> OutgoingImpact(const ProtoGraph& graph, Level level, Key key) {
-  std::map<Of, double> sums;
-  for (const Edge& edge : graph.edges) {
-    const Vertex& vertex = graph.vertices[edge.parent];
-    if (vertex.level == level) sums[key(vertex)] += edge.impact;
-  }
-  return sums;
-}
-
-template <typename Weight>
-std::map<Query, double> SourceQueries(const ProtoGraph& graph, Weight weight) {
-  std::map<Query, double> sums;
-  for (VertexIndex v = graph.first_source; v < graph.vertices.size(); ++v) {
-    const Vertex& vertex = graph.vertices[v];
-    if (vertex.level == Level::kSourceQuery) sums[vertex.query] = weight(v, vertex.query);
-  }
-  return sums;
 }
 
 }  // namespace
@@ -384,8 +349,16 @@ std::vector<double> Responsibilities(std::span<const double> contributions,
 }
 
 double ProtoGraph::Responsibility(VertexIndex vertex, std::size_t target) const {
-  if (vertex >= first_source) return toward[(vertex - first_source) * targets.size() + target];
-  return vertices[vertex].target == target ? responsibilities[vertex] : 0;
+  if (vertices[vertex].level < Level::kSourceStage) {
+    return vertices[vertex].target == target ? responsibilities[vertex] : 0;
+  }
+  const auto begin = std::ranges::lower_bound(edges, vertex, {}, &Edge::parent);
+  const auto end = std::ranges::upper_bound(edges, vertex, {}, &Edge::parent);
+  double sum = 0;
+  for (auto edge = begin; edge != end; ++edge) {
+    sum += edge->impact * Responsibility(edge->child, target);
+  }
+  return sum;
 }
 
 absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const QueryStage> stages,
@@ -424,37 +397,13 @@ std::vector<VertexIndex> TopExplanations(const ProtoGraph& graph, Level level, s
 std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target,
                                         std::size_t k) {
   const Query own = graph.targets[target].query;
-  return Largest(SourceQueries(graph,
-                               [&](VertexIndex v, Query query) {
-                                 return query == own ? 0 : graph.Responsibility(v, target);
-                               }),
-                 k);
-}
-
-std::vector<Ranked<Query>> AggressiveQueries(const ProtoGraph& graph, std::size_t k) {
-  return Largest(SourceQueries(graph,
-                               [&](VertexIndex v, Query query) {
-                                 double sum = 0;
-                                 for (std::size_t t = 0; t < graph.targets.size(); ++t) {
-                                   if (graph.targets[t].query == query) continue;
-                                   sum += graph.Responsibility(v, t);
-                                 }
-                                 return sum;
-                               }),
-                 k);
-}
-
-std::vector<Ranked<Host>> SlowNodes(const ProtoGraph& graph, std::size_t k) {
-  std::map<Host, double> sums =
-      OutgoingImpact<Host>(graph, Level::kDeep, [](const Vertex& vertex) { return vertex.host; });
-  std::erase_if(sums, [](const auto& sum) { return IsQueue(sum.first); });
+  std::map<Query, double> sums;
+  for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
+    const Vertex& vertex = graph.vertices[v];
+    if (vertex.level != Level::kSourceQuery || vertex.query == own) continue;
+    sums[vertex.query] = graph.Responsibility(v, target);
+  }
   return Largest(sums, k);
-}
-
-std::vector<Ranked<WaitReason>> HotResources(const ProtoGraph& graph, std::size_t k) {
-  return Largest(OutgoingImpact<WaitReason>(graph, Level::kImmediate,
-                                            [](const Vertex& vertex) { return vertex.resource; }),
-                 k);
 }
 
 }  // namespace tidemark::waits

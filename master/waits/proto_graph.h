@@ -1,5 +1,5 @@
-// ProtoGraph ([PX] sections 2 to 4): from target queries to the queries that caused their waits, by
-// stage, resource, host and neighbour.
+// ProtoGraph ([PX] sections 2 to 4) leads from target queries to the queries that caused their
+// waits, by stage, resource, host and neighbour.
 //
 //     level  vertex        contribution ([PX] Appendix A, Table 4)
 //     0      target query  1
@@ -12,7 +12,7 @@
 //
 // docs/internals/adr/0032 lists the differences from the paper. Unknown values have no vertex: an
 // unmeasured wait, a rate without units, a source that reports nothing. Known causes bear no
-// responsibility for them, so the levels above sum to less than 1.
+// responsibility for unknown ones, so the levels above sum to less than 1.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +29,20 @@ namespace tidemark::waits {
 // A stage on the cluster. Its number is its index in the list of stages.
 struct QueryStage {
   Query query{};
-  std::vector<Stage> parents;  // of the same query; the stage waits for them
+  std::vector<Stage> parents;  // stages of the same query for which this stage waits
   // [PX] Appendix A, Table 4: weight of a target stage. If empty, the weight is the stage's depth.
   std::optional<double> target_weight;
 };
 
-// [PX] 2.1: returns the number of stages on the longest path from each stage to a last stage of its
-// query, counting both; a last stage has depth 1. InvalidArgument if a parent does not exist or is
-// of another query, or if there is a cycle. Cost: O((stages + edges) log(stages + edges)).
+// [PX] 2.1: returns the number of stages on the longest path from each stage to a last stage of
+// its query, counting both; a last stage has depth 1. Fails with InvalidArgument if a parent does
+// not exist or belongs to another query, or if there is a cycle. O((stages + edges) log(stages +
+// edges)).
 absl::StatusOr<std::vector<std::size_t>> Depths(std::span<const QueryStage> stages);
 
 // [PX] 2.4: returns the stages of a query that follow one another and together took longest, first
-// to last. A stage takes from the first start to the last end of its tasks; a stage that the ledger
-// lacks takes no time. Errors and cost as for Depths().
+// to last. A stage takes from the first start to the last end of its tasks. A stage that the
+// ledger lacks takes no time. Fails and costs as Depths() does.
 absl::StatusOr<std::vector<Stage>> CriticalPath(std::span<const QueryStage> stages,
                                                 const Ledger& ledger, Query query);
 
@@ -51,46 +52,45 @@ std::vector<Stage> StagesOf(std::span<const QueryStage> stages, Query query);
 // Rates ([PX] 3.3 and 3.4). No result is infinite.
 
 // RATP (eq. 1 and 6): returns wait / units, the seconds of waiting for a unit of a resource, of a
-// task or of a stage's tasks on a host. Returns 0 without a wait, and nullopt if unknown or if
-// there was a wait without a request, which would be infinite.
+// task or of a stage's tasks on a host. Returns 0 if there was no wait. Returns nullopt if the
+// rate is unknown, or infinite because there was a wait but no request.
 std::optional<double> SecondsPerUnit(const Waited& waited);
 
-// FC of 3.4: returns the seconds of overlap, summed over pairs of tasks, per second of the target's
-// tasks on the host. Above 1 if several tasks of the source are present. 0 if `target_seconds` is
-// 0.
+// FC of 3.4: returns the seconds of overlap, summed over pairs of tasks, per second of the
+// target's tasks on the host. The result exceeds 1 if several tasks of the source are present. It
+// is 0 if `target_seconds` is 0.
 double FractionalConcurrency(double overlap_seconds, double target_seconds);
 
-// Upper limit of the ratio in Blame(): a source without waits would bear infinitely more blame than
-// others. Chosen by hand.
+// Upper limit of the ratio in Blame(), since a source without waits would bear infinitely more
+// blame than others. Chosen by hand.
 inline constexpr double kRateRatioMax = 100;
 
 // Eq. 2 and 7: returns FC x (seconds per unit of the target / of the source), with the ratio at
-// most kRateRatioMax. Returns 0 without a wait of the target or without overlap, and nullopt if a
-// rate is unknown.
+// most kRateRatioMax. Returns 0 if the target did not wait or there was no overlap, and nullopt if
+// a rate is unknown.
 std::optional<double> Blame(double fractional_concurrency, const Waited& target,
                             const Waited& source);
 
-// Algorithms 2 and 3 of [PX] on any layered graph: from the vertices' own contributions to their
+// Algorithms 2 and 3 of [PX] on any layered graph. They turn the vertices' own contributions into
 // responsibilities.
 
 using VertexIndex = std::uint32_t;
 
-// From a cause (parent) to its effect (child), one level nearer to the target.
+// An edge from a cause (parent) to its effect (child), which is one level nearer to the target.
 struct Edge {
   VertexIndex parent = 0;
   VertexIndex child = 0;
   double impact = 0;
 };
 
-// Eq. 3: sets impact(u, v) = VC(u) / sum of VC over all parents of v, so that the impacts on v sum
-// to
-// 1. They are zero if no parent contributes. Contributions are indexed by vertex, finite and not
-// negative. Cost: O(vertices + edges).
+// Eq. 3: sets impact(u, v) = VC(u) / sum of VC over all parents of v. The impacts on v sum to 1,
+// or are zero if no parent contributes. Contributions are indexed by vertex, finite and not
+// negative. O(vertices + edges).
 void SetImpacts(std::span<const double> contributions, std::span<Edge> edges);
 
 // DOR of 4.1.3: returns the contribution of a vertex without children, and for others the sum over
 // the children of impact x responsibility. REQUIRES: children have lower indexes than their
-// parents, and edges are sorted by parent. Cost: O(vertices + edges).
+// parents, and edges are sorted by parent. O(vertices + edges).
 std::vector<double> Responsibilities(std::span<const double> contributions,
                                      std::span<const Edge> edges);
 
@@ -121,31 +121,29 @@ struct Target {
   std::vector<Stage> stages;
 };
 
-// Vertices are sorted by level. Each has its own contribution (VC) and its responsibility (DOR); at
-// levels 5 and 6 the latter is towards all targets together.
+// Vertices are sorted by level. Each has its own contribution (VC) and its responsibility (DOR).
+// At levels 5 and 6 the responsibility is towards all targets together.
 struct ProtoGraph {
   std::vector<Vertex> vertices;
   std::vector<double> contributions;
   std::vector<double> responsibilities;
   std::vector<Edge> edges;  // sorted by parent
   std::vector<Target> targets;
-  // Levels 5 and 6, from `first_source` on: indexed by (vertex - first_source) x targets + target.
-  std::vector<double> toward;
-  VertexIndex first_source = 0;
 
-  // Returns the responsibility of a vertex of any level towards one target.
+  // Returns the responsibility of a vertex of any level towards one target. O(1), but O(vertices
+  // of level 4 below it) for levels 5 and 6.
   double Responsibility(VertexIndex vertex, std::size_t target) const;
 };
 
-// Algorithms 1 to 3. Stages that waited for themselves are sources like others. InvalidArgument if
-// a target has no stages, or a stage that is unknown or of another query; for the errors of
-// Depths(); and for more than 2^32 vertices. Cost: O(vertices + edges); vertices: meetings of
-// target stages x resources.
+// Algorithms 1 to 3. Stages that waited for themselves are sources like others. Fails as Depths()
+// does. Fails with InvalidArgument if a target has no stages, if a stage of a target is unknown or
+// belongs to another query, and for more than 2^32 vertices. O(vertices + edges). The number of
+// vertices is O(meetings of target stages x resources).
 absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const QueryStage> stages,
                                    std::span<const Target> targets);
 
-// Questions ([PX] 4.2). Answers are sorted, the largest first, ties by number; vertices without
-// responsibility are left out.
+// Questions ([PX] 4.2) about one target; ContentionSums answers those about all of them. Answers
+// are sorted, the largest first, ties by number; vertices without responsibility are left out.
 
 template <typename Of>
 struct Ranked {
@@ -155,21 +153,13 @@ struct Ranked {
 };
 
 // Algorithm 3: returns the k vertices of a level that are most responsible towards one target. At
-// level 4 they are also the k heaviest paths (Algorithm 4). Each has one path to its target, with
-// its responsibility as weight, and one from a query.
+// level 4 they are also the k heaviest paths (Algorithm 4). Each vertex has one path to its
+// target, with its responsibility as weight, and one from a query.
 std::vector<VertexIndex> TopExplanations(const ProtoGraph& graph, Level level, std::size_t target,
                                          std::size_t k);
 
 // 4.2.2: ranks other queries by their responsibility towards one target; the first is the noisy
-// one. Empty if no other query is responsible.
+// one. Returns an empty list if no other query is responsible.
 std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target, std::size_t k);
-
-// 4.2.2: ranks queries by their responsibility towards all other targets.
-std::vector<Ranked<Query>> AggressiveQueries(const ProtoGraph& graph, std::size_t k);
-
-// 4.2.3: ranks hosts by the impact of level 3 on all targets. Queues are not hosts.
-std::vector<Ranked<Host>> SlowNodes(const ProtoGraph& graph, std::size_t k);
-// 4.2.3: ranks resources by the impact of level 2 on all targets.
-std::vector<Ranked<WaitReason>> HotResources(const ProtoGraph& graph, std::size_t k);
 
 }  // namespace tidemark::waits

@@ -14,8 +14,8 @@
 namespace tidemark::waits {
 namespace {
 
-// The use of others is the total use less the task's own. A difference of at most this part of the
-// total is rounding.
+// The use of others is the total use minus the task's own use. A difference of at most this part
+// of the total is a rounding error.
 constexpr double kRounding = 1e-9;
 
 // The tasks of a stage that are on the host now.
@@ -95,7 +95,7 @@ void DropUnchanged(std::span<const Piece> pieces, std::vector<Instant>& instants
   instants.resize(kept);
 }
 
-// Each present stage has an index from 0 on; tables are indexed by pairs of stages.
+// Each present stage has an index, starting at 0; tables are indexed by pairs of stages.
 class HostSweep {
  public:
   HostSweep(Host host, Ledger& ledger) : host_(host), ledger_(ledger) {}
@@ -152,7 +152,7 @@ class HostSweep {
   using Column = std::vector<double>;
   using Meetings = decltype(Ledger::meetings);
 
-  // Rates are added and subtracted again; the rounding error that remains counts as zero.
+  // Rates are added and subtracted again. The remaining rounding error counts as zero.
   static void Add(double by, double& rate) {
     rate += by;
     if (rate < kRounding * std::abs(by)) rate = 0;
@@ -192,7 +192,7 @@ class HostSweep {
     for (std::size_t a = 0; a < stages_.size(); ++a) {
       if (waiting_[resource][a] <= 0 && taking[a] <= 0) continue;
       if (tasks_[a] <= 0) continue;
-      const double own = taking[a] / tasks_[a];  // of the waiting task
+      const double own = taking[a] / tasks_[a];  // use of each waiting task
       const double others = all_tasks <= 1 ? 0 : all - own;
       const double known =
           all_tasks <= 1
@@ -298,7 +298,7 @@ class HostSweep {
   }
 
   // Follows the order of the ledger's keys, so that each lookup starts at the previous position.
-  // Often all stages leave at one instant, and each has met all others.
+  // Often all stages leave at one instant, and each of these stages has met all others.
   void FlushLeaving() {
     std::vector<std::size_t> there;
     for (const auto& [stage, place] : place_of_) there.push_back(place);
@@ -333,7 +333,8 @@ class HostSweep {
     return std::max(0.0, std::exchange(table[target * stride_ + source], 0));
   }
 
-  // `next` is a hint for the position of the meeting in the ledger, and then points behind it.
+  // `next` is a hint for the position of the meeting in the ledger. Afterwards, it points behind
+  // the meeting.
   void Flush(std::size_t target, std::size_t source, Meetings::iterator& next) {
     Meeting met{.overlap_seconds = Take(overlap_, target, source)};
     bool is_any = met.overlap_seconds > 0;
@@ -358,7 +359,8 @@ class HostSweep {
   Ledger& ledger_;
   absl::flat_hash_map<Stage, std::size_t> place_of_;
   std::vector<std::size_t> free_;
-  std::vector<std::size_t> leaving_;  // since the last instant; some may have returned
+  // stages that left since the last instant; some may have returned
+  std::vector<std::size_t> leaving_;
   // By index. An index without pieces is free, and its values are zero.
   std::vector<Stage> stages_;
   std::vector<std::int64_t> pieces_;

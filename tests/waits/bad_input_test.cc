@@ -1,5 +1,4 @@
-// Odd, wrong or excessive input: results are finite, and nothing is blamed without evidence.
-#include <gmock/gmock.h>
+// Tests odd, wrong or excessive input. Results are finite, and no cause is blamed without evidence.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -56,7 +55,8 @@ TEST(BadInput, WaitWithoutUnitsHasNoRate) {
       {Task(S(0), H(0), 0, 10).Waited(kIo, 8, 0), Task(S(1), H(0), 0, 10).Waited(kIo, 0, 0)}));
 }
 
-// The clock of one query's driver is 20 minutes behind. Without a correction the tasks do not meet.
+// The clock of one query's driver is 20 minutes behind. Without a correction, the tasks do not
+// meet.
 TEST(BadInput, TasksWithUncorrectedClocksDoNotMeet) {
   EXPECT_TRUE(BlamesNothing({Task(S(0), H(0), 1'200, 1'210).Waited(kIo, 8, 5),
                              Task(S(1), H(0), 0, 10).Waited(kIo, 1, 50)}));
@@ -115,7 +115,7 @@ TEST(BadInput, InvalidPieceIsRejected) {
   EXPECT_EQ(contention.pending(), 0);
 }
 
-// A late piece counts in its own sums only.
+// A late piece counts only in its own sums.
 TEST(BadInput, LatePieceCountsButMeetsNothing) {
   Contention contention;
   ASSERT_TRUE(contention.Add(Task(S(0), H(0), 0, 30).Waited(kIo, 24, 15)).ok());
@@ -128,7 +128,7 @@ TEST(BadInput, LatePieceCountsButMeetsNothing) {
   EXPECT_NEAR(whole.meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-9);
 }
 
-// The sums do not grow with the number of tasks: 100,000 tasks of 20 stages on 5 hosts.
+// The sums do not grow with the number of tasks, which are 100,000 tasks of 20 stages on 5 hosts.
 TEST(BadInput, ManyTasksLeaveFewSums) {
   Contention contention;
   for (std::uint32_t t = 0; t < 100'000; ++t) {

@@ -1,6 +1,5 @@
 // Compares sums with a simple implementation that visits all pairs of tasks at all instants, on
 // random pieces, and checks invariants.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -132,8 +131,8 @@ Meetings Stupid(const std::vector<Piece>& pieces) {
   return meetings;
 }
 
-// Returns pieces with at most one task of a stage on a host at a time: a sweep has only the mean of
-// several tasks.
+// Returns the pieces with at most one task of a stage on a host at a time, since a sweep has only
+// the mean of several tasks.
 std::vector<Piece> OneAtATime(const std::vector<Piece>& pieces) {
   std::vector<Piece> kept;
   for (const Piece& piece : pieces) {
@@ -225,7 +224,7 @@ TEST_P(Random, IncrementalFoldingEqualsFoldingAtOnce) {
   ExpectSame(Folded(pieces), contention.Whole());
 }
 
-// The last 20 s equal the sums of the same pieces cut at that instant.
+// The sums of the last 20 s equal the sums of the same pieces cut at that instant.
 TEST_P(Random, LastSecondsEqualTheSumsOfTheCutPieces) {
   const std::vector<Piece> pieces = RandomPieces(GetParam(), false);
   Contention contention({.seconds = 10, .kept = 3});
@@ -259,7 +258,7 @@ std::vector<QueryStage> Infos() {
   return stages;
 }
 
-// Impacts on a vertex sum to one or zero, so no level has more responsibility than the one below.
+// Impacts on a vertex sum to one or zero, so no level has more responsibility than the level below.
 TEST_P(Random, SharesSumToOneOrZero) {
   const std::vector<Target> targets = {{.query = Q(0), .stages = {S(0), S(1)}},
                                        {.query = Q(2), .stages = {S(4), S(5)}}};
@@ -281,7 +280,7 @@ TEST_P(Random, SharesSumToOneOrZero) {
   }
 }
 
-// All stages are present all the time and report everything, so nothing remains unexplained.
+// All stages are present all the time and report everything, so no wait remains unexplained.
 TEST_P(Random, WithAllEvidenceSharesOfEachLevelSumToOne) {
   std::vector<Piece> pieces = RandomPieces(GetParam(), true);
   for (std::uint32_t s = 0; s < kStages; ++s) {

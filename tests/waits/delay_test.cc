@@ -17,7 +17,8 @@ std::vector<Delay> DelaysOf(const std::vector<Piece>& pieces) {
   return Delays(Folded(pieces), targets);
 }
 
-// Two parallel tasks of 10 s each wait 4 s for a processor: 8 task seconds, 4 s of the stage.
+// Two parallel tasks of 10 s each wait 4 s for a processor. Their 8 task seconds are 4 s of the
+// stage.
 TEST(Delay, StageSecondsAreTaskSecondsOverTasksAtATime) {
   const auto delays =
       DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 4).Computed(6),
@@ -30,8 +31,8 @@ TEST(Delay, StageSecondsAreTaskSecondsOverTasksAtATime) {
   }
 }
 
-// Ten tasks wait half of their second beside a task of 100 s without waits: they are ten of eleven
-// tasks for one second.
+// Ten tasks wait half of their second while a task of 100 s runs without waits. For one second,
+// they are ten of eleven tasks.
 TEST(Delay, WaitsOfShortTasksHardlyDelayAStageWithALongTask) {
   std::vector<Piece> pieces = {
       Task(S(0), H(1), 0, 100).Waited(WaitReason::kProcessor, 0).Computed(100),
@@ -45,7 +46,7 @@ TEST(Delay, WaitsOfShortTasksHardlyDelayAStageWithALongTask) {
   EXPECT_NEAR(delays[0].stage_seconds, 5.0 / 11, 1e-9);
 }
 
-// The stage runs again after 1000 s; its waits belong to the 20 s in which it ran.
+// The stage runs again after 1000 s. Its waits belong to the 20 s in which it ran.
 TEST(Delay, StageThatRunsAgainDidNotWaitInBetween) {
   const auto delays =
       DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 5).Computed(5),
@@ -74,14 +75,14 @@ TEST(Delay, ExcessOverTheLeastTimeIsADelay) {
   EXPECT_EQ(delays[0].resource, WaitReason::kNetwork);
 }
 
-// The least time of a unit is unknown for a stage that never mostly waited for it.
+// The least time of a unit is unknown for a stage that never waited for it most of the time.
 TEST(Delay, UnknownServiceTimeGivesNoDelay) {
   EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 100).Waited(WaitReason::kIo, 10, 10),
                         Task(S(1), H(0), 0, 100).Waited(WaitReason::kIo, 2, 90)}),
               ElementsAre());
 }
 
-// The query's other stage is the only neighbour: a cause, but not another query.
+// The query's other stage is the only neighbour. It is a cause, but not another query.
 TEST(Delay, QueryInItsOwnWayBlamesNoOtherQuery) {
   const auto delays =
       DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 4).Computed(6),
@@ -89,10 +90,9 @@ TEST(Delay, QueryInItsOwnWayBlamesNoOtherQuery) {
   ASSERT_EQ(delays.size(), 1);
   EXPECT_EQ(delays[0].source, S(2));
   EXPECT_TRUE(DelayingQueries(delays, kStages, 9).empty());
-  EXPECT_TRUE(DelayingHosts(delays, kStages, 9).empty());
 }
 
-// Skew: a task runs ten times as long as the others of its stage, without waits.
+// A task runs ten times as long as the others of its stage, without waits. This is skew.
 TEST(Delay, QueryThatIsSlowByItselfBlamesNoOtherQuery) {
   std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 100).Waited(WaitReason::kProcessor, 0).Computed(100),
@@ -101,33 +101,15 @@ TEST(Delay, QueryThatIsSlowByItselfBlamesNoOtherQuery) {
   EXPECT_THAT(DelaysOf(pieces), ElementsAre());
 }
 
-// Unreported processes used 8 processor seconds: 6 x 8/(8 + 4) of the 6 s are theirs.
+// Unreported processes used 8 processor seconds, so 6 x 8/(8 + 4) of the 6 s are attributed to
+// them.
 TEST(Delay, UnreportedProcessesAreACause) {
   std::vector<QueryStage> stages = kStages;
   stages.push_back({.query = Q(9)});
   const auto delays =
       DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 6).Computed(4),
                 Task(S(1), H(0), 0, 10).Computed(4), Task(S(3), H(0), 0, 10).Computed(8)});
-  const auto queries = DelayingQueries(delays, stages, 9);
-  ASSERT_EQ(queries.size(), 2);
-  EXPECT_EQ(queries[0].of, Q(9));
-  EXPECT_NEAR(queries[0].weight, 4, 1e-9);
-  EXPECT_NEAR(queries[1].weight, 2, 1e-9);
-}
-
-TEST(Delay, ResourcesAndHostsAreRanked) {
-  const auto delays =
-      DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 3).Computed(6),
-                Task(S(0), H(1), 0, 10).Waited(WaitReason::kProcessor, 5).Computed(6),
-                Task(S(1), H(0), 0, 10).Computed(9), Task(S(1), H(1), 0, 10).Computed(9)});
-  const auto hosts = DelayingHosts(delays, kStages, 1);
-  ASSERT_EQ(hosts.size(), 1);
-  EXPECT_EQ(hosts[0].of, H(1));
-  EXPECT_NEAR(hosts[0].weight, 5, 1e-9);
-  const auto resources = DelayingResources(delays, kStages, 9);
-  ASSERT_EQ(resources.size(), 1);
-  EXPECT_EQ(resources[0].of, WaitReason::kProcessor);
-  EXPECT_NEAR(resources[0].weight, 8, 1e-9);
+  EXPECT_THAT(DelayingQueries(delays, stages, 9), ElementsAre(Weighs(Q(9), 4), Weighs(Q(1), 2)));
 }
 
 TEST(LimitsOf, SingleNeighbourIsCertainUpToOtherWaitsBesideIt) {
@@ -138,8 +120,8 @@ TEST(LimitsOf, SingleNeighbourIsCertainUpToOtherWaitsBesideIt) {
   EXPECT_EQ(limits[0].upper, 8);
 }
 
-// Neighbours with 6 of 10 s, 3 of 4 s and 0 of 1 s: others may have used 5 s of the 6 s, and all of
-// the 3 s.
+// The neighbours have 6 of 10 s, 3 of 4 s and 0 of 1 s. Others may have used 5 of the 6 s, and all
+// of the 3 s.
 TEST(LimitsOf, OthersMayUseTheFreedTime) {
   const std::vector<Neighbour> three = {{.query = Q(1), .seconds = 6, .beside_seconds = 10},
                                         {.query = Q(2), .seconds = 3, .beside_seconds = 4},

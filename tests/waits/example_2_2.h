@@ -1,5 +1,5 @@
-// Example 2.2 of [PX] on the DAG of its Figure 1. The example has no numbers; these are ours, as in
-// docs/internals/waits.md.
+// Example 2.2 of [PX] on the DAG of its Figure 1. The example has no numbers. The numbers here are
+// the numbers of docs/internals/waits.md.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 namespace tidemark::waits {
 
 inline constexpr Query kQ0{0}, kQ1{1}, kQ2{2};
-inline constexpr Stage kS0{0}, kS1{1}, kS2{2}, kS3{3}, kS4{4}, kS5{5};  // of Q0
-inline constexpr Stage kR3{6};                                          // of Q1
-inline constexpr Stage kU5{7}, kU7{8}, kU9{9};                          // of Q2
+inline constexpr Stage kS0{0}, kS1{1}, kS2{2}, kS3{3}, kS4{4}, kS5{5};  // stages of Q0
+inline constexpr Stage kR3{6};                                          // stages of Q1
+inline constexpr Stage kU5{7}, kU7{8}, kU9{9};                          // stages of Q2
 inline constexpr Host kX{0}, kY{1}, kZ{2};
 
 // s3 starts after s0, s1 and s2, s4 after s3, s5 after s4.
@@ -28,8 +28,8 @@ inline std::vector<QueryStage> ExampleStages() {
           {.query = kQ2}};
 }
 
-// s1 waits for memory on X, first beside r3, then beside u5. s5 waits for its disk on Y, beside u5,
-// u7 and u9; its other task reads alone on X. s3 and s4 run alone.
+// s1 waits for memory on X, first while r3 runs, then while u5 runs. s5 waits for its disk on Y
+// while u5, u7 and u9 run. Its other task reads alone on X. s3 and s4 run alone.
 inline std::vector<Piece> ExamplePieces() {
   constexpr WaitReason kMemory = WaitReason::kMemory;
   constexpr WaitReason kIo = WaitReason::kIo;

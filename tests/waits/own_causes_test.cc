@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,7 +34,7 @@ TEST(DataGrowth, LiesBetweenTheLimitsOfPastRuns) {
   EXPECT_DOUBLE_EQ(*growth->task_seconds_upper, 21);
 }
 
-// Past runs read 100 and 200 bytes: their median is 150, their spread 100.
+// Past runs read 100 and 200 bytes. Their median is 150 and their spread 100.
 TEST(DataGrowth, IsUnknownWithinTheSpreadOfPastRuns) {
   const PastBytes earlier = Earlier({200, 100});
   EXPECT_FALSE(GrowthOf(30, 249, earlier));

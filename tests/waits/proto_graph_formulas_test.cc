@@ -11,15 +11,15 @@ using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The shape of [PX] Figure 6 with our numbers: the vertices u1 and u2 (1, 2) below a target t (0),
-// and v1, v2, v3 (3, 4, 5) above them. v1, v2 and v3 have impact on u1, v3 also on u2.
+// The shape of [PX] Figure 6 with our own numbers. The vertices u1 and u2 (1, 2) are below a target
+// t (0). v1, v2 and v3 (3, 4, 5) are above them. All three have impact on u1, and v3 also on u2.
 struct Figure6 {
   std::vector<double> contributions = {1, 3, 1, 2, 1, 1};
   std::vector<Edge> edges = {{1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 1}, {5, 2}};
 };
 
-// The impact of u1 is 3 / (3 + 1), that of u2 1 / 4. The contributions to u1 are 2, 1 and 1 of 4;
-// only v3 contributes to u2.
+// The impact of u1 is 3 / (3 + 1), and that of u2 is 1 / 4. The contributions to u1 are 2, 1 and 1
+// of 4. Only v3 contributes to u2.
 TEST(Figure6, ImpactIsTheContributionOverThatOfAllParents) {
   Figure6 graph;
   SetImpacts(graph.contributions, graph.edges);
@@ -56,7 +56,7 @@ Waited Of(double wait_seconds, double units) {
           .rated_units = units};
 }
 
-// Eq. 1: 6 s for 3 units.
+// Eq. 1: the wait is 6 s for 3 units.
 TEST(SecondsPerUnit, IsTheWaitOverTheUnits) { EXPECT_EQ(SecondsPerUnit(Of(6, 3)), 2); }
 
 TEST(SecondsPerUnit, WaitWithoutARequestHasNoRate) {
@@ -73,7 +73,7 @@ TEST(SecondsPerUnit, WaitsWithoutUnitsDoNotChangeTheRate) {
   EXPECT_EQ(SecondsPerUnit(waited), 2);
 }
 
-// FC: 40 s of 50.
+// The fractional concurrency is 40 of 50 s.
 TEST(FractionalConcurrency, IsThePartOfTheTargetsTime) {
   EXPECT_EQ(FractionalConcurrency(40, 50), 0.8);
   EXPECT_EQ(FractionalConcurrency(0, 0), 0);
@@ -122,7 +122,7 @@ TEST(Depths, NamesWrongParents) {
     return std::string(Depths(stages).status().message());
   };
   EXPECT_THAT(error({{.query = Q(0), .parents = {S(7)}}}),
-              HasSubstr("stage 0: parent 7 is no stage of its query"));
+              HasSubstr("stage 0: parent 7 is not a stage of its query"));
   EXPECT_THAT(error({{.query = Q(0)}, {.query = Q(1), .parents = {S(0)}}}),
               HasSubstr("stage 1: parent 0"));
   EXPECT_THAT(error({{.query = Q(0), .parents = {S(1)}}, {.query = Q(0), .parents = {S(0)}}}),

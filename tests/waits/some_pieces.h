@@ -1,8 +1,10 @@
 // Short notations for pieces of tasks.
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -17,6 +19,9 @@ inline Stage S(std::uint32_t number) { return Stage{number}; }
 inline Query Q(std::uint32_t number) { return Query{number}; }
 inline constexpr Host kTheQueue = QueueOf(Pool{0});
 inline Host H(std::uint32_t number) { return Host{number}; }
+
+// Matches an item ranked with this weight.
+MATCHER_P2(Weighs, of, weight, "") { return arg.of == of && std::abs(arg.weight - weight) < 1e-9; }
 
 // A whole task with its interval, its host and its amounts.
 class Task {

@@ -37,7 +37,8 @@ TEST(Sweep, OtherHostsDoNotMeet) {
   EXPECT_TRUE(Folded({Task(S(0), H(0), 0, 10), Task(S(1), H(1), 0, 10)}).meetings.empty());
 }
 
-// A task waits 2 of 10 s beside two that use 3 s and 1 s of processor time: 1.5 s and 0.5 s.
+// While a task waits 2 of 10 s, two others use 3 s and 1 s of processor time. They cause 1.5 s and
+// 0.5 s.
 TEST(Sweep, WaitIsDividedByTheUseOfOthers) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 2).Computed(8),
@@ -47,7 +48,7 @@ TEST(Sweep, WaitIsDividedByTheUseOfOthers) {
   EXPECT_EQ(Met(pieces, S(0), kUnreported).wait_seconds[WaitReason::kProcessor], 0);
 }
 
-// A task waits 6 s beside the same two, which used 4 s together: 2 s are unreported.
+// A task waits 6 s while two others use 4 s together, so 2 s are unreported.
 TEST(Sweep, ProcessorWaitIsAttributedUpToTheUseOfOthers) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 6).Computed(4),
@@ -57,8 +58,8 @@ TEST(Sweep, ProcessorWaitIsAttributedUpToTheUseOfOthers) {
   EXPECT_NEAR(Met(pieces, S(0), kUnreported).wait_seconds[WaitReason::kProcessor], 2, 1e-9);
 }
 
-// A task waits 0.6 s per second. The other is present for half of the time: 3 s. The rest has no
-// cause.
+// A task waits 0.6 s per second. The other is present for half of the time and causes 3 s. The rest
+// has no cause.
 TEST(Sweep, AbsentTaskCausesNoWait) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 6).Computed(4),
@@ -66,7 +67,7 @@ TEST(Sweep, AbsentTaskCausesNoWait) {
   EXPECT_NEAR(Met(pieces, S(0), S(1)).wait_seconds[WaitReason::kProcessor], 3, 1e-9);
 }
 
-// Two tasks of the target use 2 s each, and another task uses 4 s. The target's other task causes 3
+// Two tasks of the target use 2 s each, and a third task uses 4 s. The target's other task causes 3
 // x 2/6 = 1 s of each wait of 3 s, the third task 3 x 4/6 = 2 s.
 TEST(Sweep, TasksOfTheSameStageCauseWaits) {
   const std::vector<Piece> pieces = {
@@ -87,8 +88,8 @@ TEST(Sweep, UnreportedUseLeavesItsPartUnexplained) {
   EXPECT_EQ(Met(pieces, S(0), kUnreported).wait_seconds[WaitReason::kProcessor], 0);
 }
 
-// Three tasks queue for 10 s while another query holds two slots and their own stage one. The stage
-// lacks two slots, 20 slot seconds.
+// Three tasks queue for 10 s while another query holds two slots and their own stage holds one. The
+// stage lacks two slots, which are 20 slot seconds.
 TEST(Sweep, QueueLacksTheSlotsThatOthersHold) {
   const std::vector<Piece> pieces = {Queued(S(0), 0, 10),      Queued(S(0), 0, 10),
                                      Queued(S(0), 0, 10),      Task(S(0), H(0), 0, 20),
@@ -97,7 +98,7 @@ TEST(Sweep, QueueLacksTheSlotsThatOthersHold) {
   EXPECT_EQ(Met(pieces, S(0), S(0), kTheQueue).wait_seconds[WaitReason::kSlots], 0);
 }
 
-// One task queues for 10 s while two others hold a slot each. One slot is lacking; each of them
+// One task queues for 10 s while two others hold a slot each. One slot is lacking, and each holder
 // causes half of it.
 TEST(Sweep, QueueLacksNoMoreSlotsThanItHasTasks) {
   const std::vector<Piece> pieces = {Queued(S(0), 0, 10), Task(S(1), H(0), 0, 10),
@@ -106,8 +107,8 @@ TEST(Sweep, QueueLacksNoMoreSlotsThanItHasTasks) {
   EXPECT_NEAR(Met(pieces, S(0), S(2), kTheQueue).wait_seconds[WaitReason::kSlots], 5, 1e-9);
 }
 
-// Two tasks wait half of the time, a third one always. Per second, S0 waits 1 s for 2 units in a
-// crowd of 1 + 0.5 + 1, and S1 waits 1 s for 2 units in a crowd of 1 + 1.
+// Two tasks wait half of the time, and a third task always waits. Per second, S0 waits 1 s for 2
+// units in a crowd of 1 + 0.5 + 1, and S1 waits 1 s for 2 units in a crowd of 1 + 1.
 TEST(Sweep, CrowdIsATaskPlusTheWaitsOfOthers) {
   const std::vector<Piece> pieces = {Task(S(0), H(0), 0, 10).Waited(WaitReason::kIo, 5, 10),
                                      Task(S(0), H(0), 0, 10).Waited(WaitReason::kIo, 5, 10),
@@ -125,7 +126,7 @@ TEST(Sweep, CrowdIsATaskPlusTheWaitsOfOthers) {
   EXPECT_EQ(ledger.stages.at({S(1), H(0)}).crowding(WaitReason::kNetwork).seconds, 0);
 }
 
-// A wait of 8 s ends in this second, beside a task that always waits: a crowd of two.
+// A wait of 8 s ends in this second, while another task always waits. The crowd has two tasks.
 TEST(Sweep, TaskCountsAtMostOnceInACrowd) {
   const Ledger ledger = Folded({Task(S(0), H(0), 7, 8).Waited(WaitReason::kNetwork, 8, 16),
                                 Task(S(1), H(0), 7, 8).Waited(WaitReason::kNetwork, 1, 2)});
@@ -171,7 +172,7 @@ TEST(Sweep, ManyStagesAtOnceAndOneAfterAnother) {
   EXPECT_FALSE(ledger.meetings.contains({S(139), H(0), S(30)}));
 }
 
-// All stages but S5 run from 0 to 10 s, all stages from 30 to 40 s.
+// All stages except S5 run from 0 to 10 s, and all stages from 30 to 40 s.
 TEST(Sweep, StagesThatLeaveAtOnceAddToEarlierMeetings) {
   std::vector<Piece> pieces;
   for (std::uint32_t s = 0; s < 10; ++s) {
@@ -194,7 +195,8 @@ TEST(Sweep, StageMayLeaveAndReturnAtOneInstant) {
   EXPECT_EQ(Met(pieces, S(0), S(1)).overlap_seconds, 10);
 }
 
-// One task runs from 0 to 10 s, another from 4 to 6 s: 8 s alone, 2 s as one of two.
+// One task runs from 0 to 10 s, another from 4 to 6 s. The first is alone for 8 s and one of two
+// for 2 s.
 TEST(StageShares, ShareIsOneOverTheRunningTasks) {
   StageShares shares;
   shares.Add(S(0), 0, 10);
@@ -206,7 +208,7 @@ TEST(StageShares, ShareIsOneOverTheRunningTasks) {
   EXPECT_DOUBLE_EQ(shares.Of(Task(S(1), H(0), 0, 10)), 1);
 }
 
-// The tasks run from 0 to 1 s and from 100 to 101 s, with no share in between.
+// The tasks run from 0 to 1 s and from 100 to 101 s. There is no share in between.
 TEST(StageShares, TimeWithoutTasksDoesNotCount) {
   StageShares shares;
   shares.Add(S(0), 0, 1);
