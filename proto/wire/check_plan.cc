@@ -16,17 +16,18 @@
 namespace tidemark {
 namespace {
 
-// The limit of ids and names on the wire.
+// The limit of IDs and names on the wire.
 constexpr std::size_t kTextBytesMax = 256;
-// Standard deviation over mean of task times. Chosen by hand: measured ones are below 10.
+// Limit of the standard deviation over the mean of task times. Chosen by hand; measured ones are
+// below 10.
 constexpr double kVariationMax = 1000;
-// Chosen by hand: no plan has more. A larger number is a typing error that would cost memory.
+// Chosen by hand; no plan has more. A larger number is a typing error that would cost memory.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;
 // Limits the cost of a request with a million names and an unknown one.
 constexpr std::size_t kNamesComparedMax = 10'000;
-// Names of a cycle in a message, which must fit into the trailer of a call (8 kB).
+// Limit of the names of a cycle in a message, which must fit into the trailer of a call (8 kB).
 constexpr std::size_t kNamesShownMax = 8;
 
 // Stores the first fault.
@@ -85,7 +86,7 @@ class Checker {
         Fail(path + ".name", fmt::format("queue {} appears twice", queue.name));
       }
       if (!(queue.share > 0) || !std::isfinite(queue.share)) {
-        Fail(path + ".share", fmt::format("must be a finite number above 0, not {}", queue.share));
+        Fail(path + ".share", fmt::format("must be positive and finite, not {}", queue.share));
       }
     }
     if (!cluster.node) return;
@@ -113,12 +114,12 @@ class Checker {
     Text(path + ".history_name", job.history_name);
     Text(path + ".queue", job.queue);
     if (job.name.empty() && plan_.jobs.size() > 1) {
-      Fail(path + ".name", "is missing; every job of several needs one");
+      Fail(path + ".name", "is missing; it is required for each of several jobs");
     }
     Number(path + ".map_task_count", job.map_task_count.value_or(1), 1, kTasksMax);
     Number(path + ".reduce_task_count", job.reduce_task_count.value_or(0), 0, kTasksMax);
     Number(path + ".profiled_slots", job.profiled_slots.value_or(1), 1, kSlotsMax);
-    if (job.input_bytes == 0u) Fail(path + ".input_bytes", "must be from 1, not 0");
+    if (job.input_bytes == 0u) Fail(path + ".input_bytes", "must be at least 1, not 0");
     if (job.profile) CheckProfile(path + ".profile", *job.profile);
     if (job.profile) CheckMapTasks(path, job, *job.profile);
     if (job.stages.empty()) return CheckQueue(path + ".queue", job.queue);
@@ -168,7 +169,7 @@ class Checker {
     const auto [known, is_new] =
         queue_of_owner.emplace(stage.owner.empty() ? queue : stage.owner, queue);
     if (!is_new && known->second != queue) {
-      Fail(path + ".queue", fmt::format("its owner {} has a stage in another queue, {}",
+      Fail(path + ".queue", fmt::format("its owner {} has a stage in a different queue, {}",
                                         stage.owner, known->second));
     }
   }
@@ -189,11 +190,11 @@ class Checker {
     Number(path + ".reduce_task_variation", profile.reduce_task_variation, 0, kVariationMax);
     if (profile.map_task_time == absl::ZeroDuration() &&
         profile.reduce_task_time == absl::ZeroDuration()) {
-      Fail(path, "has no task time; add one or leave the profile out");
+      Fail(path, "has no task time; add one or omit the profile");
     }
   }
 
-  // Past runs do not complete a profile of the plan.
+  // Past runs do not complete a profile that is part of the plan.
   void CheckMapTasks(const std::string& path, const PlannedJob& job, const JobProfile& profile) {
     if (job.input_bytes && profile.split_bytes == 0) {
       Fail(path + ".input_bytes", "needs profile.split_bytes, the input of one map task");
@@ -201,7 +202,8 @@ class Checker {
     if (job.map_task_count) return;
     if (!job.input_bytes) {
       if (profile.map_tasks > 0) return;
-      return Fail(path + ".profile.map_task_count", "is missing, and so is the job's own");
+      return Fail(path + ".profile.map_task_count",
+                  "must be set if the job has neither map_task_count nor input_bytes");
     }
     const double map_tasks = static_cast<double>(*job.input_bytes) / profile.split_bytes;
     if (map_tasks <= static_cast<double>(kTasksMax)) return;
@@ -216,8 +218,9 @@ class Checker {
       const PlannedJob& job = plan_.jobs[i];
       if (job.job_id.empty()) continue;
       if (job.job_id == plan_.id) {
-        return Fail(fmt::format("jobs[{}].job_id", i),
-                    fmt::format("{} is the id of the plan; give its job another", job.job_id));
+        return Fail(
+            fmt::format("jobs[{}].job_id", i),
+            fmt::format("{} is the id of the plan; give its job a different id", job.job_id));
       }
       const auto [known, is_new] = taken.emplace(job.job_id, job.name);
       if (!is_new) {
@@ -266,10 +269,10 @@ class Checker {
     Fail(fmt::format("{}[{}].after", path, cycle.front()), "is part of a cycle: " + names);
   }
 
-  // Returns the parts of one cycle, with the first again at the end; or an empty list.
+  // Returns the parts of one cycle, with the first repeated at the end, or an empty list.
   static std::vector<std::size_t> CycleOf(const std::vector<std::vector<std::size_t>>& after) {
-    // Removes parts that no other part waits for until only cycles and their dependencies remain.
-    // Each of these has a part that waits for it.
+    // Removes parts for which no other part waits until only cycles and their dependencies remain.
+    // Some part waits for each of the remaining parts.
     std::vector<std::size_t> waiting(after.size(), 0);
     for (const auto& parents : after) {
       for (const std::size_t parent : parents) ++waiting[parent];
@@ -293,7 +296,7 @@ class Checker {
       for (const std::size_t parent : after[i]) child[parent] = i;
     }
     if (at == after.size()) return {};
-    // After as many steps against the edges as there are parts, the position is within a cycle.
+    // After as many steps against the edges as there are parts, the position lies within a cycle.
     for (std::size_t step = 0; step < after.size(); ++step) at = child[at];
     std::vector<std::size_t> cycle = {at};
     while (child[cycle.back()] != at) cycle.push_back(child[cycle.back()]);

@@ -9,18 +9,18 @@
 
 namespace tidemark::wire {
 
-// Returns the number of fields at the end of `path` in the serialized message: {7} counts its
-// fields 7, {1, 8} the fields 8 of its field 1. All fields on the path are messages, texts or
-// bytes. Counting stops at the first unreadable byte. O(bytes).
+// Returns the number of fields at the end of `path` in the serialized message. For example, {7}
+// counts its fields 7, and {1, 8} counts the fields 8 of its field 1. All fields on the path are
+// messages, texts or bytes. Counting stops at the first unreadable byte. O(bytes).
 std::size_t CountFields(absl::string_view message, std::initializer_list<int> path);
 
 // A message that each thread reuses for parsing.
 //
-// Streams and events are many and mostly small, so that the next one reuses the memory of the last.
-// The memory of a large or hostile message is released: a few bytes on the wire can take hundreds
-// in memory.
+// Streams and events are many and mostly small, so each message reuses the memory of the previous
+// one. The memory of a large or hostile message is released, since a few bytes on the wire can
+// take hundreds in memory.
 
-// Must not be nested with another of the same type on one thread.
+// A thread must not use two objects of the same type at once.
 template <typename Message>
 class ReusedMessage {
  public:
@@ -31,7 +31,7 @@ class ReusedMessage {
   ReusedMessage(const ReusedMessage&) = delete;
   ReusedMessage& operator=(const ReusedMessage&) = delete;
 
-  // Returns false if the bytes are not such a message.
+  // Returns false if the bytes are not a valid Message.
   bool Parse(absl::string_view bytes) {
     bytes_ = bytes.size();
     return message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
@@ -40,7 +40,7 @@ class ReusedMessage {
   Message* operator->() const { return &message_; }
 
  private:
-  // The memory of messages from this size on the wire is measured after use.
+  // The memory of messages of at least this size on the wire is measured after use.
   static constexpr std::size_t kSmallBytes = 1024;
   static constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
 

@@ -25,7 +25,7 @@ bool IsWithinYears(absl::CivilSecond time) {
 // The packaged Abseil defines another string_view.
 absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 
-// The time parser ignores spaces, which this one rejects.
+// absl::ParseCivilTime ignores spaces, so digits are checked here.
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<Deadline> ReadTimeOfDay(std::string_view text) {
@@ -67,7 +67,7 @@ std::optional<absl::Duration> ReadDuration(std::string_view text) {
   return days + rest;
 }
 
-// Returns the next instant at which the clocks show `time`. A time that they skip counts as if they
+// Returns the next instant at which clocks show `time`. A time that they skip counts as if they
 // had not been set forward.
 absl::Time NextAfter(absl::Time start, absl::CivilSecond time, const absl::TimeZone& zone) {
   const absl::TimeZone::TimeInfo info = zone.At(time);

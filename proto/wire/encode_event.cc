@@ -9,24 +9,9 @@
 #include "proto/wire/time_use_codec.h"
 #include "proto/wire/valid_text.h"
 #include "tidemark/v1/event.pb.h"
-#include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::wire {
 namespace {
-
-v1::JobOutcome Encode(JobOutcome outcome) {
-  switch (outcome) {
-    case JobOutcome::kSucceeded:
-      return v1::JOB_OUTCOME_SUCCEEDED;
-    case JobOutcome::kFailed:
-      return v1::JOB_OUTCOME_FAILED;
-    case JobOutcome::kKilled:
-      return v1::JOB_OUTCOME_KILLED;
-    case JobOutcome::kUnknown:
-      return v1::JOB_OUTCOME_UNKNOWN;
-  }
-  return v1::JOB_OUTCOME_UNSPECIFIED;
-}
 
 std::uint64_t Nanos(absl::Duration duration) {
   return static_cast<std::uint64_t>(
@@ -75,7 +60,8 @@ void EncodePartition(const PartitionProfile& partition, v1::PartitionProfile& me
   }
 }
 
-// Reserving halves the memory of a message, which senders hold until it is acknowledged.
+// The Encode functions below reserve the exact sizes of arrays. This halves the memory of
+// messages, which senders hold until they are acknowledged.
 
 void EncodePoints(const ReduceProfile& profile, v1::ReduceProfile& message) {
   const int points = static_cast<int>(profile.points.size());
@@ -116,34 +102,6 @@ void EncodeFinishedKeys(const ReduceProfile& profile, v1::ReduceProfile& message
   }
 }
 
-v1::StageKind Encode(StageKind kind) {
-  switch (kind) {
-    case StageKind::kMap:
-      return v1::STAGE_KIND_MAP;
-    case StageKind::kReduce:
-      return v1::STAGE_KIND_REDUCE;
-    case StageKind::kGeneric:
-      return v1::STAGE_KIND_GENERIC;
-    case StageKind::kUnknown:
-      break;
-  }
-  return v1::STAGE_KIND_UNSPECIFIED;
-}
-
-v1::SizePrecision Encode(SizePrecision precision) {
-  switch (precision) {
-    case SizePrecision::kUnknown:
-      return v1::SIZE_PRECISION_UNSPECIFIED;
-    case SizePrecision::kExact:
-      return v1::SIZE_PRECISION_EXACT;
-    case SizePrecision::kRounded:
-      return v1::SIZE_PRECISION_ROUNDED;
-    case SizePrecision::kEstimated:
-      return v1::SIZE_PRECISION_ESTIMATED;
-  }
-  return v1::SIZE_PRECISION_UNSPECIFIED;
-}
-
 void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
   message.set_stage(stage.stage);
   message.set_attempt(stage.attempt);
@@ -151,13 +109,13 @@ void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
   message.set_signature(ValidText(stage.signature));
   message.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
   message.set_group(ValidText(stage.group));
-  message.set_kind(Encode(stage.kind));
+  message.set_kind(static_cast<v1::StageKind>(stage.kind));
   if (stage.task_count) message.set_task_count(*stage.task_count);
   message.set_skipped(stage.skipped);
   message.set_pool(ValidText(stage.pool));
   message.mutable_task_bytes()->Add(stage.task_bytes.begin(), stage.task_bytes.end());
   message.mutable_task_records()->Add(stage.task_records.begin(), stage.task_records.end());
-  message.set_size_precision(Encode(stage.size_precision));
+  message.set_size_precision(static_cast<v1::SizePrecision>(stage.size_precision));
   if (stage.slots) message.set_slots(*stage.slots);
   if (stage.partition_count) message.set_partition_count(*stage.partition_count);
   if (stage.has_combiner) message.set_has_combiner(*stage.has_combiner);
@@ -167,10 +125,10 @@ void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
   message.set_work(stage.work);
 }
 
-// Encodes the common fields of ends of jobs, stages and groups.
+// Encodes the fields that ends of jobs, stages and groups have in common.
 template <typename Closed, typename Message>
 void EncodeEnd(const Closed& closed, Message& message) {
-  message.set_outcome(Encode(closed.outcome));
+  message.set_outcome(EncodeOutcome(closed.outcome));
   message.set_message(ValidText(closed.message));
   if (closed.at) message.set_closed_at(absl::ToUnixNanos(*closed.at));
 }
@@ -179,7 +137,7 @@ void EncodeEnd(const Closed& closed, Message& message) {
 struct BodyEncoder {
   v1::Event& event;
 
-  // Writes a field that no version will define, so that the event does not look empty.
+  // Writes a field that no version will define, so that the event is not empty.
   void operator()(const UnknownEvent&) const {
     constexpr int kFieldNumberMax = (1 << 29) - 1;
     event.clear_event();
@@ -321,20 +279,6 @@ ReceivedEvent EncodeEvent(const Event& event) {
           .sent_at = event.sent_at,
           .dropped_events = event.dropped_events,
           .body = body.SerializeAsString()};
-}
-
-void EncodeRequest(const Event& event, v1::StreamEventsRequest& request, std::uint32_t handle) {
-  request.Clear();
-  v1::Source& source = *request.add_sources();
-  source.set_handle(handle);
-  source.set_source_id(ValidText(event.source_id));
-  source.set_job_id(ValidText(event.job_id));
-  source.set_run_uid(ValidText(event.run_uid));
-  request.set_handle(handle);
-  request.set_first_sequence(event.sequence);
-  request.set_sent_at(absl::ToUnixNanos(event.sent_at));
-  request.set_dropped_events(event.dropped_events);
-  EncodeBody(event.body, *request.add_events());
 }
 
 }  // namespace tidemark::wire

@@ -15,9 +15,9 @@ namespace tidemark::wire {
 std::string EncodeErrorDetails(const absl::Status& status, const std::string& limit,
                                absl::Duration retry_after);
 
-// The payload under which a client stores such a trailer in a Status.
+// Type URL of the payload under which a client stores such a trailer in a Status.
 inline constexpr char kErrorDetailsPayload[] = "grpc-status-details-bin";
-// Returns its `retry_after`, or zero without a readable one.
+// Returns the `retry_after` of that payload, or zero if it is missing or unreadable.
 absl::Duration RetryAfterOf(const absl::Status& status);
 
 }  // namespace tidemark::wire

@@ -6,18 +6,120 @@
 #include <cmath>
 #include <cstdint>
 
+#include "proto/wire/fields.h"
+#include "proto/wire/job_fields.h"
 #include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
-#include "proto/wire/task_codec.h"
-#include "proto/wire/valid_text.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/explain_service.pb.h"
+
+namespace tidemark {
+
+template <class Io, wire::ConstOrNot<DataGrowth> V>
+void Fields(Io& io, V& growth) {
+  io.Amount("task_seconds", growth.task_seconds);
+  io.Amount("task_seconds_lower", growth.task_seconds_lower);
+  io.Amount("task_seconds_upper", growth.task_seconds_upper);
+  io.Amount("read_bytes", growth.read_bytes);
+  io.Amount("earlier_read_bytes", growth.earlier_read_bytes);
+  io.Amount("all_task_seconds", growth.all_task_seconds);
+}
+
+template <class Io, wire::ConstOrNot<LongestTask> V>
+void Fields(Io& io, V& task) {
+  io("attempt", task.attempt);
+  io("kind", task.kind);
+  io("host", task.host);
+  io.Amount("seconds", task.seconds);
+  io.Amount("mean_seconds", task.mean_seconds);
+  io("group_bytes", task.group_bytes);
+  io.Amount("group_seconds", task.group_seconds);
+}
+
+// Maps all but the resource, which has other numbers in messages.
+template <class Io, wire::ConstOrNot<ContendingQuery> V>
+void Fields(Io& io, V& culprit) {
+  io("job_id", culprit.job_id);
+  io("query", culprit.query);
+  io("jobs", culprit.jobs);
+  io("host", culprit.host);
+  io.Amount("seconds", culprit.seconds);
+  io.Amount("seconds_lower", culprit.seconds_lower);
+  io.Amount("seconds_upper", culprit.seconds_upper);
+  io.Amount("sooner_seconds", culprit.sooner_seconds);
+  io.Amount("sooner_seconds_lower", culprit.sooner_seconds_lower);
+  io.Amount("sooner_seconds_upper", culprit.sooner_seconds_upper);
+}
+
+template <class Io, wire::ConstOrNot<ContentionParty> V>
+void Fields(Io& io, V& party) {
+  io("job_id", party.job_id);
+  io("query", party.query);
+  io("jobs", party.jobs);
+  io("stage", party.stage);
+}
+
+template <class Io, wire::ConstOrNot<LimitedAmount> V>
+void Fields(Io& io, V& amount) {
+  io.Amount("value", amount.value);
+  io.Amount("lower", amount.lower);
+  io.Amount("upper", amount.upper);
+}
+
+// Maps all but the resource.
+template <class Io, wire::ConstOrNot<ContentionRow> V>
+void Fields(Io& io, V& row) {
+  io("delayed", row.delayed);
+  io("cause", row.cause);
+  io("host", row.host);
+  io("seconds", row.seconds);
+  io("share", row.share);
+  io.Amount("responsibility", row.responsibility);
+  io.Amount("impact", row.impact);
+  io("queries", row.queries);
+}
+
+// Maps all but the lists.
+template <class Io, wire::ConstOrNot<ClusterContention> V>
+void Fields(Io& io, V& contention) {
+  io("at", contention.at);
+  io("since", contention.since);
+  io("is_partial", contention.is_partial);
+  io("jobs", contention.jobs);
+}
+
+// Maps all fields except waits and contending queries.
+template <class Io, wire::ConstOrNot<QueryWaits> V>
+void Fields(Io& io, V& query) {
+  io("query", query.query);
+  io.Amount("seconds", query.seconds);
+  io.Amount("skew_seconds", query.skew_seconds);
+  io("longest_task", query.longest_task);
+  io("data_growth", query.data_growth);
+}
+
+// Maps all but queries.
+template <class Io, wire::ConstOrNot<Explanation> V>
+void Fields(Io& io, V& explanation) {
+  io("job_id", explanation.job_id);
+  io("run_uid", explanation.run_uid);
+  io("at", explanation.at);
+  io("since", explanation.since);
+  io("is_partial", explanation.is_partial);
+  io("queries_left_out", explanation.queries_left_out);
+  io("has_ended", explanation.has_ended);
+  io("more_to_come", explanation.more_to_come);
+  io("hosts", explanation.hosts);
+}
+
+}  // namespace tidemark
 
 namespace tidemark::wire {
 namespace {
 
 constexpr std::uint32_t kCulprits = 3;
-constexpr std::uint32_t kCulpritsMax = 100;
+constexpr std::uint32_t kRowsMax = 100;
+constexpr std::size_t kBecauseOfBytesMax = 2 * kTextBytesMax + 1;  // JOB/QUERY
 // The waits of single minutes are stored for this long (master/waits/contention.h).
 constexpr absl::Duration kLastMax = absl::Minutes(10);
 
@@ -31,229 +133,128 @@ std::optional<WaitReason> FromMessage(int message) {
   return static_cast<WaitReason>(message - 1);
 }
 
-bool IsAmount(double seconds) { return std::isfinite(seconds) && seconds >= 0; }
+bool IsAmount(double amount) { return std::isfinite(amount) && amount >= 0; }
 
-// Returns false unless all of it is valid.
-bool IsGrowth(const DataGrowth& growth) {
+void DropInvalid(std::optional<double>& seconds) {
+  if (seconds && !IsAmount(*seconds)) seconds.reset();
+}
+
+// Returns true if all amounts are valid.
+bool IsValid(const DataGrowth& growth) {
   return IsAmount(growth.task_seconds) && IsAmount(growth.task_seconds_lower.value_or(0)) &&
          IsAmount(growth.task_seconds_upper.value_or(0)) && IsAmount(growth.read_bytes) &&
          IsAmount(growth.earlier_read_bytes) && IsAmount(growth.all_task_seconds);
 }
-
-void EncodeGrowth(const DataGrowth& growth, v1::DataGrowth& message) {
-  message.set_task_seconds(growth.task_seconds);
-  if (growth.task_seconds_lower) message.set_task_seconds_lower(*growth.task_seconds_lower);
-  if (growth.task_seconds_upper) message.set_task_seconds_upper(*growth.task_seconds_upper);
-  message.set_read_bytes(growth.read_bytes);
-  message.set_earlier_read_bytes(growth.earlier_read_bytes);
-  message.set_all_task_seconds(growth.all_task_seconds);
-}
-
-void EncodeSooner(const ContendingQuery& culprit, v1::Culprit& message) {
-  const auto is_told = [](const std::optional<double>& seconds) {
-    return seconds && IsAmount(*seconds);
-  };
-  if (is_told(culprit.sooner_seconds)) message.set_sooner_seconds(*culprit.sooner_seconds);
-  if (is_told(culprit.sooner_seconds_lower)) {
-    message.set_sooner_seconds_lower(*culprit.sooner_seconds_lower);
-  }
-  if (is_told(culprit.sooner_seconds_upper)) {
-    message.set_sooner_seconds_upper(*culprit.sooner_seconds_upper);
-  }
-}
-
-// Kinds are numbered alike.
-v1::StageKind ToMessage(StageKind kind) {
-  return static_cast<v1::StageKind>(static_cast<int>(kind));
-}
-
-StageKind StageKindOf(int message) {
-  const bool is_known = message >= 0 && message <= static_cast<int>(StageKind::kGeneric);
-  return is_known ? static_cast<StageKind>(message) : StageKind::kUnknown;
-}
-
-// Returns false unless all of it is valid.
-bool IsLongestTask(const LongestTask& task) {
+bool IsValid(const LongestTask& task) {
   return IsAmount(task.seconds) && IsAmount(task.mean_seconds) && IsAmount(task.group_seconds);
 }
 
-void EncodeLongestTask(const LongestTask& task, v1::LongestTask& message) {
-  EncodeAttemptId(task.attempt, *message.mutable_attempt());
-  message.set_kind(ToMessage(task.kind));
-  message.set_host(ValidText(task.host));
-  message.set_seconds(task.seconds);
-  message.set_mean_seconds(task.mean_seconds);
-  message.set_group_bytes(task.group_bytes);
-  message.set_group_seconds(task.group_seconds);
-}
-
-void EncodeQuery(const QueryWaits& query, v1::QueryWaits& message) {
-  message.set_query(ValidText(query.query));
-  if (query.seconds && IsAmount(*query.seconds)) message.set_seconds(*query.seconds);
-  if (query.skew_seconds && IsAmount(*query.skew_seconds)) {
-    message.set_skew_seconds(*query.skew_seconds);
-  }
-  if (query.data_growth && IsGrowth(*query.data_growth)) {
-    EncodeGrowth(*query.data_growth, *message.mutable_data_growth());
-  }
-  if (query.longest_task && IsLongestTask(*query.longest_task)) {
-    EncodeLongestTask(*query.longest_task, *message.mutable_longest_task());
-  }
+void EncodeQuery(QueryWaits query, v1::QueryWaits& message) {
+  DropInvalid(query.seconds);
+  DropInvalid(query.skew_seconds);
+  if (query.data_growth && !IsValid(*query.data_growth)) query.data_growth.reset();
+  if (query.longest_task && !IsValid(*query.longest_task)) query.longest_task.reset();
+  EncodeFields(query, message);
   for (const WaitReason resource : kWaitReasons) {
     const QueryWait& wait = query.waits[resource];
     if (!wait.seconds || !IsAmount(*wait.seconds)) continue;
-    v1::ResourceWait& told = *message.add_waits();
-    told.set_resource(ToMessage(resource));
-    told.set_seconds(*wait.seconds);
-    told.set_is_least(wait.is_least);
+    v1::ResourceWait& encoded = *message.add_waits();
+    encoded.set_resource(ToMessage(resource));
+    encoded.set_seconds(*wait.seconds);
+    encoded.set_is_least(wait.is_least);
   }
-  for (const ContendingQuery& culprit : query.culprits) {
+  for (ContendingQuery& culprit : query.culprits) {
     if (!IsAmount(culprit.seconds)) continue;
-    v1::Culprit& told = *message.add_culprits();
-    told.set_job_id(ValidText(culprit.job_id));
-    told.set_query(ValidText(culprit.query));
-    told.set_jobs(culprit.jobs);
-    told.set_resource(ToMessage(culprit.resource));
-    told.set_host(ValidText(culprit.host));
-    told.set_seconds(culprit.seconds);
-    if (culprit.seconds_lower && IsAmount(*culprit.seconds_lower)) {
-      told.set_seconds_lower(*culprit.seconds_lower);
+    for (std::optional<double>* seconds :
+         {&culprit.seconds_lower, &culprit.seconds_upper, &culprit.sooner_seconds,
+          &culprit.sooner_seconds_lower, &culprit.sooner_seconds_upper}) {
+      DropInvalid(*seconds);
     }
-    if (culprit.seconds_upper && IsAmount(*culprit.seconds_upper)) {
-      told.set_seconds_upper(*culprit.seconds_upper);
-    }
-    EncodeSooner(culprit, told);
+    v1::Culprit& encoded = *message.add_culprits();
+    EncodeFields(culprit, encoded);
+    encoded.set_resource(ToMessage(culprit.resource));
   }
-}
-
-absl::Status CheckAmount(const char* field, double amount) {
-  if (IsAmount(amount)) return absl::OkStatus();
-  return FieldError(field, fmt::format("must be a finite number, 0 or more, not {}", amount));
-}
-
-absl::StatusOr<DataGrowth> ParseGrowth(const v1::DataGrowth& message) {
-  absl::Status ok = CheckAmount("task_seconds", message.task_seconds());
-  ok.Update(CheckAmount("task_seconds_lower", message.task_seconds_lower()));
-  ok.Update(CheckAmount("task_seconds_upper", message.task_seconds_upper()));
-  ok.Update(CheckAmount("read_bytes", message.read_bytes()));
-  ok.Update(CheckAmount("earlier_read_bytes", message.earlier_read_bytes()));
-  ok.Update(CheckAmount("all_task_seconds", message.all_task_seconds()));
-  if (!ok.ok()) return ok;
-  DataGrowth growth = {.task_seconds = message.task_seconds(),
-                       .read_bytes = message.read_bytes(),
-                       .earlier_read_bytes = message.earlier_read_bytes(),
-                       .all_task_seconds = message.all_task_seconds()};
-  if (message.has_task_seconds_lower()) growth.task_seconds_lower = message.task_seconds_lower();
-  if (message.has_task_seconds_upper()) growth.task_seconds_upper = message.task_seconds_upper();
-  return growth;
-}
-
-absl::StatusOr<LongestTask> ParseLongestTask(const v1::LongestTask& message) {
-  absl::Status ok = CheckAmount("seconds", message.seconds());
-  ok.Update(CheckAmount("mean_seconds", message.mean_seconds()));
-  ok.Update(CheckAmount("group_seconds", message.group_seconds()));
-  if (!ok.ok()) return ok;
-  return LongestTask{.attempt = DecodeAttemptId(message.attempt()),
-                     .kind = StageKindOf(message.kind()),
-                     .host = ValidText(message.host()),
-                     .seconds = message.seconds(),
-                     .mean_seconds = message.mean_seconds(),
-                     .group_bytes = message.group_bytes(),
-                     .group_seconds = message.group_seconds()};
 }
 
 absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
-  QueryWaits query = {.query = ValidText(message.query())};
-  if (message.has_seconds()) {
-    if (absl::Status ok = CheckAmount("seconds", message.seconds()); !ok.ok()) return ok;
-    query.seconds = message.seconds();
-  }
-  if (message.has_skew_seconds()) {
-    if (absl::Status ok = CheckAmount("skew_seconds", message.skew_seconds()); !ok.ok()) return ok;
-    query.skew_seconds = message.skew_seconds();
-  }
-  if (message.has_data_growth()) {
-    const auto growth = ParseGrowth(message.data_growth());
-    if (!growth.ok()) return FieldErrorWithin("data_growth", growth.status());
-    query.data_growth = *growth;
-  }
-  if (message.has_longest_task()) {
-    absl::StatusOr<LongestTask> task = ParseLongestTask(message.longest_task());
-    if (!task.ok()) return FieldErrorWithin("longest_task", task.status());
-    query.longest_task = *std::move(task);
-  }
+  absl::StatusOr<QueryWaits> query = Parse<QueryWaits>(message, /*is_strict=*/false);
+  if (!query.ok()) return query;
   for (int i = 0; i < message.waits_size(); ++i) {
-    const v1::ResourceWait& told = message.waits(i);
-    if (absl::Status ok = CheckAmount("seconds", told.seconds()); !ok.ok()) {
-      return FieldErrorWithin(fmt::format("waits[{}]", i), ok);
+    const v1::ResourceWait& wait = message.waits(i);
+    if (!IsAmount(wait.seconds())) {
+      return FieldError(fmt::format("waits[{}].seconds", i),
+                        fmt::format("must be 0 or more, not {}", wait.seconds()));
     }
-    const auto resource = FromMessage(told.resource());
-    if (resource) query.waits[*resource] = {told.seconds(), told.is_least()};
+    const auto resource = FromMessage(wait.resource());
+    if (resource) query->waits[*resource] = {wait.seconds(), wait.is_least()};
   }
   for (int i = 0; i < message.culprits_size(); ++i) {
-    const v1::Culprit& told = message.culprits(i);
-    absl::Status ok = CheckAmount("seconds", told.seconds());
-    if (ok.ok()) ok = CheckAmount("seconds_lower", told.seconds_lower());
-    if (ok.ok()) ok = CheckAmount("seconds_upper", told.seconds_upper());
-    if (ok.ok()) ok = CheckAmount("sooner_seconds", told.sooner_seconds());
-    if (ok.ok()) ok = CheckAmount("sooner_seconds_lower", told.sooner_seconds_lower());
-    if (ok.ok()) ok = CheckAmount("sooner_seconds_upper", told.sooner_seconds_upper());
-    if (!ok.ok()) return FieldErrorWithin(fmt::format("culprits[{}]", i), ok);
-    const auto resource = FromMessage(told.resource());
+    auto culprit = Parse<ContendingQuery>(message.culprits(i), /*is_strict=*/false);
+    if (!culprit.ok()) return FieldErrorWithin(fmt::format("culprits[{}]", i), culprit.status());
+    const auto resource = FromMessage(message.culprits(i).resource());
     if (!resource) continue;
-    query.culprits.push_back({.job_id = ValidText(told.job_id()),
-                              .query = ValidText(told.query()),
-                              .jobs = told.jobs(),
-                              .resource = *resource,
-                              .host = ValidText(told.host()),
-                              .seconds = told.seconds()});
-    ContendingQuery& culprit = query.culprits.back();
-    if (told.has_seconds_lower()) culprit.seconds_lower = told.seconds_lower();
-    if (told.has_seconds_upper()) culprit.seconds_upper = told.seconds_upper();
-    if (told.has_sooner_seconds()) culprit.sooner_seconds = told.sooner_seconds();
-    if (told.has_sooner_seconds_lower()) culprit.sooner_seconds_lower = told.sooner_seconds_lower();
-    if (told.has_sooner_seconds_upper()) culprit.sooner_seconds_upper = told.sooner_seconds_upper();
+    culprit->resource = *resource;
+    query->culprits.push_back(*std::move(culprit));
   }
   return query;
+}
+
+// Parses the fields that both kinds of questions share: the query, the resource, the host and the
+// time.
+template <typename Message, typename Question>
+absl::Status ParseScope(const Message& untrusted, Question& question) {
+  if (absl::Status ok = CheckText("query", untrusted.query()); !ok.ok()) return ok;
+  if (absl::Status ok = CheckText("host", untrusted.host()); !ok.ok()) return ok;
+  question.query = untrusted.query();
+  question.host = untrusted.host();
+  if (untrusted.resource() != v1::WAITED_RESOURCE_UNSPECIFIED) {
+    question.resource = FromMessage(untrusted.resource());
+    if (!question.resource) {
+      return FieldError("resource",
+                        fmt::format("must be a value that this version supports, not {}",
+                                    static_cast<int>(untrusted.resource())));
+    }
+  }
+  if (question.resource == WaitReason::kSlots && !question.host.empty()) {
+    return FieldError("host",
+                      "slots belong to no host; ask about another resource, or without host");
+  }
+  if (untrusted.has_last()) {
+    const auto last = ParseElapsed(untrusted.last(), "last");
+    if (!last.ok() || *last <= absl::ZeroDuration() || *last > kLastMax) {
+      return FieldError("last", "must be positive and at most 600 s");
+    }
+    question.last = absl::Ceil(*last, absl::Minutes(1));  // the sums are of whole minutes
+  }
+  return absl::OkStatus();
+}
+
+void EncodeRow(const ContentionRow& row, v1::ContentionRow& message) {
+  EncodeFields(row, message);
+  if (row.resource) message.set_resource(ToMessage(*row.resource));
+}
+
+absl::StatusOr<ContentionRow> ParseRow(const v1::ContentionRow& message) {
+  auto row = Parse<ContentionRow>(message, /*is_strict=*/false);
+  if (row.ok()) row->resource = FromMessage(message.resource());
+  return row;
 }
 
 }  // namespace
 
 void EncodeExplanation(const Explanation& explanation, v1::Explanation& message) {
-  message.Clear();
-  message.set_job_id(ValidText(explanation.job_id));
-  message.set_run_uid(ValidText(explanation.run_uid));
-  EncodeTime(explanation.at, *message.mutable_at());
-  EncodeTime(explanation.since, *message.mutable_since());
-  message.set_is_partial(explanation.is_partial);
-  message.set_queries_left_out(explanation.queries_left_out);
-  message.set_has_ended(explanation.has_ended);
-  message.set_more_to_come(explanation.more_to_come);
+  Encode(explanation, message);
   for (const QueryWaits& query : explanation.queries) EncodeQuery(query, *message.add_queries());
-  for (const std::string& host : explanation.hosts) message.add_hosts(ValidText(host));
 }
 
 absl::StatusOr<Explanation> ParseExplanation(const v1::Explanation& message) {
-  const auto at = ParseTime(message.at(), "at");
-  if (!at.ok()) return at.status();
-  const auto since = ParseTime(message.since(), "since");
-  if (!since.ok()) return since.status();
-  Explanation explanation = {.job_id = ValidText(message.job_id()),
-                             .run_uid = ValidText(message.run_uid()),
-                             .at = *at,
-                             .since = *since,
-                             .is_partial = message.is_partial(),
-                             .queries = {},
-                             .queries_left_out = message.queries_left_out(),
-                             .has_ended = message.has_ended(),
-                             .more_to_come = message.more_to_come(),
-                             .hosts = {}};
+  auto explanation = Parse<Explanation>(message, /*is_strict=*/false);
+  if (!explanation.ok()) return explanation;
   for (int i = 0; i < message.queries_size(); ++i) {
     absl::StatusOr<QueryWaits> query = ParseQuery(message.queries(i));
     if (!query.ok()) return FieldErrorWithin(fmt::format("queries[{}]", i), query.status());
-    explanation.queries.push_back(*std::move(query));
+    explanation->queries.push_back(*std::move(query));
   }
-  for (const std::string& host : message.hosts()) explanation.hosts.push_back(ValidText(host));
   return explanation;
 }
 
@@ -262,8 +263,9 @@ void EncodeQuestion(const std::string& job_id, const ExplainQuestion& question,
   message.set_job_id(job_id);
   message.set_query(question.query);
   message.set_host(question.host);
+  message.set_because_of(question.because_of);
   message.set_culprits_max(
-      static_cast<std::uint32_t>(std::min<std::size_t>(question.culprits_max, kCulpritsMax)));
+      static_cast<std::uint32_t>(std::min<std::size_t>(question.culprits_max, kRowsMax)));
   if (question.resource) message.set_resource(ToMessage(*question.resource));
   if (question.last) EncodeDuration(*question.last, *message.mutable_last());
 }
@@ -271,33 +273,74 @@ void EncodeQuestion(const std::string& job_id, const ExplainQuestion& question,
 absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
     const v1::ExplainQuestion& untrusted) {
   if (absl::Status ok = CheckId("job_id", untrusted.job_id()); !ok.ok()) return ok;
-  if (absl::Status ok = CheckText("query", untrusted.query()); !ok.ok()) return ok;
-  if (absl::Status ok = CheckText("host", untrusted.host()); !ok.ok()) return ok;
-  ExplainQuestion question = {.query = untrusted.query(), .host = untrusted.host()};
-  if (untrusted.resource() != v1::WAITED_RESOURCE_UNSPECIFIED) {
-    question.resource = FromMessage(untrusted.resource());
-    if (!question.resource) {
-      return FieldError("resource", fmt::format("must be a value that this version knows, not {}",
-                                                static_cast<int>(untrusted.resource())));
-    }
+  if (untrusted.because_of().size() > kBecauseOfBytesMax) {
+    return FieldError("because_of", fmt::format("must have at most {} bytes, not {}",
+                                                kBecauseOfBytesMax, untrusted.because_of().size()));
   }
-  if (question.resource == WaitReason::kSlots && !question.host.empty()) {
-    return FieldError("host",
-                      "slots belong to no host; ask about another resource, or without host");
-  }
-  if (untrusted.culprits_max() > kCulpritsMax) {
-    return FieldError("culprits_max", fmt::format("must be at most {}, not {}", kCulpritsMax,
+  ExplainQuestion question = {.because_of = untrusted.because_of()};
+  if (absl::Status ok = ParseScope(untrusted, question); !ok.ok()) return ok;
+  if (untrusted.culprits_max() > kRowsMax) {
+    return FieldError("culprits_max", fmt::format("must be at most {}, not {}", kRowsMax,
                                                   untrusted.culprits_max()));
   }
   question.culprits_max = untrusted.culprits_max() == 0 ? kCulprits : untrusted.culprits_max();
-  if (untrusted.has_last()) {
-    const auto last = ParseElapsed(untrusted.last(), "last");
-    if (!last.ok() || *last <= absl::ZeroDuration() || *last > kLastMax) {
-      return FieldError("last", "must be above 0 and at most 600 s");
-    }
-    question.last = *last;
-  }
   return std::pair(untrusted.job_id(), question);
+}
+
+void EncodeContention(const ClusterContention& contention, v1::Contention& message) {
+  Encode(contention, message);
+  for (const ContentionList& list : contention.lists) {
+    v1::ContentionList& told = *message.add_lists();
+    told.set_kind(static_cast<v1::ContentionListKind>(static_cast<int>(list.kind) + 1));
+    told.set_left_out(list.left_out);
+    for (const ContentionRow& row : list.rows) EncodeRow(row, *told.add_rows());
+  }
+}
+
+absl::StatusOr<ClusterContention> ParseContention(const v1::Contention& message) {
+  auto contention = Parse<ClusterContention>(message, /*is_strict=*/false);
+  if (!contention.ok()) return contention;
+  for (int i = 0; i < message.lists_size(); ++i) {
+    const v1::ContentionList& told = message.lists(i);
+    const int kind = static_cast<int>(told.kind()) - 1;
+    if (kind < 0 || kind >= static_cast<int>(kContentionKindCount)) continue;
+    ContentionList list = {
+        .kind = static_cast<ContentionKind>(kind), .rows = {}, .left_out = told.left_out()};
+    for (int r = 0; r < told.rows_size(); ++r) {
+      absl::StatusOr<ContentionRow> row = ParseRow(told.rows(r));
+      if (!row.ok()) return FieldErrorWithin(fmt::format("lists[{}].rows[{}]", i, r), row.status());
+      list.rows.push_back(*std::move(row));
+    }
+    contention->lists.push_back(std::move(list));
+  }
+  return contention;
+}
+
+void EncodeContentionQuestion(const ContentionQuestion& question, v1::ContentionQuestion& message) {
+  message.set_job_id(question.job_id);
+  message.set_query(question.query);
+  message.set_host(question.host);
+  message.set_rows_max(
+      static_cast<std::uint32_t>(std::min<std::size_t>(question.rows_max, kRowsMax)));
+  if (question.resource) message.set_resource(ToMessage(*question.resource));
+  if (question.last) EncodeDuration(*question.last, *message.mutable_last());
+}
+
+absl::StatusOr<ContentionQuestion> ParseContentionQuestion(
+    const v1::ContentionQuestion& untrusted) {
+  if (!untrusted.job_id().empty()) {
+    if (absl::Status ok = CheckId("job_id", untrusted.job_id()); !ok.ok()) return ok;
+  } else if (!untrusted.query().empty()) {
+    return FieldError("query", "requires job_id");
+  }
+  ContentionQuestion question = {.job_id = untrusted.job_id()};
+  if (absl::Status ok = ParseScope(untrusted, question); !ok.ok()) return ok;
+  if (untrusted.rows_max() > kRowsMax) {
+    return FieldError("rows_max",
+                      fmt::format("must be at most {}, not {}", kRowsMax, untrusted.rows_max()));
+  }
+  if (untrusted.rows_max() > 0) question.rows_max = untrusted.rows_max();
+  return question;
 }
 
 }  // namespace tidemark::wire

@@ -1,4 +1,4 @@
-// One list of fields for both directions between a struct and its message.
+// Encodes and parses messages with one list of fields for each struct.
 //
 // A struct that has a message maps its members to fields once:
 //
@@ -49,7 +49,8 @@ namespace tidemark::wire {
 template <typename V, typename T>
 concept ConstOrNot = std::same_as<std::remove_const_t<V>, T>;
 
-// Returns the fault of a struct as a whole, or nullptr. Overload it where needed.
+// A type with an Invalid() overload, which returns the fault of a struct as a whole, or nullptr.
+// Overload it where needed.
 template <typename V>
 concept HasInvalid = requires(const V& value) {
   { Invalid(value) } -> std::convertible_to<const char*>;
@@ -57,7 +58,7 @@ concept HasInvalid = requires(const V& value) {
 
 using FieldList = std::vector<const google::protobuf::FieldDescriptor*>;
 
-// Finds the fields of a list by their names.
+// Finds the field descriptors of a list by their names.
 class FieldCollector {
  public:
   explicit FieldCollector(const google::protobuf::Descriptor& message) : message_(message) {}
@@ -75,7 +76,7 @@ class FieldCollector {
   FieldList fields_;
 };
 
-// Finds the fields of each struct once.
+// Finds the field descriptors of each struct once.
 template <typename V>
 const FieldList& FieldsOf(const google::protobuf::Descriptor& message) {
   static const FieldList* const kFields = [&] {
@@ -87,7 +88,8 @@ const FieldList& FieldsOf(const google::protobuf::Descriptor& message) {
   return *kFields;
 }
 
-// Returns true if the list of V names every field of its message once, and no others.
+// Returns true if the list of V names every field of its message exactly once, and no other
+// fields.
 template <typename V>
 bool CoversAllFields(const google::protobuf::Descriptor& message) {
   std::vector<bool> is_named(static_cast<std::size_t>(message.field_count()), false);
@@ -147,7 +149,7 @@ class FieldWriter {
       reflection_.SetDouble(&message_, &field, value);
     }
   }
-  // Members that are not optional are always present in the message, so that readers can
+  // A member that is not optional is always present in the message, so that readers can
   // distinguish zero from unknown.
   void Put(const Field& field, absl::Duration value) {
     EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
@@ -158,7 +160,7 @@ class FieldWriter {
   template <typename T>
   void Put(const Field& field, const std::optional<T>& value) {
     if (!value) return;
-    if constexpr (std::is_class_v<T>) {  // present, even if all of it is zero
+    if constexpr (std::is_class_v<T>) {  // present, even if all of its fields are zero
       EncodeTo(*value, *reflection_.MutableMessage(&message_, &field));
     } else {
       Put(field, *value);
@@ -207,9 +209,9 @@ void EncodeFields(const V& value, google::protobuf::Message& message) {
   Fields(writer, value);
 }
 
-// The position of a reader, and the first fault.
+// The position of a reader, and the first fault that it found.
 struct ReaderState {
-  // True for untrusted messages: unknown enum numbers are errors.
+  // True for untrusted messages, in which unknown enum numbers are errors.
   bool is_strict = false;
   std::vector<std::pair<const google::protobuf::FieldDescriptor*, int>> path;  // -1 if not repeated
   absl::Status status;
@@ -236,9 +238,9 @@ class FieldReader {
   void Amount(const char*, auto& value) {
     Read(value, [](double read) { return read >= 0 ? "" : "0 or more"; });
   }
-  // Treats an unset field as unknown, and a zero that was sent as well.
+  // Treats an unset field and a field with value zero as unknown.
   void NonZero(const char*, auto& value) {
-    Read(value, [](double read) { return read > 0 ? "" : "above 0 (or unset if not known)"; });
+    Read(value, [](double read) { return read > 0 ? "" : "positive (or unset if unknown)"; });
   }
 
  private:
@@ -306,7 +308,7 @@ class FieldReader {
   template <typename T>
   T Known(const Field& field, int number) {
     if (field.enum_type()->FindValueByNumber(number) != nullptr) return static_cast<T>(number);
-    if (state_.is_strict) FailNumber("a value that this version knows", number);
+    if (state_.is_strict) FailNumber("a value that this version supports", number);
     return T{};
   }
   void FailNumber(const char* wanted, double value);
@@ -329,14 +331,14 @@ class FieldReader {
   std::size_t next_ = 0;
 };
 
-// Replaces all of `message`.
+// Replaces the contents of `message`.
 template <typename V>
 void Encode(const V& value, google::protobuf::Message& message) {
   message.Clear();
   EncodeFields(value, message);
 }
 
-// InvalidArgument (FieldError) names the first wrong field.
+// Fails with InvalidArgument (FieldError), which names the first wrong field.
 template <typename V>
 absl::StatusOr<V> Parse(const google::protobuf::Message& message, bool is_strict) {
   ReaderState state{.is_strict = is_strict};

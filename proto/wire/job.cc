@@ -1,4 +1,4 @@
-// Functions of the plain values in tidemark/job.h and tidemark/event.h.
+// Implements functions of tidemark/job.h and tidemark/event.h.
 #include "tidemark/job.h"
 
 #include <fmt/format.h>
@@ -47,13 +47,12 @@ Counts CountParts(const Snapshot& snapshot) {
     counts.finished_tasks += stage.finished_tasks;
     counts.failed_attempts += stage.failed_attempts;
   }
-  // A running workflow does not wait for cancelled jobs. A cancelled workflow counts all of its
-  // jobs.
-  const bool is_cancelled = snapshot.is_final && snapshot.state == JobState::kKilled;
+  // A job that was cancelled before its workflow does not count, unless all jobs were cancelled.
   for (const Child& child : snapshot.children) {
-    if (is_cancelled || child.state != ChildState::kCancelled) ++counts.children;
+    if (child.state != ChildState::kCancelled || !child.ended_at) ++counts.children;
     if (child.state == ChildState::kSucceeded) ++counts.finished_children;
   }
+  if (counts.children == 0) counts.children = static_cast<std::uint32_t>(snapshot.children.size());
   return counts;
 }
 
@@ -87,7 +86,8 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
                     .fraction_done_upper = found->fraction_done,
                     .remaining = found->ends_in,
                     .basis = job.estimate.basis,
-                    .known_share = job.estimate.known_share};
+                    .known_share = job.estimate.known_share,
+                    .method = job.estimate.method};
   if (found->ends_in) {
     const Range& left = *found->ends_in;
     whole.estimate.state = EstimateState::kValid;
@@ -115,12 +115,12 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
 
 namespace {
 
-// Chosen by hand: rounding moves a range by at most 1.6 %, less than the error of any forecast.
+// Chosen by hand; rounding moves a range by at most 1.6 %, less than the error of any forecast.
 constexpr std::uint64_t kSteps = 32;
 constexpr absl::Duration kRoundedMax = absl::Hours(100 * 365 * 24);
 
-// The step depends on the number alone. With a step that depends on the interval, the end of one
-// part could move past the start of the next.
+// The step depends only on the number. If it depended on the interval, the end of one part could
+// move past the start of the next.
 absl::Duration OnGrid(absl::Time at, absl::Duration left) {
   if (left <= absl::ZeroDuration()) return absl::ZeroDuration();
   const std::uint64_t part = static_cast<std::uint64_t>(absl::ToInt64Nanoseconds(left)) / kSteps;
@@ -145,9 +145,9 @@ Range RoundedPrediction(absl::Time at, const Range& range) {
 
 namespace {
 
-// Fitted to 9 deadlines in each run of the suites stress and synthetic, train half
-// (bench/accuracy/lateness.h). Compared with a normal distribution of these bounds, ends are nearer
-// to the median or much farther, and later rather than earlier.
+// Fitted to 9 deadlines in each run of the suites stress and synthetic, training half
+// (bench/accuracy/lateness.h). Compared with a normal distribution with these bounds, ends are
+// nearer to the median or much farther away, and later rather than earlier.
 constexpr double kLateAtMedian = 0.55;
 constexpr double kFallsBelow = 3.8;
 constexpr double kFallsAbove = 2;
@@ -156,28 +156,29 @@ constexpr double kSurely = 0.999;
 
 // Standard deviations from the median to a bound of a 90 % interval.
 constexpr double kDeviations = 1.6449;
-// Zero has no logarithm. This fraction of the median replaces a lower bound of zero, as far below
-// the median as the widest interval is above it (kRemainingUpperMax).
+// Zero has no logarithm. This fraction of the median replaces a lower bound of zero. It is as far
+// below the median as the widest interval extends above it (kRemainingUpperMax).
 constexpr double kLowestShare = 0.05;
 
 constexpr double kAll = std::numeric_limits<double>::infinity();
 
-// In seconds, finite. 0 <= lower <= median <= upper.
+// In seconds. All values are finite, and 0 <= lower <= median <= upper.
 struct DeadlineBounds {
   double lower = 0;
   double median = 0;
   double upper = 0;
 };
 
-// Returns the distance of `left` above the median, in half-widths by logarithms.
+// Returns the distance of `left` above the median, in half-widths on a logarithmic scale.
 double HalfWidthsAbove(const DeadlineBounds& of, double left) {
   if (of.upper <= of.median) return kAll;
   if (of.median <= 0) return left / of.upper;
   return std::log(left / of.median) / std::log(of.upper / of.median);
 }
 
-// Returns the distance of `left`, which is above 0, below the median, in half-widths by logarithms.
-// At most one, since the interval does not state how far below its lower bound an end may be.
+// Returns the distance of `left`, which is above 0, below the median, in half-widths on a
+// logarithmic scale. At most one, since the interval does not state how far below its lower bound
+// an end may be.
 double HalfWidthsBelow(const DeadlineBounds& of, double left) {
   const double lower = std::max(of.lower, kLowestShare * of.median);
   if (left >= of.median) return 0;
@@ -202,7 +203,7 @@ double LateByInterval(const DeadlineBounds& of, double left) {
                                     : kDeviations * HalfWidthsBelow(of, left));
 }
 
-// Returns the fraction of the remaining work that this run itself informs about.
+// Returns the fraction of the remaining work for which this run itself has evidence.
 double ShareOfThisRun(const Estimate& estimate) {
   if (estimate.basis != Basis::kThisRun || !(estimate.known_share > 0)) return 0;
   return std::min(estimate.known_share, 1.0);

@@ -55,7 +55,7 @@ Snapshot WithView(const Snapshot& snapshot, View view) {
   viewed.named_tasks.clear();
   viewed.indicators.clear();
   viewed.coverage.reset();
-  // Readers of lists also need the error of the indicator that they were shown.
+  // Readers of lists also need the error of the displayed indicator.
   const std::string& shown = viewed.estimate.indicator;
   std::erase_if(viewed.errors, [&](const IndicatorError& error) {
     return error.indicator != (shown.empty() ? "tidemark" : shown);
@@ -90,7 +90,7 @@ absl::Status CheckOrder(const Snapshot& snapshot) {
   if (!IsSorted(snapshot.children, [](const Child& child) { return child.number; })) {
     return FieldError("children", "must be sorted by number, each number once");
   }
-  // In a delta, each list holds its changes.
+  // In a delta, each list holds only changes.
   const bool is_whole = snapshot.base_sequence == 0;
   if (is_whole && !std::ranges::equal(snapshot.stages, snapshot.stage_infos, {}, id, id)) {
     return FieldError("stage_infos", "must be of the same stages as stages");
@@ -133,7 +133,7 @@ constexpr std::uint32_t TagOf(int field, WireFormatLite::WireType type) {
   return WireFormatLite::MakeTag(field, type);
 }
 
-// Reads only the base_sequence of the snapshot, whose size comes next.
+// Reads only base_sequence from the snapshot. The size of the snapshot is next in `input`.
 bool ReadBaseSequence(Input& input, std::uint64_t& base_sequence) {
   int bytes = 0;
   if (!input.ReadVarintSizeAsInt(&bytes) || bytes > input.BytesUntilLimit()) return false;

@@ -40,6 +40,7 @@ void Fields(Io& io, V& estimate) {
   io("basis", estimate.basis);
   io.Fraction("known_share", estimate.known_share);
   io("indicator", estimate.indicator);
+  io("method", estimate.method);
 }
 
 template <class Io, wire::ConstOrNot<JobInfo> V>

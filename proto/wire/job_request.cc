@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "proto/wire/fields.h"
+#include "proto/wire/job_fields.h"
 #include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark {
@@ -20,12 +21,27 @@ void Fields(Io& io, V& filter) {
   io("workflow_id", filter.workflow_id);
 }
 
+template <class Io, wire::ConstOrNot<PlanState::Stage> V>
+void Fields(Io& io, V& stage) {
+  io("id", stage.id);
+  io.Amount("task_count", stage.tasks);
+  io("task_time", stage.task_time);
+  io("bottleneck", stage.bottleneck);
+}
+
+template <class Io, wire::ConstOrNot<PlanState> V>
+void Fields(Io& io, V& state) {
+  io("starts_in", state.starts_in);
+  io("ends_in", state.ends_in);
+  io("stages", state.stages);
+}
+
 namespace wire {
 namespace {
 
 // The same limit as that of CheckPlan().
 constexpr std::uint32_t kSlotsMax = 1'000'000;
-// Chosen by hand: a larger factor is a typing error.
+// Chosen by hand; a larger factor is a typing error.
 constexpr double kDataFactorMax = 1e6;
 
 absl::Status CheckCount(const char* field, std::uint32_t count) {
@@ -49,6 +65,14 @@ void EncodeScenario(const Scenario& scenario, v1::Scenario& message) {
   if (scenario.data_factor) message.set_data_factor(*scenario.data_factor);
   if (scenario.policy) message.set_policy(static_cast<v1::SchedulingPolicy>(*scenario.policy));
   if (scenario.executors) message.set_executors(*scenario.executors);
+}
+
+void EncodePlanState(const PlanState& state, v1::PlanState& message) {
+  EncodeFields(state, message);
+}
+
+absl::StatusOr<PlanState> ParsePlanState(const v1::PlanState& untrusted) {
+  return Parse<PlanState>(untrusted, /*is_strict=*/true);
 }
 
 absl::Status CheckText(std::string_view field, std::string_view untrusted) {
@@ -90,18 +114,18 @@ absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted) {
   if (untrusted.has_executors()) {
     scenario.executors = untrusted.executors();
     if (absl::Status ok = CheckCount("executors", *scenario.executors); !ok.ok()) return ok;
-    if (scenario.slots) return FieldError("executors", "must be left out if slots are set");
+    if (scenario.slots) return FieldError("executors", "must be omitted if slots are set");
   }
   if (untrusted.has_data_factor()) {
     scenario.data_factor = untrusted.data_factor();
     if (!(untrusted.data_factor() > 0 && untrusted.data_factor() <= kDataFactorMax)) {
       return FieldError("data_factor",
-                        fmt::format("must be above 0 and at most {:.12g}, not {:.12g}",
+                        fmt::format("must be positive and at most {:.12g}, not {:.12g}",
                                     kDataFactorMax, untrusted.data_factor()));
     }
   }
   if (!v1::SchedulingPolicy_IsValid(untrusted.policy())) {
-    return FieldError("policy", fmt::format("must be a value that this version knows, not {}",
+    return FieldError("policy", fmt::format("must be a value that this version supports, not {}",
                                             static_cast<int>(untrusted.policy())));
   }
   if (untrusted.policy() != v1::SCHEDULING_POLICY_UNSPECIFIED) {
@@ -113,7 +137,7 @@ absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted) {
 absl::StatusOr<View> ParseView(int untrusted, View otherwise) {
   if (!v1::View_IsValid(untrusted)) {
     return FieldError("view",
-                      fmt::format("must be a value that this version knows, not {}", untrusted));
+                      fmt::format("must be a value that this version supports, not {}", untrusted));
   }
   const View view = static_cast<View>(untrusted);
   return view == View::kUnknown ? otherwise : view;

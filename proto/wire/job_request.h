@@ -10,6 +10,7 @@
 
 namespace tidemark::v1 {
 class JobFilter;
+class PlanState;
 class Scenario;
 }  // namespace tidemark::v1
 
@@ -19,23 +20,28 @@ namespace wire {
 
 void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message);
 void EncodeScenario(const Scenario& scenario, v1::Scenario& message);
+void EncodePlanState(const PlanState& state, v1::PlanState& message);
 
-// The longest text of a request, in bytes, such as an id or a name. Ids of engines have some tens
+// The longest text of a request, in bytes, such as an ID or a name. IDs of engines have some tens
 // of bytes.
 inline constexpr std::size_t kTextBytesMax = 256;
-// InvalidArgument (FieldError) for a longer text, and for an empty id.
+// Fail with InvalidArgument (FieldError) for a longer text. CheckId() also fails for an empty ID.
 absl::Status CheckText(std::string_view field, std::string_view untrusted);
 absl::Status CheckId(std::string_view field, std::string_view untrusted);
 
-// InvalidArgument (FieldError) names the first wrong field. Unknown states and kinds are errors,
-// since ignoring them would change the answer. Lists are limited to the number of values and texts
-// to kTextBytesMax, since each job is compared with the filter.
+// Fails with InvalidArgument (FieldError), which names the first wrong field. Unknown states and
+// kinds are errors, since ignoring them would change the answer. Each job is compared with the
+// filter, so lists are limited to the number of values and texts to kTextBytesMax.
 absl::StatusOr<JobFilter> ParseJobFilter(const v1::JobFilter& untrusted);
 
-// InvalidArgument (FieldError): slots of 0, a factor outside of (0, 1e6], an unknown policy.
+// Fails with InvalidArgument (FieldError) for slots of 0, a factor outside of (0, 1e6], or an
+// unknown policy.
 absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted);
+// Fails with InvalidArgument (FieldError) for a number that is negative or not finite.
+absl::StatusOr<PlanState> ParsePlanState(const v1::PlanState& untrusted);
 
-// Returns `otherwise` for VIEW_UNSPECIFIED. InvalidArgument (FieldError) for an unknown view.
+// Returns `otherwise` for VIEW_UNSPECIFIED. Fails with InvalidArgument (FieldError) for an unknown
+// view.
 absl::StatusOr<View> ParseView(int untrusted, View otherwise);
 
 }  // namespace wire

@@ -20,7 +20,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using google::protobuf::util::TimeUtil;
 
-// Marks the value of a field that is not repeated.
+// Index that marks the value of a field that is not repeated.
 constexpr int kSingular = -1;
 
 class JsonWriter {
@@ -67,7 +67,7 @@ class JsonWriter {
     json_ += field.is_map() ? '}' : ']';
   }
 
-  // Writes an entry of a map, whose keys are quoted for all types.
+  // Writes an entry of a map. Keys of all types are quoted.
   void WriteEntry(const Message& entry) {
     const FieldDescriptor& key = *entry.GetDescriptor()->map_key();
     const bool is_quoted = key.cpp_type() == FieldDescriptor::CPPTYPE_STRING ||
@@ -123,7 +123,7 @@ class JsonWriter {
     }
   }
 
-  // Writes the name, or the number of a value that this version does not have.
+  // Writes the name of an enum value, or its number if this version does not define it.
   void WriteEnum(const FieldDescriptor& field, int number) {
     const auto* const value = field.enum_type()->FindValueByNumber(number);
     if (value == nullptr) return Append(number);
@@ -136,7 +136,7 @@ class JsonWriter {
 
   void Append(auto number) { fmt::format_to(std::back_inserter(json_), "{}", number); }
   void AppendQuoted(auto number) { fmt::format_to(std::back_inserter(json_), "\"{}\"", number); }
-  // JSON has no number for these three.
+  // JSON has no literal for NaN and the two infinities.
   void AppendReal(auto number) {
     if (std::isnan(number)) return Quote("NaN");
     if (std::isinf(number)) return Quote(number > 0 ? "Infinity" : "-Infinity");

@@ -1,5 +1,5 @@
-// Messages as JSON of one line, in ASCII: protobuf's JSON mapping with the field names of the
-// .proto file. The type of a field decides whether it is present, never its value:
+// Writes messages as single-line JSON in ASCII: protobuf's JSON mapping with the field names of
+// the .proto file. The type of a field decides whether it is present, never its value:
 //
 //   number, bool, enum, string, bytes   always present
 //   `optional` or `oneof` field         present if it is set

@@ -29,7 +29,7 @@ absl::StatusOr<absl::Time> ParseTime(const google::protobuf::Timestamp& message,
                      message.nanos() <= kNanosMax;
   if (!valid) {
     return OutOfRange(subject, message.seconds(), message.nanos(),
-                      "a time from year 1 to year 9999 with 0..999999999 ns");
+                      "a time from year 1 to year 9999 with 0 to 999999999 ns");
   }
   return absl::FromUnixSeconds(message.seconds()) + absl::Nanoseconds(message.nanos());
 }

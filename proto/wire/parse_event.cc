@@ -4,263 +4,144 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <limits>
-#include <map>
 #include <optional>
-#include <set>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "proto/wire/checks.h"
 #include "proto/wire/count_fields.h"
-#include "proto/wire/parse_profile.h"
 #include "proto/wire/task_codec.h"
 #include "proto/wire/time_use_codec.h"
-#include "proto/wire/valid_text.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::wire {
 namespace {
 
-// Cuts between characters, since an incomplete character is not valid in a proto3 string.
-std::string Cut(const std::string& text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
+// Parsers check only the shape of a message. CheckBody() checks its values.
+
+using Numbers = google::protobuf::RepeatedField<std::uint64_t>;
+
+absl::Duration SaturatingNanoseconds(std::uint64_t nanos) {
+  constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+  return absl::Nanoseconds(static_cast<std::int64_t>(std::min(nanos, kMax)));
 }
 
-SizePrecision ParsePrecision(v1::SizePrecision precision) {
-  switch (precision) {
-    case v1::SIZE_PRECISION_EXACT:
-      return SizePrecision::kExact;
-    case v1::SIZE_PRECISION_ROUNDED:
-      return SizePrecision::kRounded;
-    case v1::SIZE_PRECISION_ESTIMATED:
-      return SizePrecision::kEstimated;
-    default:
-      return SizePrecision::kUnknown;
+// Returns an element of an optional array, or 0.
+std::uint64_t At(const Numbers& numbers, int i) { return numbers.empty() ? 0 : numbers[i]; }
+
+std::vector<ExplicitKey> ZipKeys(const Numbers& hashes, const Numbers& bytes,
+                                 const Numbers& values) {
+  std::vector<ExplicitKey> keys;
+  keys.reserve(static_cast<std::size_t>(hashes.size()));
+  for (int i = 0; i < hashes.size(); ++i) {
+    keys.push_back({KeyHash{hashes[i]}, bytes[i], At(values, i)});
   }
+  return keys;
 }
 
-StageKind ParseKind(v1::StageKind kind) {
-  switch (kind) {
-    case v1::STAGE_KIND_MAP:
-      return StageKind::kMap;
-    case v1::STAGE_KIND_REDUCE:
-      return StageKind::kReduce;
-    case v1::STAGE_KIND_UNSPECIFIED:
-      return StageKind::kUnknown;
-    default:
-      return StageKind::kGeneric;
-  }
+// Returns the attempt of `event`. Stores a fault in `check`.
+template <typename Message>
+AttemptId ParseAttempt(const Message& event, Checks& check) {
+  if (!event.has_attempt()) check.RefuseWithoutAttempt();
+  return DecodeAttemptId(event.attempt());
 }
 
-void CheckStage(const v1::StageOpened& untrusted, const EventLimits& limits, Checks& check) {
-  const auto stage = untrusted.stage();
-  const auto at_most = [&](const char* what, std::size_t value, std::size_t max) {
-    if (value > max) check.Refuse("stage {}: {} is {}; send at most {}", stage, what, value, max);
-  };
-  check.StageIsOfSender("stage", stage);
-  for (const std::uint32_t parent : untrusted.parents()) check.StageIsOfSender("parent", parent);
-  at_most("task_count", untrusted.task_count(), limits.task_index_max);
-  at_most("index_count", untrusted.index_count(), limits.task_index_max);
-  at_most("partition_count", untrusted.partition_count(), limits.partitions_max);
-  at_most("bytes of signature", untrusted.signature().size(), limits.id_bytes_max);
-  at_most("number of parents", static_cast<std::size_t>(untrusted.parents_size()),
-          limits.array_items_max);
-  if (std::count(untrusted.parents().begin(), untrusted.parents().end(), stage) > 0) {
-    check.Refuse("stage {} is among its own parents; send the stages it reads from", stage);
-  }
-  if (untrusted.has_index_count() && untrusted.index_count() < untrusted.task_count()) {
-    check.Refuse("stage {}: index_count is {}, but it has {} tasks; send at least as many indexes",
-                 stage, untrusted.index_count(), untrusted.task_count());
-  }
-  const auto sizes = [&](const char* field, int size) {
-    if (size == 0) return;
-    constexpr const char* kInstead = "send task_count, and one size for each task";
-    const std::uint32_t indexes =
-        untrusted.has_index_count() ? untrusted.index_count() : untrusted.task_count();
-    if (!untrusted.has_task_count()) {
-      check.Refuse("stage {} has {} {} but no task_count; {}", stage, size, field, kInstead);
-    } else if (static_cast<std::uint32_t>(size) != indexes) {
-      check.Refuse("stage {} has {} {} but {} {}; {}", stage, size, field, indexes,
-                   untrusted.has_index_count() ? "indexes" : "tasks", kInstead);
-    }
-  };
-  sizes("task_bytes", untrusted.task_bytes_size());
-  sizes("task_records", untrusted.task_records_size());
+std::optional<absl::Time> ParseInstant(bool is_set, std::int64_t unix_nanos) {
+  return is_set ? std::optional(absl::FromUnixNanos(unix_nanos)) : std::nullopt;
 }
 
-StageOpened ParseStage(const v1::StageOpened& untrusted, const EventLimits& limits, Checks& check) {
-  CheckStage(untrusted, limits, check);
+StageOpened ParseStage(const v1::StageOpened& untrusted) {
+  static_assert(static_cast<int>(StageKind::kGeneric) == v1::STAGE_KIND_GENERIC);
+  static_assert(static_cast<int>(SizePrecision::kEstimated) == v1::SIZE_PRECISION_ESTIMATED);
   StageOpened stage;
-  if (!check.ok()) return stage;
   stage.stage = untrusted.stage();
   stage.attempt = untrusted.attempt();
-  stage.name = Cut(untrusted.name(), limits.text_bytes_max);
+  stage.name = untrusted.name();
   stage.signature = untrusted.signature();
   stage.parents.assign(untrusted.parents().begin(), untrusted.parents().end());
-  stage.group = Cut(untrusted.group(), limits.text_bytes_max);
-  stage.kind = ParseKind(untrusted.kind());
+  stage.group = untrusted.group();
+  stage.kind = v1::StageKind_IsValid(untrusted.kind()) ? static_cast<StageKind>(untrusted.kind())
+                                                       : StageKind::kGeneric;
   if (untrusted.has_task_count()) stage.task_count = untrusted.task_count();
   stage.skipped = untrusted.skipped();
-  stage.pool = Cut(untrusted.pool(), limits.text_bytes_max);
+  stage.pool = untrusted.pool();
   stage.task_bytes.assign(untrusted.task_bytes().begin(), untrusted.task_bytes().end());
   stage.task_records.assign(untrusted.task_records().begin(), untrusted.task_records().end());
-  stage.size_precision = ParsePrecision(untrusted.size_precision());
+  if (v1::SizePrecision_IsValid(untrusted.size_precision())) {
+    stage.size_precision = static_cast<SizePrecision>(untrusted.size_precision());
+  }
   if (untrusted.has_slots()) stage.slots = untrusted.slots();
   if (untrusted.has_partition_count()) stage.partition_count = untrusted.partition_count();
   if (untrusted.has_has_combiner()) stage.has_combiner = untrusted.has_combiner();
   if (untrusted.has_is_grouping_opaque()) stage.is_grouping_opaque = untrusted.is_grouping_opaque();
-  if (untrusted.has_opened_at()) stage.opened_at = absl::FromUnixNanos(untrusted.opened_at());
+  stage.opened_at = ParseInstant(untrusted.has_opened_at(), untrusted.opened_at());
   if (untrusted.has_index_count()) stage.index_count = untrusted.index_count();
   stage.work = untrusted.work();
   return stage;
 }
 
-absl::Status CheckStageCount(std::size_t count, const EventLimits& limits) {
-  Checks check("job opened");
-  if (count > limits.stages_max) {
-    check.Refuse("{} stages; send at most {} in one event, the others as events of their own",
-                 count, limits.stages_max);
-  }
-  return check.status();
-}
-
-absl::StatusOr<EventBody> ParseJobOpened(const v1::JobOpened& untrusted,
-                                         const EventLimits& limits) {
-  const auto stages = static_cast<std::size_t>(untrusted.stages_size());
-  if (absl::Status few = CheckStageCount(stages, limits); !few.ok()) return few;
-  Checks check("job opened");
+JobOpened ParseJobOpened(const v1::JobOpened& untrusted, const EventLimits& limits) {
   JobOpened job;
-  job.name = Cut(untrusted.name(), limits.text_bytes_max);
-  job.engine = Cut(untrusted.engine(), limits.text_bytes_max);
-  job.application_id = Cut(untrusted.application_id(), limits.text_bytes_max);
-  job.user = Cut(untrusted.user(), limits.text_bytes_max);
-  job.queue = Cut(untrusted.queue(), limits.text_bytes_max);
-  if (untrusted.has_submitted_at()) {
-    job.submitted_at = absl::FromUnixNanos(untrusted.submitted_at());
-  }
-  if (untrusted.has_deadline_at()) job.deadline = absl::FromUnixNanos(untrusted.deadline_at());
+  job.name = untrusted.name();
+  job.engine = untrusted.engine();
+  job.application_id = untrusted.application_id();
+  job.user = untrusted.user();
+  job.queue = untrusted.queue();
+  job.submitted_at = ParseInstant(untrusted.has_submitted_at(), untrusted.submitted_at());
+  job.deadline = ParseInstant(untrusted.has_deadline_at(), untrusted.deadline_at());
   job.application_master_attempt = untrusted.application_master_attempt();
   for (const v1::Parameter& parameter : untrusted.parameters()) {
     if (job.parameters.size() == limits.parameters_max) break;
     if (parameter.name().empty()) continue;
-    job.parameters.try_emplace(Cut(parameter.name(), limits.parameter_bytes_max),
-                               Cut(parameter.value(), limits.parameter_bytes_max));
+    job.parameters.try_emplace(parameter.name(), parameter.value());
   }
-  job.stages.reserve(stages);
-  for (const v1::StageOpened& stage : untrusted.stages()) {
-    if (!check.ok()) break;
-    job.stages.push_back(ParseStage(stage, limits, check));
-  }
-  if (!check.ok()) return check.status();
+  job.stages.reserve(static_cast<std::size_t>(untrusted.stages_size()));
+  for (const v1::StageOpened& stage : untrusted.stages()) job.stages.push_back(ParseStage(stage));
   return job;
 }
 
-absl::StatusOr<EventBody> ParseStageOpened(const v1::StageOpened& untrusted,
-                                           const EventLimits& limits) {
-  Checks check("stage opened");
-  StageOpened stage = ParseStage(untrusted, limits, check);
-  if (!check.ok()) return check.status();
-  return stage;
-}
-
-// Parses the common fields of ends of jobs, stages and groups.
+// Parses the fields that ends of jobs, stages and groups have in common.
 template <typename Message, typename Closed>
-absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted,
-                                   const EventLimits& limits, Closed closed) {
-  switch (untrusted.outcome()) {
-    case v1::JOB_OUTCOME_UNSPECIFIED:
-      return absl::InvalidArgumentError(
-          fmt::format("{} closed: outcome is missing; send how the {} ended", what, what));
-    case v1::JOB_OUTCOME_SUCCEEDED:
-      closed.outcome = JobOutcome::kSucceeded;
-      break;
-    case v1::JOB_OUTCOME_FAILED:
-      closed.outcome = JobOutcome::kFailed;
-      break;
-    case v1::JOB_OUTCOME_KILLED:
-      closed.outcome = JobOutcome::kKilled;
-      break;
-    case v1::JOB_OUTCOME_UNKNOWN:
-      closed.outcome = JobOutcome::kUnknown;
-      break;
-    default:
-      closed.outcome = JobOutcome::kUnknown;
-      closed.message = fmt::format(
-          "a newer version of Tidemark reports outcome {}, which this master does not understand; "
-          "update the master",
-          static_cast<int>(untrusted.outcome()));
+absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted, Closed closed) {
+  if (untrusted.outcome() == v1::JOB_OUTCOME_UNSPECIFIED) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} closed: outcome is missing; send how the {} ended", what, what));
   }
-  if (!untrusted.message().empty()) {
-    closed.message = Cut(untrusted.message(), limits.text_bytes_max);
+  const std::optional<JobOutcome> outcome = DecodeOutcome(untrusted.outcome());
+  closed.outcome = outcome.value_or(JobOutcome::kUnknown);
+  closed.message = untrusted.message();
+  if (!outcome && closed.message.empty()) {
+    closed.message = fmt::format(
+        "a newer version of Tidemark reports outcome {}, which this master does not understand; "
+        "update the master",
+        static_cast<int>(untrusted.outcome()));
   }
-  if (untrusted.has_closed_at()) closed.at = absl::FromUnixNanos(untrusted.closed_at());
+  closed.at = ParseInstant(untrusted.has_closed_at(), untrusted.closed_at());
   return closed;
 }
 
-absl::StatusOr<EventBody> ParseStageClosed(const v1::StageClosed& untrusted,
-                                           const EventLimits& limits) {
-  Checks check("stage closed");
-  check.StageIsOfSender("stage", untrusted.stage());
-  if (!check.ok()) return check.status();
-  return ParseEnd("stage", untrusted, limits,
-                  StageClosed{.stage = untrusted.stage(), .attempt = untrusted.attempt()});
+GroupOpened ParseGroupOpened(const v1::GroupOpened& untrusted) {
+  return {.group = untrusted.group(),
+          .name = untrusted.name(),
+          .opened_at = ParseInstant(untrusted.has_opened_at(), untrusted.opened_at()),
+          .planned_task_counts = {untrusted.planned_task_counts().begin(),
+                                  untrusted.planned_task_counts().end()}};
 }
 
-absl::Status CheckGroup(const char* what, const std::string& group) {
-  Checks check(what);
-  if (group.empty()) check.Refuse("group is missing; send the group of its stages");
-  return check.status();
+ExecutorOpened ParseExecutor(const v1::ExecutorOpened& untrusted) {
+  return {.executor = untrusted.executor(),
+          .host = untrusted.host(),
+          .rack = untrusted.rack(),
+          .container = untrusted.container(),
+          .slots = untrusted.slots()};
 }
 
-absl::StatusOr<EventBody> ParseGroupOpened(const v1::GroupOpened& untrusted,
-                                           const EventLimits& limits) {
-  absl::Status named = CheckGroup("group opened", untrusted.group());
-  if (!named.ok()) return named;
-  Checks check("group opened");
-  check.ItemsAtMost("planned_task_counts",
-                    static_cast<std::size_t>(untrusted.planned_task_counts_size()),
-                    limits.stages_max);
-  for (const std::uint32_t tasks : untrusted.planned_task_counts()) {
-    check.AtMost("planned_task_counts", tasks, limits.task_index_max);
-  }
-  if (!check.ok()) return check.status();
-  GroupOpened group = {.group = Cut(untrusted.group(), limits.text_bytes_max),
-                       .name = Cut(untrusted.name(), limits.text_bytes_max)};
-  if (untrusted.has_opened_at()) group.opened_at = absl::FromUnixNanos(untrusted.opened_at());
-  group.planned_task_counts.assign(untrusted.planned_task_counts().begin(),
-                                   untrusted.planned_task_counts().end());
-  return group;
-}
-
-absl::StatusOr<EventBody> ParseGroupClosed(const v1::GroupClosed& untrusted,
-                                           const EventLimits& limits) {
-  absl::Status named = CheckGroup("group closed", untrusted.group());
-  if (!named.ok()) return named;
-  GroupClosed closed = {.group = Cut(untrusted.group(), limits.text_bytes_max)};
-  return ParseEnd("group", untrusted, limits, std::move(closed));
-}
-
-EventBody ParseExecutor(const v1::ExecutorOpened& untrusted, const EventLimits& limits) {
-  ExecutorOpened executor;
-  executor.executor = untrusted.executor();
-  executor.host = Cut(untrusted.host(), limits.text_bytes_max);
-  executor.rack = Cut(untrusted.rack(), limits.text_bytes_max);
-  executor.container = Cut(untrusted.container(), limits.text_bytes_max);
-  executor.slots = untrusted.slots();
-  return executor;
-}
-
-absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untrusted,
-                                              const EventLimits& limits) {
+absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untrusted) {
   AttemptChanged changed;
   Checks check("attempt changed", &changed.attempt);
-  changed.attempt = ParseAttempt(untrusted, limits, check);
+  changed.attempt = ParseAttempt(untrusted, check);
   if (untrusted.state() == v1::ATTEMPT_STATE_UNSPECIFIED) {
     check.Refuse("state is missing; send the state that it entered");
   }
@@ -268,22 +149,21 @@ absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untruste
   const std::optional<AttemptState> state = DecodeAttemptState(untrusted.state());
   if (!state) return UnknownEvent{};
   changed.state = *state;
-  if (untrusted.has_changed_at()) changed.at = absl::FromUnixNanos(untrusted.changed_at());
+  changed.at = ParseInstant(untrusted.has_changed_at(), untrusted.changed_at());
   if (untrusted.has_executor()) changed.executor = untrusted.executor();
   changed.speculative = untrusted.speculative();
   if (untrusted.has_input_bytes()) changed.input_bytes = untrusted.input_bytes();
   if (untrusted.has_input_records()) changed.input_records = untrusted.input_records();
-  changed.input_name = Cut(untrusted.input_name(), limits.text_bytes_max);
-  changed.failure = Cut(untrusted.failure(), limits.text_bytes_max);
+  changed.input_name = untrusted.input_name();
+  changed.failure = untrusted.failure();
   changed.task_failed = untrusted.task_failed();
   return changed;
 }
 
-absl::StatusOr<EventBody> ParseHeartbeat(const v1::TaskHeartbeat& untrusted,
-                                         const EventLimits& limits) {
+absl::StatusOr<EventBody> ParseHeartbeat(const v1::TaskHeartbeat& untrusted) {
   TaskHeartbeat heartbeat;
   Checks check("task heartbeat", &heartbeat.attempt);
-  heartbeat.attempt = ParseAttempt(untrusted, limits, check);
+  heartbeat.attempt = ParseAttempt(untrusted, check);
   if (!check.ok()) return check.status();
   heartbeat.bytes_done = untrusted.bytes_done();
   heartbeat.records_done = untrusted.records_done();
@@ -293,32 +173,171 @@ absl::StatusOr<EventBody> ParseHeartbeat(const v1::TaskHeartbeat& untrusted,
   return heartbeat;
 }
 
-}  // namespace
+void CheckLengths(const v1::PartitionProfile& untrusted, Checks& check) {
+  const int keys = untrusted.explicit_key_hashes_size();
+  check.SameLength("explicit_key_hashes", keys, "explicit_key_bytes",
+                   untrusted.explicit_key_bytes_size());
+  check.SameLengthOrNone("explicit_key_hashes", keys, "explicit_key_values",
+                         untrusted.explicit_key_values_size());
+  const int sampled = untrusted.sampled_key_hashes_size();
+  check.SameLength("sampled_key_hashes", sampled, "sampled_key_bytes",
+                   untrusted.sampled_key_bytes_size());
+  check.SameLengthOrNone("sampled_key_hashes", sampled, "sampled_key_values",
+                         untrusted.sampled_key_values_size());
+}
 
-absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimits& limits) {
+PartitionProfile ZipPartition(const v1::PartitionProfile& checked) {
+  PartitionProfile partition;
+  partition.partition = checked.partition();
+  partition.total_bytes = checked.total_bytes();
+  partition.explicit_keys = ZipKeys(checked.explicit_key_hashes(), checked.explicit_key_bytes(),
+                                    checked.explicit_key_values());
+  partition.implicit_key_count = checked.implicit_key_count();
+  partition.implicit_bytes = checked.implicit_bytes();
+  if (checked.has_scanned_bytes()) partition.scanned_bytes = checked.scanned_bytes();
+  partition.sampled_keys = ZipKeys(checked.sampled_key_hashes(), checked.sampled_key_bytes(),
+                                   checked.sampled_key_values());
+  return partition;
+}
+
+absl::StatusOr<EventBody> ParseMapProfile(const v1::MapProfile& untrusted,
+                                          const EventLimits& limits) {
+  MapProfile profile;
+  Checks check("map profile", &profile.attempt);
+  profile.attempt = ParseAttempt(untrusted, check);
+  // A partition takes two bytes in the message and far more in memory.
+  const auto partitions = static_cast<std::size_t>(untrusted.partitions_size());
+  check.ItemsAtMost("partitions", partitions, limits.partitions_max);
+  for (const auto& partition : untrusted.partitions()) CheckLengths(partition, check);
+  if (!check.ok()) return check.status();
+  profile.partitions.reserve(partitions);
+  for (const v1::PartitionProfile& partition : untrusted.partitions()) {
+    profile.partitions.push_back(ZipPartition(partition));
+  }
+  profile.sampled_below = untrusted.sampled_below();
+  return profile;
+}
+
+void CheckLengths(const v1::ReduceProfile& untrusted, Checks& check) {
+  const int points = untrusted.point_bytes_size();
+  check.SameLength("point_bytes", points, "point_counts", untrusted.point_counts_size());
+  check.SameLength("point_bytes", points, "point_nanos", untrusted.point_nanos_size());
+  const int bins = untrusted.bin_indexes_size();
+  check.SameLength("bin_indexes", bins, "bin_counts", untrusted.bin_counts_size());
+  check.SameLength("bin_indexes", bins, "bin_bytes", untrusted.bin_bytes_size());
+  check.SameLength("bin_indexes", bins, "bin_seconds", untrusted.bin_seconds_size());
+  check.SameLength("bin_indexes", bins, "bin_seconds_squared",
+                   untrusted.bin_seconds_squared_size());
+  check.SameLengthOrNone("bin_indexes", bins, "bin_emitted_bytes",
+                         untrusted.bin_emitted_bytes_size());
+  const int keys = untrusted.finished_key_hashes_size();
+  check.SameLength("finished_key_hashes", keys, "finished_key_bytes",
+                   untrusted.finished_key_bytes_size());
+  check.SameLengthOrNone("finished_key_hashes", keys, "finished_key_nanos",
+                         untrusted.finished_key_nanos_size());
+  check.SameLengthOrNone("finished_key_hashes", keys, "finished_key_emitted_bytes",
+                         untrusted.finished_key_emitted_bytes_size());
+}
+
+std::vector<GroupPoint> ZipPoints(const v1::ReduceProfile& checked) {
+  std::vector<GroupPoint> points;
+  points.reserve(static_cast<std::size_t>(checked.point_bytes_size()));
+  for (int i = 0; i < checked.point_bytes_size(); ++i) {
+    points.push_back({checked.point_bytes(i), checked.point_counts(i),
+                      SaturatingNanoseconds(checked.point_nanos(i))});
+  }
+  return points;
+}
+
+std::vector<GroupBin> ZipBins(const v1::ReduceProfile& checked) {
+  std::vector<GroupBin> bins;
+  bins.reserve(static_cast<std::size_t>(checked.bin_indexes_size()));
+  for (int i = 0; i < checked.bin_indexes_size(); ++i) {
+    bins.push_back({checked.bin_indexes(i), checked.bin_counts(i), checked.bin_bytes(i),
+                    checked.bin_seconds(i), checked.bin_seconds_squared(i),
+                    At(checked.bin_emitted_bytes(), i)});
+  }
+  return bins;
+}
+
+std::vector<FinishedKey> ZipFinishedKeys(const v1::ReduceProfile& checked) {
+  std::vector<FinishedKey> keys;
+  keys.reserve(static_cast<std::size_t>(checked.finished_key_hashes_size()));
+  for (int i = 0; i < checked.finished_key_hashes_size(); ++i) {
+    keys.push_back({KeyHash{checked.finished_key_hashes(i)}, checked.finished_key_bytes(i),
+                    SaturatingNanoseconds(At(checked.finished_key_nanos(), i)),
+                    At(checked.finished_key_emitted_bytes(), i)});
+  }
+  return keys;
+}
+
+RunningGroup ParseRunningGroup(const v1::RunningGroup& untrusted) {
+  RunningGroup group;
+  if (untrusted.has_key_hash()) group.key = KeyHash{untrusted.key_hash()};
+  group.elapsed = SaturatingNanoseconds(untrusted.elapsed_nanos());
+  group.bytes_read = untrusted.bytes_read();
+  group.values_read = untrusted.values_read();
+  group.bytes_emitted = untrusted.bytes_emitted();
+  return group;
+}
+
+absl::StatusOr<EventBody> ParseReduceProfile(const v1::ReduceProfile& untrusted) {
+  ReduceProfile profile;
+  Checks check("reduce profile", &profile.attempt);
+  profile.attempt = ParseAttempt(untrusted, check);
+  CheckLengths(untrusted, check);
+  if (!check.ok()) return check.status();
+  profile.last_group_finished_at =
+      ParseInstant(untrusted.has_last_group_finished_at(), untrusted.last_group_finished_at());
+  profile.groups_done = untrusted.groups_done();
+  profile.bytes_done = untrusted.bytes_done();
+  profile.reduce_time = SaturatingNanoseconds(untrusted.reduce_nanos());
+  profile.points = ZipPoints(untrusted);
+  profile.bins = ZipBins(untrusted);
+  profile.keys_named = untrusted.keys_named();
+  profile.named_group_bytes_min = untrusted.named_group_bytes_min();
+  profile.finished_keys = ZipFinishedKeys(untrusted);
+  if (untrusted.has_running_group()) {
+    profile.running_group = ParseRunningGroup(untrusted.running_group());
+  }
+  profile.dropped_points = untrusted.dropped_points();
+  if (untrusted.has_processor_use()) {
+    const v1::ProcessorUse& use = untrusted.processor_use();
+    profile.processor_use =
+        ProcessorUse{SaturatingNanoseconds(use.watched_nanos()),
+                     SaturatingNanoseconds(use.waited_nanos()), use.processors()};
+  }
+  if (untrusted.has_time_use()) profile.time = ParseTimes(untrusted.time_use());
+  return profile;
+}
+
+absl::StatusOr<EventBody> ParseShape(const v1::Event& untrusted, const EventLimits& limits) {
   switch (untrusted.event_case()) {
     case v1::Event::kJobOpened:
       return ParseJobOpened(untrusted.job_opened(), limits);
     case v1::Event::kJobClosed:
-      return ParseEnd("job", untrusted.job_closed(), limits, JobClosed{});
+      return ParseEnd("job", untrusted.job_closed(), JobClosed{});
     case v1::Event::kStageOpened:
-      return ParseStageOpened(untrusted.stage_opened(), limits);
+      return ParseStage(untrusted.stage_opened());
     case v1::Event::kExecutorOpened:
-      return ParseExecutor(untrusted.executor_opened(), limits);
+      return ParseExecutor(untrusted.executor_opened());
     case v1::Event::kAttemptChanged:
-      return ParseAttemptChanged(untrusted.attempt_changed(), limits);
+      return ParseAttemptChanged(untrusted.attempt_changed());
     case v1::Event::kTaskHeartbeat:
-      return ParseHeartbeat(untrusted.task_heartbeat(), limits);
+      return ParseHeartbeat(untrusted.task_heartbeat());
     case v1::Event::kMapProfile:
       return ParseMapProfile(untrusted.map_profile(), limits);
     case v1::Event::kReduceProfile:
-      return ParseReduceProfile(untrusted.reduce_profile(), limits);
+      return ParseReduceProfile(untrusted.reduce_profile());
     case v1::Event::kStageClosed:
-      return ParseStageClosed(untrusted.stage_closed(), limits);
+      return ParseEnd("stage", untrusted.stage_closed(),
+                      StageClosed{.stage = untrusted.stage_closed().stage(),
+                                  .attempt = untrusted.stage_closed().attempt()});
     case v1::Event::kGroupOpened:
-      return ParseGroupOpened(untrusted.group_opened(), limits);
+      return ParseGroupOpened(untrusted.group_opened());
     case v1::Event::kGroupClosed:
-      return ParseGroupClosed(untrusted.group_closed(), limits);
+      return ParseEnd("group", untrusted.group_closed(),
+                      GroupClosed{.group = untrusted.group_closed().group()});
     case v1::Event::kExecutorClosed:
       return ExecutorClosed{.executor = untrusted.executor_closed().executor()};
     case v1::Event::EVENT_NOT_SET:
@@ -330,233 +349,20 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
   return UnknownEvent{};
 }
 
-absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits) {
-  Checks check("event");
-  const auto id = [&](const char* field, const std::string& text, std::size_t least,
-                      std::size_t most) {
-    if (text.size() >= least && text.size() <= most) return;
-    check.Refuse("{} has {} bytes; send {} to {}", field, text.size(), least, most);
-  };
-  id("source_id", received.source_id, 1, limits.id_bytes_max / 2);
-  id("job_id", received.job_id, 1, limits.id_bytes_max);
-  id("run_uid", received.run_uid, 0, limits.id_bytes_max / 2);
-  return check.status();
-}
-
-absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits) {
-  if (absl::Status source = CheckSource(received, limits); !source.ok()) return source;
-  if (received.sequence > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      fmt::format("an event of {}: its sequence is 0; count from 1", received.source_id));
-}
-
-namespace {
-
-// Checks the body of an event that was made in this process, and makes its texts valid.
-struct BodyChecker {
-  const EventLimits& limits;
-  Checks& check;
-
-  void Text(std::string& text) const { text = Cut(ValidText(text), limits.text_bytes_max); }
-  // Limits an instant to those of a message.
-  static void Instant(std::optional<absl::Time>& at) {
-    constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-    if (at) at = std::clamp(*at, absl::FromUnixNanos(kMin), absl::FromUnixNanos(kMax));
-  }
-  // Limits a duration to those of a message.
-  static void Span(absl::Duration& span) {
-    constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
-    span = std::clamp(span, absl::ZeroDuration(), absl::Nanoseconds(kMax));
-  }
-  // Rounds to whole microseconds, as messages do: a restored job must have the same times.
-  static void Spans(TimeUse& time) {
-    const auto cut = [](std::optional<absl::Duration>& span) {
-      if (!span) return;
-      Span(*span);
-      span = absl::Trunc(*span, absl::Microseconds(1));
-    };
-    cut(time.cpu);
-    for (const WaitReason reason : kWaitReasons) cut(time.waits[reason]);
-  }
-  void Attempt(const AttemptId& id) const {
-    check.StageIsOfSender("attempt.stage", id.stage);
-    check.AtMost("attempt.index", id.index, limits.task_index_max);
-  }
-  // Checks that each bin or point holds key groups, and all together at most `groups_done`.
-  void Counts(const char* field, const auto& items, std::uint64_t groups_done) const {
-    for (const auto& item : items) {
-      if (item.count == 0 || item.count > groups_done) {
-        return check.Refuse("{} must be above 0 and must add up to at most groups_done", field);
-      }
-      groups_done -= item.count;
-    }
-  }
-  void operator()(JobOpened& job) const {
-    for (std::string* text : {&job.name, &job.engine, &job.application_id, &job.user, &job.queue}) {
-      Text(*text);
-    }
-    Instant(job.submitted_at);
-    Instant(job.deadline);
-    std::map<std::string, std::string> parameters;
-    for (const auto& [name, value] : job.parameters) {
-      if (parameters.size() == limits.parameters_max) break;
-      if (name.empty()) continue;
-      parameters.try_emplace(Cut(ValidText(name), limits.parameter_bytes_max),
-                             Cut(ValidText(value), limits.parameter_bytes_max));
-    }
-    job.parameters = std::move(parameters);
-    check.ItemsAtMost("stages", job.stages.size(), limits.stages_max);
-    for (StageOpened& stage : job.stages) (*this)(stage);
-  }
-  void operator()(StageOpened& stage) const {
-    check.StageIsOfSender("stage", stage.stage);
-    for (const std::uint32_t parent : stage.parents) check.StageIsOfSender("parent", parent);
-    check.AtMost("task_count", stage.task_count.value_or(0), limits.task_index_max);
-    check.AtMost("index_count", stage.index_count.value_or(0), limits.task_index_max);
-    check.AtMost("partition_count", stage.partition_count.value_or(0), limits.partitions_max);
-    check.AtMost("bytes of signature", stage.signature.size(), limits.id_bytes_max);
-    check.ItemsAtMost("parents", stage.parents.size(), limits.array_items_max);
-    const std::uint32_t tasks = stage.task_count.value_or(0);
-    const std::uint32_t indexes = stage.index_count.value_or(tasks);
-    const auto is_listed = [&](const std::vector<std::uint64_t>& sizes) {
-      return sizes.empty() || (stage.task_count && sizes.size() == indexes);
-    };
-    if (indexes < tasks || !is_listed(stage.task_bytes) || !is_listed(stage.task_records)) {
-      check.Refuse("stage {}: send task_count, at least as many indexes, and one size for each",
-                   stage.stage);
-    }
-    if (std::count(stage.parents.begin(), stage.parents.end(), stage.stage) > 0) {
-      check.Refuse("stage {} is among its own parents", stage.stage);
-    }
-    for (std::string* text : {&stage.name, &stage.signature, &stage.group, &stage.pool}) {
-      Text(*text);
-    }
-    Instant(stage.opened_at);
-  }
-  void operator()(ExecutorOpened& executor) const {
-    for (std::string* text : {&executor.host, &executor.rack, &executor.container}) Text(*text);
-  }
-  void operator()(AttemptChanged& changed) const {
-    Attempt(changed.attempt);
-    Instant(changed.at);
-    Text(changed.input_name);
-    Text(changed.failure);
-  }
-  void operator()(TaskHeartbeat& heartbeat) const {
-    Attempt(heartbeat.attempt);
-    Spans(heartbeat.time);
-  }
-  void operator()(MapProfile& profile) const {
-    Attempt(profile.attempt);
-    check.ItemsAtMost("partitions", profile.partitions.size(), limits.partitions_max);
-    std::set<std::uint32_t> partitions;
-    std::size_t explicit_keys = 0;
-    std::size_t sampled_keys = 0;
-    for (const PartitionProfile& partition : profile.partitions) {
-      check.AtMost("partition", partition.partition, limits.partitions_max - std::size_t{1});
-      explicit_keys += partition.explicit_keys.size();
-      sampled_keys += partition.sampled_keys.size();
-      std::uint64_t rest = partition.total_bytes;
-      bool is_within = partition.implicit_bytes <= rest;
-      if (is_within) rest -= partition.implicit_bytes;
-      for (const ExplicitKey& key : partition.explicit_keys) {
-        is_within = is_within && key.size_bytes <= rest;
-        if (is_within) rest -= key.size_bytes;
-      }
-      if (!is_within || partition.scanned_bytes.value_or(0) > partition.total_bytes) {
-        check.Refuse("partition {}: total_bytes must include all other bytes", partition.partition);
-      }
-      if (!partitions.insert(partition.partition).second) {
-        check.Refuse("partition {} appears twice", partition.partition);
-      }
-    }
-    check.ItemsAtMost("explicit_key_hashes", explicit_keys, limits.array_items_max);
-    check.ItemsAtMost("sampled_key_hashes", sampled_keys, limits.array_items_max);
-  }
-  void operator()(ReduceProfile& profile) const {
-    Attempt(profile.attempt);
-    check.ItemsAtMost("point_bytes", profile.points.size(), limits.array_items_max);
-    check.ItemsAtMost("bin_indexes", profile.bins.size(), limits.array_items_max);
-    check.ItemsAtMost("finished_key_hashes", profile.finished_keys.size(), limits.array_items_max);
-    Instant(profile.last_group_finished_at);
-    Span(profile.reduce_time);
-    for (GroupPoint& point : profile.points) Span(point.total_time);
-    for (FinishedKey& key : profile.finished_keys) Span(key.time);
-    if (profile.running_group) Span(profile.running_group->elapsed);
-    if (profile.processor_use) {
-      Span(profile.processor_use->watched);
-      Span(profile.processor_use->waited);
-    }
-    Spans(profile.time);
-    check.AtMost("dropped_points", profile.dropped_points, profile.groups_done);
-    Counts("point_counts", profile.points, profile.groups_done);
-    Counts("bin_counts", profile.bins, profile.groups_done);
-    std::set<std::uint32_t> bins;
-    for (const GroupBin& bin : profile.bins) {
-      if (!bins.insert(bin.bin).second) check.Refuse("bin {} appears twice", bin.bin);
-      check.AtMost("bin_indexes", bin.bin, kSizeBins - 1);
-      const bool is_sum = std::isfinite(bin.seconds) && std::isfinite(bin.seconds_squared) &&
-                          bin.seconds >= 0 && bin.seconds_squared >= 0;
-      if (!is_sum) check.Refuse("bin {}: send finite sums of zero or more", bin.bin);
-    }
-  }
-  void operator()(JobClosed& closed) const {
-    Text(closed.message);
-    Instant(closed.at);
-  }
-  void operator()(StageClosed& closed) const {
-    check.StageIsOfSender("stage", closed.stage);
-    Text(closed.message);
-    Instant(closed.at);
-  }
-  void operator()(GroupOpened& group) const {
-    if (group.group.empty()) check.Refuse("group is missing; send the group of its stages");
-    check.ItemsAtMost("planned_task_counts", group.planned_task_counts.size(), limits.stages_max);
-    for (const std::uint32_t tasks : group.planned_task_counts) {
-      check.AtMost("planned_task_counts", tasks, limits.task_index_max);
-    }
-    Text(group.group);
-    Text(group.name);
-    Instant(group.opened_at);
-  }
-  void operator()(GroupClosed& closed) const {
-    if (closed.group.empty()) check.Refuse("group is missing; send the group of its stages");
-    Text(closed.group);
-    Text(closed.message);
-    Instant(closed.at);
-  }
-  void operator()(ExecutorClosed&) const {}
-  void operator()(UnknownEvent&) const {}
-};
-
 }  // namespace
 
-absl::StatusOr<Event> CheckEvent(const Event& event, absl::Time arrived_at,
-                                 const EventLimits& limits) {
-  const ReceivedEvent named = {.job_id = ValidText(event.job_id),
-                               .run_uid = ValidText(event.run_uid),
-                               .source_id = ValidText(event.source_id),
-                               .sequence = event.sequence};
-  if (absl::Status place = CheckPlace(named, limits); !place.ok()) return place;
-  Event checked = event;
-  checked.job_id = named.job_id;
-  checked.run_uid = named.run_uid;
-  checked.source_id = named.source_id;
-  checked.arrived_at = arrived_at;
-  const std::string what = fmt::format("event {} of {}", event.sequence, named.source_id);
-  Checks check(what.c_str());
-  std::visit(BodyChecker{limits, check}, checked.body);
-  if (!check.ok()) return check.status();
-  return checked;
+absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimits& limits) {
+  absl::StatusOr<EventBody> body = ParseShape(untrusted, limits);
+  if (!body.ok()) return body;
+  if (absl::Status checked = CheckBody(limits, *body); !checked.ok()) return checked;
+  return body;
 }
 
 absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arrived_at,
                                  const EventLimits& limits) {
   if (absl::Status place = CheckPlace(received, limits); !place.ok()) return place;
   const auto refused = [&](const std::string& why) {
-    return absl::InvalidArgumentError(
-        fmt::format("event {} of {}: {}", received.sequence, received.source_id, why));
+    return RefusedEvent(received.sequence, received.source_id, why);
   };
   if (!received.sent_at) return refused("sent_at is missing; send the time of sending");
   // A stage takes at least two bytes.

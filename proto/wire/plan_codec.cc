@@ -91,6 +91,8 @@ void Fields(Io& io, V& profile) {
   io("reduce_task_time", profile.reduce_task_time);
   io.Amount("map_task_variation", profile.map_task_variation);
   io.Amount("reduce_task_variation", profile.reduce_task_variation);
+  io("map_cpu_time", profile.map_cpu_time);
+  io("reduce_cpu_time", profile.reduce_cpu_time);
 }
 
 template <class Io, ConstOrNot<ResourceProfile> V>

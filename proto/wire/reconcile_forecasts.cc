@@ -13,7 +13,7 @@ namespace tidemark {
 namespace {
 
 using Bound = std::optional<absl::Duration>;
-using Edges = std::vector<std::vector<std::size_t>>;  // by part, the parts that it waits for
+using Edges = std::vector<std::vector<std::size_t>>;  // for each part, the parts for which it waits
 
 // Raises a bound to another, if both are known.
 void Raise(Bound& bound, const Bound& least) {
@@ -24,7 +24,7 @@ void Lower(Bound& bound, const Bound& most) {
   if (bound && most) bound = std::min(*bound, *most);
 }
 
-// Makes `range` no sooner than `least`, in each of its numbers.
+// Raises each number of `range` to that of `least`.
 void Raise(std::optional<Range>& range, const std::optional<Range>& least) {
   if (!range || !least) return;
   range->median = std::max(range->median, least->median);
@@ -33,7 +33,7 @@ void Raise(std::optional<Range>& range, const std::optional<Range>& least) {
   Raise(range->upper, range->median);
 }
 
-// Makes `range` no later than `most`, in each of its numbers.
+// Lowers each number of `range` to that of `most`.
 void Lower(std::optional<Range>& range, const std::optional<Range>& most) {
   if (!range || !most) return;
   range->median = std::min(range->median, most->median);
@@ -42,7 +42,7 @@ void Lower(std::optional<Range>& range, const std::optional<Range>& most) {
   Lower(range->lower, range->median);
 }
 
-// Returns the later of both, number by number.
+// Returns the later value of each number.
 std::optional<Range> Later(const std::optional<Range>& one, const std::optional<Range>& other) {
   if (!one || !other) return one ? one : other;
   Range later = {
@@ -52,15 +52,15 @@ std::optional<Range> Later(const std::optional<Range>& one, const std::optional<
   return later;
 }
 
-// Returns the numbers of `whole`, of the kinds that `part` has.
+// Returns the median of `whole`, and each of its bounds that `part` has.
 Range WithBoundsOf(const Range& part, const Range& whole) {
   return {.median = whole.median,
           .lower = part.lower ? whole.lower : std::nullopt,
           .upper = part.upper ? whole.upper : std::nullopt};
 }
 
-// Returns the parts in topological order: each part follows the parts that it waits for. Leaves out
-// the parts in a cycle and all parts that depend on one.
+// Returns the parts in topological order, in which each part follows the parts for which it waits.
+// Leaves out the parts in a cycle and all parts that depend on one.
 std::vector<std::size_t> Ordered(const Edges& parents) {
   Edges children(parents.size());
   std::vector<std::size_t> waits_for(parents.size());
@@ -80,7 +80,7 @@ std::vector<std::size_t> Ordered(const Edges& parents) {
   return order;
 }
 
-// The stages of one job: those from `begin` to `end` of the snapshot.
+// The stages of one job, as positions in the snapshot from `begin` to `end`.
 struct StagesOfJob {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -183,8 +183,8 @@ class Reconciler {
     return info == nullptr ? std::string() : info->group;
   }
 
-  // Orders the stages of one job, which starts no sooner than `start`. Returns when the last of
-  // them ends.
+  // Orders the stages of one job, which starts no sooner than `start`. Returns the end of the last
+  // stage.
   std::optional<Range> OrderStages(const StagesOfJob& job, const std::optional<Range>& start) {
     const auto begin = snapshot_.stages.begin() + static_cast<std::ptrdiff_t>(job.begin);
     const auto end = snapshot_.stages.begin() + static_cast<std::ptrdiff_t>(job.end);
@@ -214,7 +214,8 @@ class Reconciler {
     return last;
   }
 
-  // Returns the part that ends last: one of the critical path, if any of these has a forecast.
+  // Returns the part that ends last. If parts of the critical path have a forecast, returns one of
+  // these.
   template <typename Iterator, typename EndOf>
   static auto LastOf(Iterator begin, Iterator end, EndOf end_of) -> decltype(&*begin) {
     decltype(&*begin) last = nullptr;

@@ -46,7 +46,7 @@ void Age(absl::Duration passed, Child& child) {
 }
 
 // Returns the elements of `newer` that differ from the aged elements of `base`, and the keys of
-// removed ones.
+// removed elements.
 template <typename T>
 std::vector<T> Changed(const std::vector<T>& base, const std::vector<T>& newer,
                        absl::Duration passed,
@@ -67,8 +67,8 @@ std::vector<T> Changed(const std::vector<T>& base, const std::vector<T>& newer,
   return changed;
 }
 
-// Returns the aged elements of `base` without `gone`, with the elements of `changed` in place of
-// their earlier versions.
+// Returns the aged elements of `base` without `gone`. Elements of `changed` replace their earlier
+// versions.
 template <typename T>
 std::vector<T> Merged(const std::vector<T>& base, std::vector<T> changed, absl::Duration passed,
                       const std::vector<StageId>& gone) {
@@ -105,8 +105,8 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
   std::vector<Child> children = Changed(base.children, newer.children, passed, gone_children);
   std::vector<std::string> gone_groups;
   std::vector<Group> groups = Changed(base.groups, newer.groups, passed, gone_groups);
-  // One list of removed stages serves both lists. If only one list lost a stage, the result is
-  // whole.
+  // One list of removed stages serves both lists, so the result is whole if only one of the lists
+  // lost a stage.
   const bool is_whole = base.sequence == 0 || passed < absl::ZeroDuration() ||
                         !gone_children.empty() || !gone_groups.empty() ||
                         gone_infos != gone_stages || (base.info && !newer.info) ||
@@ -125,8 +125,8 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
 }
 
 Snapshot DeltaInView(const Snapshot& base, const Snapshot& newer, View view) {
-  // Without stages there is little to compare. With them, the view of the delta equals the delta of
-  // the views, and copies less.
+  // Without stages there is little to compare. In the other views, the view of the delta equals
+  // the delta of the views, and copies less.
   if (view == View::kBasic) return Delta(WithView(base, view), WithView(newer, view));
   return WithView(Delta(base, newer), view);
 }
@@ -135,10 +135,10 @@ absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta) {
   if (delta.base_sequence == 0) return delta;
   if (delta.base_sequence != base.sequence || delta.job_id != base.job_id ||
       delta.run_uid != base.run_uid) {
-    return absl::FailedPreconditionError(fmt::format(
-        "snapshot {} of job {} builds on snapshot {}, and the newest here is {} of job {}; "
-        "watch the job anew",
-        delta.sequence, delta.job_id, delta.base_sequence, base.sequence, base.job_id));
+    return absl::FailedPreconditionError(
+        fmt::format("snapshot {} of job {} builds on snapshot {}, and the newest here is {} of job "
+                    "{}; watch the job again",
+                    delta.sequence, delta.job_id, delta.base_sequence, base.sequence, base.job_id));
   }
   const absl::Duration passed = std::max(delta.at - base.at, absl::ZeroDuration());
   std::vector<StageId> gone = delta.removed_stages;

@@ -4,8 +4,8 @@
 //
 // A delta is a Snapshot with base_sequence. It omits unchanged stages and children, and unchanged
 // info and coverage. Forecasts count from the instant of a snapshot, so an unchanged forecast is
-// shorter by the time since the base. On the wire, an update of 1,000 stages of which 40 have
-// changed takes at most 4 kB.
+// shorter by the time that has passed since the base. On the wire, an update of 1,000 stages of
+// which 40 have changed takes at most 4 kB.
 #pragma once
 
 #include <map>
@@ -24,21 +24,21 @@ class WatchJobsResponse;
 namespace tidemark::wire {
 
 // Returns the delta. If `base` has children or groups that `newer` lacks, which never happens
-// within a run, the result is whole. REQUIRES: both are whole snapshots of one run in one view,
-// with stages, children and groups in order; `newer` has the larger sequence. O(stages + children +
-// groups).
+// within a run, returns `newer` whole. REQUIRES: both are whole snapshots of one run in one view,
+// with stages, children and groups in order; `newer` has the larger sequence. O(stages + children
+// + groups).
 Snapshot Delta(const Snapshot& base, const Snapshot& newer);
 
-// Returns the delta for a reader of `view`, who has `base` in that view. REQUIRES: both are whole
-// snapshots in the full view; otherwise as above.
+// Returns the delta for a reader of `view`, who has `base` in that view. REQUIRES: the
+// requirements of Delta(), with both snapshots in the full view.
 Snapshot DeltaInView(const Snapshot& base, const Snapshot& newer, View view);
 
-// Returns the newer snapshot; a whole `delta` is its own result. FailedPrecondition: the delta is
-// of another run or has another base sequence than `base`, so the caller must watch the job again.
-// O(stages + children).
+// Returns the newer snapshot; a whole `delta` is its own result. Fails with FailedPrecondition if
+// the delta belongs to another run or has another base sequence than `base`. The caller must then
+// watch the job again. O(stages + children).
 absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta);
 
-// The client side of WatchJob and WatchJobs (docs/api.md) as values: responses in, jobs out.
+// The client side of WatchJob and WatchJobs (docs/api.md) as values. Turns responses into jobs.
 //
 //   JobReader reader;
 //   while (stream->Read(&response)) {
@@ -47,17 +47,18 @@ absl::StatusOr<Snapshot> Apply(const Snapshot& base, const Snapshot& delta);
 //   }
 //   request.set_resume_token(reader.resume_token());  // after a break
 //
-// A rejected response changes nothing: the earlier state and its token remain valid. Not
+// A rejected response changes nothing, so the earlier state and its token remain valid. Not
 // thread-safe.
 
 // The reader of one job, with or without deltas.
 class JobReader {
  public:
-  // Returns the whole snapshot of the response. InvalidArgument: it contradicts ParseSnapshot().
-  // FailedPrecondition: its base is another snapshot; resume with the token.
+  // Returns the whole snapshot of the response. Fails with InvalidArgument if ParseSnapshot()
+  // rejects the snapshot. Fails with FailedPrecondition if its base is another snapshot; the
+  // caller must resume with the token.
   absl::StatusOr<Snapshot> Take(const v1::WatchJobResponse& response);
 
-  // Token of the last accepted response; empty before the first.
+  // Returns the token of the last accepted response, or an empty string before the first.
   const std::string& resume_token() const { return resume_token_; }
 
  private:
@@ -68,10 +69,11 @@ class JobReader {
 // The reader of all jobs that match a filter.
 class JobListReader {
  public:
-  // InvalidArgument: a snapshot is invalid or not whole.
+  // Fails with InvalidArgument if a snapshot is invalid or not whole.
   absl::Status Take(const v1::WatchJobsResponse& response);
 
-  // By id. Complete while the list is synced; incomplete between a restart and the next sync.
+  // Returns the jobs by ID. Complete while the list is synced; incomplete between a restart and
+  // the next sync.
   const std::map<std::string, Snapshot>& jobs() const { return jobs_; }
   bool is_synced() const { return synced_; }
   const std::string& resume_token() const { return resume_token_; }

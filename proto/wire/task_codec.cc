@@ -2,56 +2,62 @@
 
 #include <string>
 
+#include "proto/wire/fields.h"
+#include "proto/wire/job_fields.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/valid_text.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/job_service.pb.h"
 
+namespace tidemark {
+
+template <class Io, wire::ConstOrNot<HeavyGroup> V>
+void Fields(Io& io, V& group) {
+  io("attempt", group.attempt);
+  io("size_bytes", group.size_bytes);
+  io("time", group.time);
+  io.Fraction("share", group.share);
+  io("is_running", group.is_running);
+}
+
+template <class Io, wire::ConstOrNot<PastForecast> V>
+void Fields(Io& io, V& forecast) {
+  io("at", forecast.at);
+  io("ends_at", forecast.ends_at);
+  io("ends_at_lower", forecast.ends_at_lower);
+  io("ends_at_upper", forecast.ends_at_upper);
+  io.Fraction("fraction_done", forecast.fraction_done);
+  io.Fraction("fraction_done_lower", forecast.fraction_done_lower);
+  io.Fraction("fraction_done_upper", forecast.fraction_done_upper);
+}
+
+}  // namespace tidemark
+
 namespace tidemark::wire {
 
+// Each value is the number in messages minus one, since 0 means unspecified there.
+static_assert(static_cast<int>(AttemptState::kQueued) + 1 == v1::ATTEMPT_STATE_QUEUED);
+static_assert(static_cast<int>(AttemptState::kFinished) + 1 == v1::ATTEMPT_STATE_FINISHED);
+static_assert(static_cast<int>(AttemptState::kLost) + 1 == v1::AttemptState_MAX);
+static_assert(static_cast<int>(JobOutcome::kSucceeded) + 1 == v1::JOB_OUTCOME_SUCCEEDED);
+static_assert(static_cast<int>(JobOutcome::kUnknown) + 1 == v1::JobOutcome_MAX);
+
 v1::AttemptState EncodeAttemptState(AttemptState state) {
-  switch (state) {
-    case AttemptState::kQueued:
-      return v1::ATTEMPT_STATE_QUEUED;
-    case AttemptState::kStarted:
-      return v1::ATTEMPT_STATE_STARTED;
-    case AttemptState::kShuffled:
-      return v1::ATTEMPT_STATE_SHUFFLED;
-    case AttemptState::kFinished:
-      return v1::ATTEMPT_STATE_FINISHED;
-    case AttemptState::kFailed:
-      return v1::ATTEMPT_STATE_FAILED;
-    case AttemptState::kKilled:
-      return v1::ATTEMPT_STATE_KILLED;
-    case AttemptState::kObsolete:
-      return v1::ATTEMPT_STATE_OBSOLETE;
-    case AttemptState::kLost:
-      return v1::ATTEMPT_STATE_LOST;
-  }
-  return v1::ATTEMPT_STATE_UNSPECIFIED;
+  return static_cast<v1::AttemptState>(static_cast<int>(state) + 1);
 }
 
 std::optional<AttemptState> DecodeAttemptState(v1::AttemptState state) {
-  switch (state) {
-    case v1::ATTEMPT_STATE_QUEUED:
-      return AttemptState::kQueued;
-    case v1::ATTEMPT_STATE_STARTED:
-      return AttemptState::kStarted;
-    case v1::ATTEMPT_STATE_SHUFFLED:
-      return AttemptState::kShuffled;
-    case v1::ATTEMPT_STATE_FINISHED:
-      return AttemptState::kFinished;
-    case v1::ATTEMPT_STATE_FAILED:
-      return AttemptState::kFailed;
-    case v1::ATTEMPT_STATE_KILLED:
-      return AttemptState::kKilled;
-    case v1::ATTEMPT_STATE_OBSOLETE:
-      return AttemptState::kObsolete;
-    case v1::ATTEMPT_STATE_LOST:
-      return AttemptState::kLost;
-    default:
-      return std::nullopt;
-  }
+  const bool is_known = v1::AttemptState_IsValid(state) && state != 0;
+  return is_known ? std::optional(static_cast<AttemptState>(state - 1)) : std::nullopt;
+}
+
+v1::JobOutcome EncodeOutcome(JobOutcome outcome) {
+  return static_cast<v1::JobOutcome>(static_cast<int>(outcome) + 1);
+}
+
+std::optional<JobOutcome> DecodeOutcome(v1::JobOutcome outcome) {
+  const bool is_known = v1::JobOutcome_IsValid(outcome) && outcome != 0;
+  return is_known ? std::optional(static_cast<JobOutcome>(outcome - 1)) : std::nullopt;
 }
 
 void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message) {
@@ -70,26 +76,21 @@ AttemptId DecodeAttemptId(const v1::TaskAttemptId& message) {
 
 namespace {
 
-void Encode(const Range& range, v1::Range& message) {
-  EncodeDuration(range.median, *message.mutable_median());
-  if (range.lower) EncodeDuration(*range.lower, *message.mutable_lower());
-  if (range.upper) EncodeDuration(*range.upper, *message.mutable_upper());
-}
-
 // Parses times and stores the first fault.
 class Parsed {
  public:
   absl::Time At(const char* field, const google::protobuf::Timestamp& message) {
     return Keep(field, ParseTime(message, field), absl::UnixEpoch());
   }
-  absl::Duration Span(const char* field, const google::protobuf::Duration& message) {
-    return Keep(field, ParseElapsed(message, field), absl::ZeroDuration());
+  template <typename V>
+  V Value(const char* field, const google::protobuf::Message& message) {
+    return Keep(field, Parse<V>(message, /*is_strict=*/false), V{});
   }
   const absl::Status& status() const { return status_; }
 
  private:
-  template <typename Value>
-  Value Keep(const char* field, const absl::StatusOr<Value>& value, Value otherwise) {
+  template <typename V>
+  V Keep(const char* field, const absl::StatusOr<V>& value, V otherwise) {
     if (value.ok()) return *value;
     if (status_.ok()) status_ = FieldError(field, std::string(value.status().message()));
     return otherwise;
@@ -118,18 +119,13 @@ void EncodeTasks(const JobTasks& tasks, v1::ListTasksResponse& message) {
     added.set_host(ValidText(task.host));
     if (task.started_at) EncodeTime(*task.started_at, *added.mutable_started_at());
     if (task.ended_at) EncodeTime(*task.ended_at, *added.mutable_ended_at());
-    if (task.remaining) Encode(*task.remaining, *added.mutable_remaining());
+    if (task.remaining) EncodeFields(*task.remaining, *added.mutable_remaining());
     added.set_is_speculative(task.is_speculative);
     added.set_failure(ValidText(task.failure));
   }
   message.set_tasks_left_out(tasks.tasks_left_out);
   for (const HeavyGroup& group : tasks.heavy_groups) {
-    v1::HeavyGroup& added = *message.add_heavy_groups();
-    EncodeAttemptId(group.attempt, *added.mutable_attempt());
-    added.set_size_bytes(group.size_bytes);
-    EncodeDuration(group.time, *added.mutable_time());
-    added.set_share(group.share);
-    added.set_is_running(group.is_running);
+    EncodeFields(group, *message.add_heavy_groups());
   }
 }
 
@@ -156,22 +152,10 @@ absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message) {
     if (task.has_started_at()) added.started_at = parsed.At("tasks.started_at", task.started_at());
     if (task.has_ended_at()) added.ended_at = parsed.At("tasks.ended_at", task.ended_at());
     if (!task.has_remaining()) continue;
-    const v1::Range& range = task.remaining();
-    added.remaining = Range{parsed.Span("tasks.remaining.median", range.median())};
-    if (range.has_lower())
-      added.remaining->lower = parsed.Span("tasks.remaining.lower", range.lower());
-    if (range.has_upper())
-      added.remaining->upper = parsed.Span("tasks.remaining.upper", range.upper());
+    added.remaining = parsed.Value<Range>("tasks.remaining", task.remaining());
   }
   for (const v1::HeavyGroup& group : message.heavy_groups()) {
-    if (!(group.share() >= 0 && group.share() <= 1)) {
-      return FieldError("heavy_groups.share", "must be from 0 to 1");
-    }
-    tasks.heavy_groups.push_back({.attempt = DecodeAttemptId(group.attempt()),
-                                  .size_bytes = group.size_bytes(),
-                                  .time = parsed.Span("heavy_groups.time", group.time()),
-                                  .share = group.share(),
-                                  .is_running = group.is_running()});
+    tasks.heavy_groups.push_back(parsed.Value<HeavyGroup>("heavy_groups", group));
   }
   if (!parsed.status().ok()) return parsed.status();
   return tasks;
@@ -179,20 +163,7 @@ absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message) {
 
 void EncodeForecasts(const std::vector<PastForecast>& forecasts,
                      google::protobuf::RepeatedPtrField<v1::PastForecast>& messages) {
-  for (const PastForecast& forecast : forecasts) {
-    v1::PastForecast& added = *messages.Add();
-    EncodeTime(forecast.at, *added.mutable_at());
-    if (forecast.ends_at) EncodeTime(*forecast.ends_at, *added.mutable_ends_at());
-    if (forecast.ends_at_lower) {
-      EncodeTime(*forecast.ends_at_lower, *added.mutable_ends_at_lower());
-    }
-    if (forecast.ends_at_upper) {
-      EncodeTime(*forecast.ends_at_upper, *added.mutable_ends_at_upper());
-    }
-    added.set_fraction_done(forecast.fraction_done);
-    added.set_fraction_done_lower(forecast.fraction_done_lower);
-    added.set_fraction_done_upper(forecast.fraction_done_upper);
-  }
+  for (const PastForecast& forecast : forecasts) EncodeFields(forecast, *messages.Add());
 }
 
 absl::StatusOr<std::vector<PastForecast>> ParseForecasts(
@@ -200,24 +171,7 @@ absl::StatusOr<std::vector<PastForecast>> ParseForecasts(
   Parsed parsed;
   std::vector<PastForecast> forecasts;
   for (const v1::PastForecast& message : messages) {
-    for (const double fraction :
-         {message.fraction_done(), message.fraction_done_lower(), message.fraction_done_upper()}) {
-      if (!(fraction >= 0 && fraction <= 1)) {
-        return FieldError("forecasts.fraction_done", "must be from 0 to 1");
-      }
-    }
-    PastForecast& added = forecasts.emplace_back();
-    added = {.at = parsed.At("forecasts.at", message.at()),
-             .fraction_done = message.fraction_done(),
-             .fraction_done_lower = message.fraction_done_lower(),
-             .fraction_done_upper = message.fraction_done_upper()};
-    if (message.has_ends_at()) added.ends_at = parsed.At("forecasts.ends_at", message.ends_at());
-    if (message.has_ends_at_lower()) {
-      added.ends_at_lower = parsed.At("forecasts.ends_at_lower", message.ends_at_lower());
-    }
-    if (message.has_ends_at_upper()) {
-      added.ends_at_upper = parsed.At("forecasts.ends_at_upper", message.ends_at_upper());
-    }
+    forecasts.push_back(parsed.Value<PastForecast>("forecasts", message));
   }
   if (!parsed.status().ok()) return parsed.status();
   return forecasts;

@@ -21,18 +21,21 @@ namespace tidemark::wire {
 v1::AttemptState EncodeAttemptState(AttemptState state);
 // Returns nullopt if the state is unspecified or unknown.
 std::optional<AttemptState> DecodeAttemptState(v1::AttemptState state);
+v1::JobOutcome EncodeOutcome(JobOutcome outcome);
+// Returns nullopt if the outcome is unspecified or unknown.
+std::optional<JobOutcome> DecodeOutcome(v1::JobOutcome outcome);
 void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message);
 AttemptId DecodeAttemptId(const v1::TaskAttemptId& message);
 
-// Makes text valid UTF-8. Times outside of the range of the message become its limits.
+// Encodes tasks. Makes text valid UTF-8 and limits times to the range of the message.
 void EncodeTasks(const JobTasks& tasks, v1::ListTasksResponse& message);
-// InvalidArgument (FieldError) names the first wrong field. Tasks in unknown states are treated as
-// running.
+// Fails with InvalidArgument (FieldError), which names the first wrong field. Tasks in unknown
+// states are treated as running.
 absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message);
 void EncodeForecasts(const std::vector<PastForecast>& forecasts,
                      google::protobuf::RepeatedPtrField<v1::PastForecast>& messages);
-// Parses forecasts. InvalidArgument (FieldError): an instant is out of range, or a fraction is not
-// within 0 and 1.
+// Fails with InvalidArgument (FieldError) if an instant is out of range or a fraction is not
+// within 0..1.
 absl::StatusOr<std::vector<PastForecast>> ParseForecasts(
     const google::protobuf::RepeatedPtrField<v1::PastForecast>& messages);
 

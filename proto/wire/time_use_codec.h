@@ -1,4 +1,4 @@
-// The codec of TimeUse: the one place that maps wait reasons to fields of messages.
+// The codec of TimeUse. Only this file maps wait reasons to fields of messages.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct WaitFields {
   bool (Message::*has_micros)() const = nullptr;
   std::uint64_t (Message::*micros)() const = nullptr;
   void (Message::*set_micros)(std::uint64_t) = nullptr;
-  // Null if messages do not hold the bytes that were moved during this wait.
+  // Null if messages do not hold the number of bytes that were moved during this wait.
   bool (Message::*has_bytes)() const = nullptr;
   std::uint64_t (Message::*bytes)() const = nullptr;
   void (Message::*set_bytes)(std::uint64_t) = nullptr;
@@ -56,7 +56,7 @@ inline constexpr std::array<WaitFields<Message>, kWaitReasonCount> kWaitFields =
      .set_bytes = &Message::set_io_bytes},
 }};
 
-// Returns true if the table above and kWaitReasonTable have one row per reason, in the same order.
+// Returns true if WaitFields and kWaitReasonTable have one row per reason, in the same order.
 template <typename Message>
 constexpr bool CoversAllWaitReasons() {
   for (std::size_t i = 0; i < kWaitReasonCount; ++i) {
@@ -72,7 +72,7 @@ inline absl::Duration SaturatingMicroseconds(std::uint64_t micros) {
   return absl::Microseconds(static_cast<std::int64_t>(std::min(micros, kMax)));
 }
 
-// Returns 0 for a negative duration.
+// Returns the duration in whole microseconds, or 0 if it is negative.
 inline std::uint64_t WholeMicroseconds(absl::Duration duration) {
   return static_cast<std::uint64_t>(
              absl::ToInt64Nanoseconds(std::max(duration, absl::ZeroDuration()))) /

@@ -6,7 +6,7 @@
 namespace tidemark::wire {
 namespace {
 
-// Returns the length of the character at the start of `text`; or 0 for an invalid one (RFC 3629: no
+// Returns the length of the character at the start of `text`, or 0 if it is invalid (RFC 3629: no
 // overlong forms, no surrogates, no code point above U+10FFFF).
 std::size_t CharacterLength(std::string_view text) {
   const auto byte = [&](std::size_t i) {

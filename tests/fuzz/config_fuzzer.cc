@@ -1,5 +1,5 @@
-// Settings, and tokens of masters and clients, in files with any content. No error message may
-// quote a token.
+// Fuzzes settings, and tokens of masters and clients, in files with any content. No error message
+// may quote a token.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Checks that an accepted setting is shown, and accepted again, as the same.
+// Checks that an accepted setting is shown and, when shown, accepted again with the same value.
 void CheckShown(tidemark::serve::ServeConfig& config) {
   for (const tidemark::serve::Setting& setting : tidemark::serve::AllSettings()) {
     if (setting.show(config).size() > std::size_t{1} << 21) std::abort();

@@ -1,4 +1,4 @@
-// Events from untrusted bytes to the snapshot: every snapshot must be valid.
+// Fuzzes the path from untrusted bytes to the snapshot. Every snapshot must be valid.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace {
 
-// Small, so that few bytes reach the limits.
+// Returns options with small limits, so that few bytes reach them.
 tidemark::JobMonitorOptions Options() {
   tidemark::JobMonitorOptions options;
   options.lambda = 4;
@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (tidemark::fuzz::Pieces pieces(data, size); !pieces.empty();) {
     const std::string_view bytes = pieces.Next();
     now += absl::Milliseconds(300);
-    // Few sources, so that events refer to opened ones.
+    // Uses few sources, so that events refer to opened sources.
     const std::string source = bytes.size() % 8 == 0 ? "b" : "a";
     const auto event = tidemark::wire::ParseEvent({.job_id = "fuzz",
                                                    .source_id = source,

@@ -1,10 +1,9 @@
-// Event logs with anything in them. By the remainder of the first byte by four:
-//   0, 2  the rest is the file
-//   1     the rest is in pieces that become records with right lengths and checksums, so that what
-//   is
-//         behind those is reached, too
-//   3     likewise; the first piece says which bytes of the file are then
-//         changed, and every record that they did not touch must come back
+// Fuzzes event logs with any content. The first byte modulo four selects the form of the rest:
+//   0, 2  The rest is the file.
+//   1     The pieces of the rest become records with correct lengths and checksums, so that the
+//         fuzzer also reaches the code behind these checks.
+//   3     As for 1, but the first piece selects bytes of the file to change. Every record that the
+//         changes do not touch must be read.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,8 +24,8 @@ namespace store = tidemark::store;
 
 namespace {
 
-// Senders never get the key of a log, so inputs must not either: a stored input would soon contain
-// frames that the fuzzer has seen compared.
+// Senders never receive the key of a log, so inputs must not contain it. Otherwise a stored input
+// would soon contain frames that the fuzzer has seen compared.
 store::LogKey KeyOf(const std::uint8_t* data, std::size_t size) {
   const absl::string_view input(reinterpret_cast<const char*>(data), size);
   const std::uint64_t high = store::LogChecksum(input, store::LogKey{1});
@@ -77,8 +76,8 @@ void ReadAll(const std::string& log) {
   store::DecodeEnd({log.data(), log.size()}, store::LogKey{1});
 }
 
-// Changes bytes after the start of a log: `changes` has two bytes of position and one byte of
-// operation for each. Aborts unless the other records are read.
+// Changes bytes after the start of a log. For each change, `changes` has two bytes of position and
+// one byte of operation. Aborts unless the other records are read.
 void DamageAndRead(tidemark::fuzz::Pieces pieces, store::LogKey key) {
   if (pieces.empty()) return;
   const std::string_view changes = pieces.Next();

@@ -1,5 +1,5 @@
-// Splits the bytes of a fuzz target into pieces: a length of two bytes, little-endian, then that
-// many bytes, or the remaining ones.
+// Splits the bytes of a fuzz target into pieces. A piece has a length of two bytes, little-endian,
+// then that many bytes, or the remaining bytes.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Keys of any bytes: the hash depends on their bytes only, not on their address, and a sample of
-// them meets its bound.
+// Fuzzes keys of any bytes. The hash depends only on their bytes, not on their address, and a
+// sample of the keys keeps its bound.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

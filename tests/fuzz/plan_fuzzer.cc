@@ -1,5 +1,5 @@
-// Untrusted plans: each is rejected with the path of a field, or becomes a plan that survives a
-// round trip.
+// Fuzzes untrusted plans. Each is rejected with the path of a field, or becomes a plan that
+// survives a round trip.
 #include <google/protobuf/stubs/logging.h>
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace wire = tidemark::wire;
-  const google::protobuf::LogSilencer silent;  // of text that is not UTF-8
+  const google::protobuf::LogSilencer silent;  // protobuf logs text that is not UTF-8
   tidemark::v1::Plan untrusted;
   if (!untrusted.ParseFromArray(data, static_cast<int>(size))) return 0;
   const auto plan = wire::ParsePlan(untrusted);

@@ -1,5 +1,7 @@
-// Runs a fuzz target on every file of a corpus and on some changes of each, without a fuzzer, so
-// that every compiler repeats earlier findings. Deterministic. usage: NAME CORPUS [CHANGES-OF-EACH]
+// Runs a fuzz target on every file of a corpus and on some changes of each, without a fuzzer. Every
+// compiler can therefore repeat earlier findings. Deterministic.
+//
+// usage: NAME CORPUS [CHANGES-OF-EACH]
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +22,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 void Run(const Bytes& input) { LLVMFuzzerTestOneInput(input.data(), input.size()); }
 
-// Flips, cuts, doubles and swaps.
+// Returns the input with flipped, removed, doubled or swapped bytes.
 Bytes Changed(Bytes input, const Bytes& other, std::minstd_rand& random) {
   const auto below = [&random](std::size_t n) { return random() % std::max<std::size_t>(n, 1); };
   for (std::size_t changes = 1 + below(4); changes > 0 && !input.empty(); --changes) {

@@ -1,6 +1,6 @@
-// Event logs of Spark with anything in them. The first byte, by its lowest bit: the rest is the
-// file as it is, or each piece of it a line of text. Aborts if time goes back, if a sequence is not
-// that of a source, or if the same text, fed byte by byte, gives another result.
+// Fuzzes Spark event logs with any content. By the lowest bit of the first byte, the rest is the
+// file as it is, or each piece of the rest is a line of text. Aborts if time decreases, if a
+// sequence is not that of a source, or if the same text, fed byte by byte, gives another result.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ using tidemark::Event;
 
 constexpr std::size_t kTextMax = std::size_t{1} << 22;
 
-// Returns the text as far as it can be unpacked.
+// Returns the text up to the first byte that cannot be unpacked.
 std::string TextOf(std::string_view file) {
   tidemark::spark::Unpacker unpacker;
   std::string text;

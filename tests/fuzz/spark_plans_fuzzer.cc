@@ -1,5 +1,6 @@
-// Event logs of Spark with anything in them, as plans. Takes what spark_log_fuzzer takes as text.
-// Aborts if the same text byte by byte gives other plans, or if advice is given that may cost time.
+// Fuzzes Spark event logs with any content as plans. Input has the same form as text for
+// spark_log_fuzzer. Aborts if the same text, fed byte by byte, gives other plans, or if advice may
+// cost time.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::vector<PastPlan> plans = Read(text, text.size());
   if (!IsSame(plans, Read(text, 1))) std::abort();
-  // The same plans twice, so that much of them is shared.
+  // Passes the same plans twice, so that they share most results.
   const std::vector<PastPlan> again = plans;
   plans.insert(plans.end(), again.begin(), again.end());
   const auto advice = tidemark::advise::Advise(plans, {});

@@ -1,5 +1,5 @@
-// Untrusted requests: "PATH\nNAME=VALUE\n...\n\nBODY". Each names a route or none, and fields or
-// their faults.
+// Fuzzes untrusted requests: "PATH\nNAME=VALUE\n...\n\nBODY". Each request names a route or none,
+// and fields or their faults.
 #include <google/protobuf/message.h>
 
 #include <cstddef>
@@ -53,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const absl::Status set = web::SetFields(query, *asked);
       if (!set.ok() && set.message().empty()) std::abort();
     } else if (web::ParseJson(std::string(text), *asked).ok()) {
-      // A parsed request is written, and parsed again as the same.
+      // A parsed request is written, and must be parsed again as the same request.
       const std::unique_ptr<google::protobuf::Message> again(kind->New());
       if (!web::ParseJson(web::Json(*asked), *again).ok()) std::abort();
     }

@@ -1,4 +1,4 @@
-// Reads the golden values of this folder, which agents in other languages test against too.
+// Reads the golden values of this folder. Tests of agents in other languages read them too.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,8 @@ TEST(Deadline, TimeOfDayFollowsTheWallClock) {
 TEST(Deadline, KeepsToTheClockWhenItIsSetBack) {
   absl::TimeZone zone;
   if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
-  // From summer time, 2 h ahead, to winter time, 1 h ahead, in the night of the 25th.
+  // In the night of the 25th, the offset changes from summer time (2 h ahead) to winter time (1 h
+  // ahead).
   EXPECT_EQ(At("07:30", "2026-10-24T20:00:00Z", Zone("Europe/Berlin")),
             "2026-10-25T06:30:00+00:00");
 }
@@ -52,7 +53,7 @@ TEST(Deadline, KeepsToTheClockWhenItIsSetBack) {
 TEST(Deadline, TimeThatTheClocksShowTwiceIsTheNextOfBoth) {
   absl::TimeZone zone;
   if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
-  // 02:30 occurs at 00:30 and again at 01:30.
+  // 02:30 local time occurs at 00:30 UTC and again at 01:30 UTC.
   EXPECT_EQ(At("02:30", "2026-10-24T20:00:00Z", zone), "2026-10-25T00:30:00+00:00");
   EXPECT_EQ(At("02:30", "2026-10-25T00:45:00Z", zone), "2026-10-25T01:30:00+00:00");
   EXPECT_EQ(At("02:30", "2026-10-25T01:45:00Z", zone), "2026-10-26T01:30:00+00:00");

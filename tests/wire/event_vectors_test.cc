@@ -1,4 +1,4 @@
-// The C++ parser reads the bytes of an agent without generated code.
+// Tests that the C++ parser reads the bytes of an agent without generated code.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 #include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
 #include "tests/vectors/vectors.h"
+#include "tests/wire/encode_request.h"
 #include "tests/wire/some_events.h"
 #include "tidemark/storage/v1/received.pb.h"
 #include "tidemark/v1/event.pb.h"

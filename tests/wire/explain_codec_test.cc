@@ -137,6 +137,22 @@ TEST(ExplainCodec, AQuestionIsReadAgain) {
   EXPECT_EQ(read->second, question);
 }
 
+TEST(ExplainCodec, TheTimeOfAQuestionIsRoundedUpToWholeMinutes) {
+  v1::ExplainQuestion message;
+  message.set_job_id("app");
+  message.mutable_last()->set_seconds(61);
+  const auto read = ParseQuestion(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->second.last, absl::Minutes(2));
+}
+
+TEST(ExplainCodec, ACauseMayBeTheLongestJobAndItsLongestQuery) {
+  v1::ExplainQuestion message;
+  message.set_job_id("app");
+  message.set_because_of(std::string(256, 'j') + "/" + std::string(256, 'q'));
+  EXPECT_TRUE(ParseQuestion(message).ok());
+}
+
 struct WrongCase {
   const char* field;
   void (*spoil)(v1::ExplainQuestion&);
@@ -159,6 +175,8 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{"job_id", [](v1::ExplainQuestion& q) { q.set_job_id(std::string(257, 'x')); }},
         WrongCase{"query", [](v1::ExplainQuestion& q) { q.set_query(std::string(257, 'x')); }},
         WrongCase{"host", [](v1::ExplainQuestion& q) { q.set_host(std::string(257, 'x')); }},
+        WrongCase{"because_of",
+                  [](v1::ExplainQuestion& q) { q.set_because_of(std::string(514, 'x')); }},
         WrongCase{
             "resource",
             [](v1::ExplainQuestion& q) { q.set_resource(static_cast<v1::WaitedResource>(99)); }},
@@ -171,6 +189,78 @@ INSTANTIATE_TEST_SUITE_P(
         WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last(); }},
         WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last()->set_seconds(-5); }},
         WrongCase{"last", [](v1::ExplainQuestion& q) { q.mutable_last()->set_seconds(601); }}));
+
+ClusterContention FullContention() {
+  const ContentionRow row = {
+      .delayed = ContentionParty{.job_id = "app", .query = "sql/1", .stage = 0},
+      .cause = ContentionParty{.jobs = 0},
+      .resource = WaitReason::kSlots,
+      .host = "node-3",
+      .seconds = LimitedAmount{7, 5, 9},
+      .share = LimitedAmount{0.5, 0.25, 1},
+      .responsibility = 1.5,
+      .impact = 2,
+      .queries = 3};
+  return {.at = absl::FromUnixSeconds(1'700'000'060),
+          .since = absl::FromUnixSeconds(1'700'000'000),
+          .is_partial = true,
+          .jobs = 4,
+          .lists = {{.kind = ContentionKind::kDelayedQueries, .rows = {row, {}}},
+                    {.kind = ContentionKind::kPlaces, .rows = {row}, .left_out = 7}}};
+}
+
+TEST(ContentionCodec, ParsesItsOwnEncoding) {
+  v1::Contention message;
+  EncodeContention(FullContention(), message);
+  const auto read = ParseContention(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, FullContention());
+}
+
+TEST(ContentionCodec, NamesTheInvalidFieldAndSkipsUnknownLists) {
+  v1::Contention message;
+  EncodeContention(FullContention(), message);
+  message.mutable_lists(0)->mutable_rows(1)->mutable_share()->set_upper(kInfinity);
+  EXPECT_EQ(WrongFieldOf(ParseContention(message).status()).path, "lists[0].rows[1].share.upper");
+  message.mutable_lists(0)->set_kind(static_cast<v1::ContentionListKind>(99));
+  const auto read = ParseContention(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_EQ(read->lists.size(), 1U);
+  EXPECT_EQ(read->lists[0].kind, ContentionKind::kPlaces);
+}
+
+TEST(ContentionCodec, ParsesItsOwnQuestions) {
+  const ContentionQuestion question = {.job_id = "app",
+                                       .query = "sql/1",
+                                       .resource = WaitReason::kIo,
+                                       .host = "node-1",
+                                       .last = absl::Minutes(5),
+                                       .rows_max = 9};
+  v1::ContentionQuestion message;
+  EncodeContentionQuestion(question, message);
+  const auto read = ParseContentionQuestion(message);
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(*read, question);
+  EXPECT_EQ(*ParseContentionQuestion({}), ContentionQuestion());
+}
+
+TEST(ContentionCodec, NamesTheInvalidFieldOfAQuestion) {
+  using Question = v1::ContentionQuestion;
+  const std::pair<const char*, void (*)(Question&)> invalid[] = {
+      {"query", [](Question& q) { q.set_query("sql/1"); }},
+      {"job_id", [](Question& q) { q.set_job_id(std::string(300, 'a')); }},
+      {"rows_max", [](Question& q) { q.set_rows_max(101); }},
+      {"last", [](Question& q) { q.mutable_last()->set_seconds(601); }},
+      {"host", [](Question& q) {
+         q.set_host("node-1");
+         q.set_resource(v1::WAITED_RESOURCE_SLOTS);
+       }}};
+  for (const auto& [field, spoil] : invalid) {
+    Question question;
+    spoil(question);
+    EXPECT_EQ(WrongFieldOf(ParseContentionQuestion(question).status()).path, field);
+  }
+}
 
 }  // namespace
 }  // namespace tidemark::wire

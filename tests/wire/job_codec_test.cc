@@ -27,8 +27,9 @@ v1::Snapshot Encoded(const Snapshot& snapshot) {
 Snapshot Full() {
   const absl::Time at = absl::FromUnixMillis(1'700'000'009'001);
   const Range range = {absl::Seconds(90), absl::Seconds(80), absl::Milliseconds(123'456)};
-  const Estimate estimate = {EstimateState::kValid, 0.5,   0.25,        0.75, range,
-                             Basis::kThisRun,       0.875, "nearestfit"};
+  const Estimate estimate = {
+      EstimateState::kValid,     0.5, 0.25, 0.75, range, Basis::kThisRun, 0.875, "nearestfit",
+      EstimateMethod::kKeyGroups};
   Snapshot snapshot = {.job_id = "job-1",
                        .run_uid = "run-1",
                        .sequence = 7,
@@ -116,6 +117,7 @@ TEST(JobCodec, EnumsHaveTheNumbersOfTheirMessages) {
   EXPECT_EQ(static_cast<int>(JobState::kUnknownEnd), v1::JobState_MAX);
   EXPECT_EQ(static_cast<int>(EstimateState::kFinal), v1::EstimateState_MAX);
   EXPECT_EQ(static_cast<int>(Basis::kDone), v1::Basis_MAX);
+  EXPECT_EQ(static_cast<int>(EstimateMethod::kJobs), v1::EstimateMethod_MAX);
   EXPECT_EQ(static_cast<int>(StageKind::kGeneric), v1::StageKind_MAX);
   EXPECT_EQ(static_cast<int>(StageState::kUnknownEnd), v1::StageState_MAX);
   EXPECT_EQ(static_cast<int>(ChildState::kCancelled), v1::ChildState_MAX);
@@ -264,7 +266,7 @@ TEST(SnapshotJson, HasTheNamesOfTheProtoAndWritesZeros) {
   EXPECT_EQ(json, SnapshotJson(snapshot));
 }
 
-// A zero median beside a lower bound must be present.
+// A median of zero must be present in addition to a lower bound.
 TEST(SnapshotJson, HasEachFieldThatIsNotOptionalWhateverItsValue) {
   Snapshot snapshot;
   snapshot.estimate.remaining = Range{absl::ZeroDuration(), absl::ZeroDuration(), absl::Seconds(2)};

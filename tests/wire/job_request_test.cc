@@ -36,7 +36,7 @@ TEST(JobRequest, RejectsAnUnknownState) {
   message.add_states(v1::JOB_STATE_QUEUED);
   message.add_states(static_cast<v1::JobState>(70));
   EXPECT_EQ(ParseJobFilter(message).status().message(),
-            "states[1]: must be a value that this version knows, not 70");
+            "states[1]: must be a value that this version supports, not 70");
 }
 
 TEST(JobRequest, RejectsALongFilter) {
@@ -84,6 +84,20 @@ TEST(JobRequest, RejectsAScenarioOutOfRange) {
   message.clear_data_factor();
   message.set_policy(static_cast<v1::SchedulingPolicy>(9));
   EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "policy");
+}
+
+TEST(JobRequest, AStateOfAPlanIsSentWhole) {
+  const PlanState state = {
+      .starts_in = absl::Seconds(54),
+      .ends_in = absl::Seconds(81.5),
+      .stages = {
+          {.id = {2, 1}, .tasks = 2.5, .task_time = absl::Seconds(24), .bottleneck = "network"},
+          {.id = {3, 0}}}};
+  v1::PlanState message;
+  EncodePlanState(state, message);
+  EXPECT_EQ(ParsePlanState(message).value(), state);
+  message.mutable_stages(0)->set_task_count(-1);
+  EXPECT_EQ(WrongFieldOf(ParsePlanState(message).status()).path, "stages[0].task_count");
 }
 
 TEST(JobRequest, AViewHasItsDefault) {

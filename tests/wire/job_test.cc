@@ -14,25 +14,26 @@ namespace {
 
 using absl::Seconds;
 
-// Cancelled jobs do not count: "1 of 2 jobs done", not "1 of 3".
-TEST(CountParts, LeavesOutCancelledJobs) {
+// A job that was cancelled alone does not count, so the text is "1 of 2 jobs done", not "1 of 3".
+// Jobs that ended with their workflow count, so the number stays the same.
+TEST(CountParts, LeavesOutJobsThatWereCancelledBeforeTheirWorkflow) {
   Snapshot snapshot;
-  snapshot.children = {{.number = 1, .state = ChildState::kSucceeded},
-                       {.number = 2, .state = ChildState::kCancelled},
-                       {.number = 3, .state = ChildState::kRunning}};
-  const Counts counts = CountParts(snapshot);
-  EXPECT_EQ(counts.children, 2u);
-  EXPECT_EQ(counts.finished_children, 1u);
-}
-
-// "1 of 3 jobs done" of a cancelled workflow, not "1 of 1".
-TEST(CountParts, CountsAllJobsOfACancelledWorkflow) {
-  Snapshot snapshot = {.state = JobState::kKilled, .is_final = true};
-  snapshot.children = {{.number = 1, .state = ChildState::kSucceeded},
-                       {.number = 2, .state = ChildState::kCancelled},
-                       {.number = 3, .state = ChildState::kCancelled}};
-  EXPECT_EQ(CountParts(snapshot).children, 3u);
-  EXPECT_EQ(CountParts(snapshot).finished_children, 1u);
+  snapshot.children = {
+      {.number = 1, .state = ChildState::kSucceeded},
+      {.number = 2, .state = ChildState::kCancelled, .ended_at = absl::UnixEpoch()},
+      {.number = 3, .state = ChildState::kRunning}};
+  const auto expect = [&](std::uint32_t children, std::uint32_t finished) {
+    EXPECT_EQ(CountParts(snapshot).children, children);
+    EXPECT_EQ(CountParts(snapshot).finished_children, finished);
+  };
+  expect(2, 1);
+  snapshot.children[2].state = ChildState::kCancelled;
+  expect(2, 1);
+  for (Child& child : snapshot.children) {
+    child.state = ChildState::kCancelled;
+    child.ended_at = absl::UnixEpoch();
+  }
+  expect(3, 0);
 }
 
 TEST(PartPassed, IsOneOfAllAndZeroOfNothing) {
@@ -59,7 +60,7 @@ double Late(const Estimate& estimate, double left) {
 }
 double Late(const Range& range, double left) { return Late(Told(Basis::kThisRun, range), left); }
 
-// 1 - 0.45 exp(-3.8) at the lower bound, 0.55 exp(-2) at the upper one.
+// The probability is 1 - 0.45 exp(-3.8) at the lower bound and 0.55 exp(-2) at the upper one.
 TEST(LateProbability, IsSmallBeyondTheRange) {
   const Range range = Between(60, 100, 400);
   EXPECT_NEAR(Late(range, 60), 0.9899, 0.0001);
@@ -85,8 +86,8 @@ TEST(LateProbability, IsNeverCertainWhileThereIsTime) {
 
 // The median and a lower bound of zero come from a guess, and 60 s remain. 60 s are 0.4 half-widths
 // below the median, and 0.4^0.7 = 0.52655. For this run, the result would be 1 - 0.45 exp(-3.8 *
-// 0.52655) = 0.9392. By logarithms, with 5 s in place of zero, they are ln(100 / 60) / ln(20) =
-// 0.17052 half-widths below it, and a normal distribution has 0.6104 below 1.6449 * 0.17052.
+// 0.52655) = 0.9392. With 5 s in place of zero, they are ln(100 / 60) / ln(20) = 0.17052
+// half-widths below it by logarithms. A normal distribution has 0.6104 below 1.6449 * 0.17052.
 TEST(LateProbability, OfAGuessIsAsUncertainAsItsInterval) {
   const Range range = Between(0, 100, 2000);
   EXPECT_NEAR(Late(range, 60), 0.9392, 0.0001);
@@ -95,7 +96,8 @@ TEST(LateProbability, OfAGuessIsAsUncertainAsItsInterval) {
   EXPECT_NEAR(Late(Told(Basis::kGuess, range, 0), 1), 0.95, 0.0001);
 }
 
-// 50 and 200 are half-way to the bounds by logarithms: 0.82243 deviations, 0.7946.
+// 50 and 200 are half-way to the bounds by logarithms, which are 0.82243 deviations and a
+// probability of 0.7946.
 TEST(LateProbability, OfAGuessHasFivePercentBeyondEachBound) {
   const Estimate guess = Told(Basis::kGuess, Between(25, 100, 400), 0);
   EXPECT_NEAR(Late(guess, 1), 0.95, 0.0001);
@@ -233,7 +235,7 @@ TEST(RoundedPrediction, LeavesInvalidRangesUnchanged) {
   EXPECT_EQ(RoundedPrediction(kAt, {}), Range{});
 }
 
-// A thousand waiting stages, whose predicted ends move by a thousandth at each tick.
+// A thousand stages wait. Their predicted ends move by a thousandth at each tick.
 TEST(RoundedPrediction, LeavesMostPredictionsOutOfADelta) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> moves(0, 0.001);

@@ -76,7 +76,7 @@ TEST_F(ParseEventProperty, GoodEventsWithBytesChanged) {
       if (Check(bytes)) ++understood;
     }
   }
-  EXPECT_GT(understood, 1'000);  // otherwise the test would only test protobuf
+  EXPECT_GT(understood, 1'000);  // otherwise the test would test only protobuf
 }
 
 }  // namespace

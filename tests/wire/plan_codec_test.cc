@@ -15,7 +15,7 @@
 namespace tidemark::wire {
 namespace {
 
-// Returns a plan with every field set: one job by numbers, one stage by stage.
+// Returns a plan with every field set. One job is described by numbers, and another stage by stage.
 Plan Full() {
   Plan plan = {.id = "visits-1", .name = "page visits"};
   PlannedJob parse = {.name = "parse", .job_id = "parse-17", .history_name = "parse visits"};
@@ -23,8 +23,18 @@ Plan Full() {
   parse.map_task_count = 12;
   parse.reduce_task_count = 0;
   parse.input_bytes = 1'000'000'000;
-  parse.profile =
-      JobProfile{8, 12, 3, 1e8, 0.5, 0.25, absl::Seconds(1.5), absl::Seconds(20), 0.1, 0.2};
+  parse.profile = JobProfile{8,
+                             12,
+                             3,
+                             1e8,
+                             0.5,
+                             0.25,
+                             absl::Seconds(1.5),
+                             absl::Seconds(20),
+                             0.1,
+                             0.2,
+                             absl::Seconds(1),
+                             absl::Seconds(9)};
   PlannedJob count = {.name = "count", .after = {"parse"}, .queue = "adhoc"};
   const std::vector<absl::Duration> times = {absl::Seconds(11), absl::Seconds(12)};
   PlannedStage scan = {.name = "scan", .task_count = 120};
@@ -66,8 +76,8 @@ TEST(PlanCodec, RoundTripKeepsEverything) {
   EXPECT_EQ(*parsed, Full()) << received.DebugString();
 }
 
-// Checks that all fields are set in the message of a plan that has all of them. `but`: names of
-// fields that may be unset, with spaces between them.
+// Checks that all fields are set in the message of a plan that has all of them. `but` contains the
+// names of fields that may be unset, separated by spaces.
 void ExpectAllSet(const google::protobuf::Message& message, const std::string& but) {
   const auto& descriptor = *message.GetDescriptor();
   for (int i = 0; i < descriptor.field_count(); ++i) {
@@ -141,7 +151,7 @@ const Malformed kMalformed[] = {
     {"JobIdTwice", [](auto& p) { p.mutable_jobs(1)->set_job_id("parse-17"); }, "jobs[1].job_id",
      "parse-17 is taken by the earlier job parse"},
     {"JobIdOfThePlan", [](auto& p) { p.mutable_jobs(1)->set_job_id("visits-1"); }, "jobs[1].job_id",
-     "visits-1 is the id of the plan; give its job another"},
+     "visits-1 is the id of the plan; give its job a different id"},
     {"UnknownJob", [](auto& p) { p.mutable_jobs(1)->set_after(0, "prase"); }, "jobs[1].after[0]",
      "unknown job prase; did you mean parse?"},
     {"Cycle", [](auto& p) { p.mutable_jobs(0)->add_after("count"); }, "jobs[0].after",
@@ -175,7 +185,7 @@ const Malformed kMalformed[] = {
     {"StageQueue", [](auto& p) { StageOf(p, 1).set_queue("etll"); }, "jobs[1].stages[1].queue",
      "unknown queue etll; did you mean etl?"},
     {"OwnerInTwoQueues", [](auto& p) { StageOf(p, 0).set_owner("ann"); }, "jobs[1].stages[1].queue",
-     "its owner ann has a stage in another queue, adhoc"},
+     "its owner ann has a stage in a different queue, adhoc"},
     {"BothForms", [](auto& p) { p.mutable_jobs(1)->set_map_task_count(3); }, "jobs[1].stages",
      "not by both"},
     {"MapTasks", [](auto& p) { p.mutable_jobs(0)->set_map_task_count(~0U); },
@@ -183,14 +193,15 @@ const Malformed kMalformed[] = {
     {"NoMapTasks", [](auto& p) { p.mutable_jobs(0)->set_map_task_count(0); },
      "jobs[0].map_task_count", "must be from 1 to 10000000, not 0"},
     {"NoInput", [](auto& p) { p.mutable_jobs(0)->set_input_bytes(0); }, "jobs[0].input_bytes",
-     "must be from 1, not 0"},
+     "must be at least 1, not 0"},
     {"UnknownMapTasks",
      [](auto& p) {
        p.mutable_jobs(0)->clear_map_task_count();
        p.mutable_jobs(0)->clear_input_bytes();
        p.mutable_jobs(0)->mutable_profile()->clear_map_task_count();
      },
-     "jobs[0].profile.map_task_count", "is missing, and so is the job's own"},
+     "jobs[0].profile.map_task_count",
+     "must be set if the job has neither map_task_count nor input_bytes"},
     {"InputOfUnknownTasks",
      [](auto& p) { p.mutable_jobs(0)->mutable_profile()->clear_split_bytes(); },
      "jobs[0].input_bytes", "needs profile.split_bytes, the input of one map task"},
@@ -202,17 +213,17 @@ const Malformed kMalformed[] = {
      "jobs[0].input_bytes",
      "makes 1.84e+11 map tasks of profile.split_bytes; at most 10000000 are allowed"},
     {"NoProfileSlots", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_slots(0); },
-     "jobs[0].profile.slots", "must be above 0 (or unset if not known), not 0"},
+     "jobs[0].profile.slots", "must be positive (or unset if unknown), not 0"},
     {"NoSplit", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_split_bytes(0); },
-     "jobs[0].profile.split_bytes", "must be above 0 (or unset if not known), not 0"},
+     "jobs[0].profile.split_bytes", "must be positive (or unset if unknown), not 0"},
     {"NoMapOutput", [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_map_selectivity(0); },
-     "jobs[0].profile.map_selectivity", "must be above 0 (or unset if not known), not 0"},
+     "jobs[0].profile.map_selectivity", "must be positive (or unset if unknown), not 0"},
     {"ProfileTime",
      [](auto& p) {
        p.mutable_jobs(0)->mutable_profile()->clear_map_task_time();
        p.mutable_jobs(0)->mutable_profile()->clear_reduce_task_time();
      },
-     "jobs[0].profile", "has no task time; add one or leave the profile out"},
+     "jobs[0].profile", "has no task time; add one or omit the profile"},
     {"ProfileVariation",
      [](auto& p) { p.mutable_jobs(0)->mutable_profile()->set_map_task_variation(-0.5); },
      "jobs[0].profile.map_task_variation", "must be 0 or more, not -0.5"},
@@ -228,13 +239,13 @@ const Malformed kMalformed[] = {
      "must be from 1 to 1000000, not 2000000"},
     {"Policy",
      [](auto& p) { p.mutable_cluster()->set_policy(static_cast<v1::SchedulingPolicy>(9)); },
-     "cluster.policy", "must be a value that this version knows, not 9"},
+     "cluster.policy", "must be a value that this version supports, not 9"},
     {"NoQueues", [](auto& p) { p.mutable_cluster()->clear_queues(); }, "cluster.queues",
      "policy capacity needs queues"},
     {"QueueTwice", [](auto& p) { p.mutable_cluster()->mutable_queues(1)->set_name("etl"); },
      "cluster.queues[1].name", "queue etl appears twice"},
     {"QueueShare", [](auto& p) { p.mutable_cluster()->mutable_queues(0)->set_share(0); },
-     "cluster.queues[0].share", "must be a finite number above 0, not 0"},
+     "cluster.queues[0].share", "must be positive and finite, not 0"},
     {"NoQueue", [](auto& p) { p.mutable_jobs(0)->clear_queue(); }, "jobs[0].queue",
      "is missing; policy capacity needs a queue for each job"},
     {"Node", [](auto& p) { p.mutable_cluster()->mutable_node()->set_cores(-4); },
@@ -278,7 +289,7 @@ TEST(CheckPlan, RejectsInvalidNumbers) {
             "jobs[0].profile.map_task_count");
 }
 
-// Random graphs: a plan is rejected exactly if its edges contain a cycle.
+// In random graphs, a plan is rejected if and only if its edges contain a cycle.
 TEST(CheckPlan, FindsCycles) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     std::mt19937_64 random(seed);

@@ -1,4 +1,4 @@
-// Random snapshots that a master might publish, and their successors.
+// Random snapshots that a master might publish, and later snapshots of the same job.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace tidemark::test {
 
-// Deterministic by its seed.
+// The snapshots depend only on the seed.
 class RandomSnapshots {
  public:
   explicit RandomSnapshots(std::uint64_t seed) : random_(seed) {}
@@ -95,8 +95,15 @@ class RandomSnapshots {
     return range;
   }
   Estimate SomeEstimate() {
-    return {Enum(EstimateState::kFinal), Fraction(), Fraction(), Fraction(), SomeRange(),
-            Enum(Basis::kDone),          Fraction(), Text()};
+    return {Enum(EstimateState::kFinal),
+            Fraction(),
+            Fraction(),
+            Fraction(),
+            SomeRange(),
+            Enum(Basis::kDone),
+            Fraction(),
+            Text(),
+            Enum(EstimateMethod::kJobs)};
   }
   Coverage SomeCoverage() {
     return {.newest_event_at = At(), .lost_events = Upto(3), .map_profiles = Fraction()};

@@ -1,4 +1,4 @@
-// One event of every kind with every field set, for round-trip tests.
+// Events of every kind with every field set, for round-trip tests.
 #pragma once
 
 #include <vector>

@@ -25,7 +25,7 @@
 
 namespace tidemark {
 
-// A deadline before the start of its job is known.
+// A deadline as stated, which does not depend on the start of the job.
 struct Deadline {
   // Wall-clock time since midnight, below 24 h.
   struct TimeOfDay {
@@ -37,15 +37,15 @@ struct Deadline {
   friend bool operator==(const Deadline&, const Deadline&) = default;
 };
 
-// Parses one of the forms above. O(length). InvalidArgument lists the forms.
+// Parses one of the forms above. O(length). Fails with InvalidArgument, which lists the forms.
 absl::StatusOr<Deadline> ParseDeadline(std::string_view text);
 
 // Returns the deadline of a job that began at `start`, for a wall clock in `zone`. A time that the
-// clock skips counts as if the clock had not been set. If a time occurs twice, the next after the
-// start counts; with a date, the first.
+// clock skips counts as if the clock had not been changed. If a time occurs twice, the first one
+// after the start counts. With a date, the first of the two counts.
 absl::Time InstantOf(const Deadline& deadline, absl::Time start, const absl::TimeZone& zone);
 
-// A deadline for jobs that state none.
+// A deadline for matching jobs that state none.
 struct DeadlineRule {
   // Pattern of job names; * matches any text.
   std::string jobs;
@@ -53,7 +53,7 @@ struct DeadlineRule {
   friend bool operator==(const DeadlineRule&, const DeadlineRule&) = default;
 };
 
-// Parses "nightly-*=07:30". InvalidArgument names the fault.
+// Parses "nightly-*=07:30". Fails with InvalidArgument, which names the fault.
 absl::StatusOr<DeadlineRule> ParseDeadlineRule(std::string_view text);
 // Returns the rule as text.
 std::string ToString(const DeadlineRule& rule);

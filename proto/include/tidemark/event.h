@@ -13,7 +13,7 @@
 // Code within a task reports through an agent (tidemark/agent.h) instead of making events.
 //
 // Sizes are bytes. Indexes and attempts count from 0. Counters are totals since the start of their
-// attempt, so that the next event corrects a lost one. An empty optional means "unknown", which is
+// attempt, so the next event makes up for a lost one. An empty optional means "unknown", which is
 // not 0. These types check nothing. Events from the network have passed ParseEvent()
 // (proto/wire/parse_event.h), which rejects negative and infinite sums.
 //
@@ -34,8 +34,8 @@
 namespace tidemark {
 
 // Stable hash of a serialized intermediate key (streaming/key_sample.h). All sources of a job must
-// use the same hash: it matches a key group of a reduce task to the sizes that map tasks reported.
-// Two keys with one hash count as one.
+// use the same hash, since it matches a key group of a reduce task to the sizes that map tasks
+// reported. Two keys with one hash count as one.
 enum class KeyHash : std::uint64_t {};
 
 // The stages of a MapReduce job. Other engines number their stages freely.
@@ -45,7 +45,7 @@ inline constexpr std::uint32_t kReduceStage = 1;
 // One attempt at one task.
 struct AttemptId {
   std::uint32_t stage = kMapStage;
-  // Index among the tasks of the stage: the number of its partition, if it has one.
+  // Index among the tasks of the stage. If the task has a partition, this is its number.
   std::uint32_t index = 0;
   // A retry or a speculative attempt has the next number.
   std::uint32_t attempt = 0;
@@ -64,7 +64,7 @@ enum class AttemptState : std::uint8_t {
   kQueued,
   // Runs. A reduce task first fetches its input.
   kStarted,
-  // A reduce task has all its input, sorted: its first reduce function starts.
+  // A reduce task has all its input, sorted, and starts its first reduce function.
   kShuffled,
   // Its output is committed.
   kFinished,
@@ -74,26 +74,28 @@ enum class AttemptState : std::uint8_t {
   kKilled,
   // It had finished, but its output was lost. The task must run again.
   kObsolete,
-  // The report of its end was lost. It may have ended at any time since. A later report of an end
-  // replaces this state.
+  // The report of its end was lost. The attempt may have ended at any time after its last report.
+  // A later report of an end replaces this state.
   kLost,
 };
 
-// The outcome of a job, a stage or a group: with all its output, with a failure, or stopped by
-// someone. kUnknown if the engine did not report it or if only a newer version defines it.
+// The outcome of a job, a stage or a group: complete output, a failure, or stopped by someone.
+// kUnknown if the engine did not report it or if only a newer version defines it.
 enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
-// The kind of work of a stage, as far as estimates depend on it. A kMap task reads a split and
-// emits pairs. A kReduce task fetches one partition of the map output, then reduces one key group
-// after the other. kGeneric is any other kind; kUnknown was not reported. Numbered as in job.proto.
+// The kind of work of a stage. It distinguishes only kinds on which estimates depend. A kMap task
+// reads a split and emits pairs. A kReduce task fetches one partition of the map output, then
+// reduces one key group after the other. Any other kind is kGeneric. A kind that was not reported
+// is kUnknown. Numbered as in job.proto.
 enum class StageKind : std::uint8_t { kUnknown, kMap, kReduce, kGeneric };
 
-// Precision of task sizes: counted, counted and rounded to about 10 %, or an average of several.
+// Precision of task sizes. Sizes are counted (kExact), counted and rounded to about 10 %
+// (kRounded), or estimated, for example as an average of several (kEstimated).
 enum class SizePrecision : std::uint8_t { kUnknown, kExact, kRounded, kEstimated };
 
-// A stage of a job: tasks that do the same to different data. The event may arrive after the stages
-// that read its output, and more than once: a later event fills fields that earlier ones left
-// empty.
+// A stage of a job consists of tasks that perform the same work on different data. The event may
+// arrive after the stages that read its output, and more than once. A later event fills fields
+// that earlier ones left empty.
 struct StageOpened {
   // Its number within the job.
   std::uint32_t stage = 0;
@@ -101,45 +103,46 @@ struct StageOpened {
   std::uint32_t attempt = 0;
   // For display; never interpreted.
   std::string name;
-  // Identifies the stage in past runs: equal in every run of the job, and different for its other
-  // stages.
+  // Identifies the stage in past runs. It is the same in every run of the job and unique among the
+  // job's stages.
   std::string signature;
   // Stages whose output it reads. They may never be opened, and the parser accepts cycles.
   std::vector<std::uint32_t> parents;
   // The name in GroupOpened. Empty if it has no group.
   std::string group;
   StageKind kind = StageKind::kUnknown;
-  // Tasks of this attempt.
+  // Number of tasks of this attempt.
   std::optional<std::uint32_t> task_count;
-  // The highest task index plus one. Empty means task_count.
+  // The highest task index plus one. Unset means task_count.
   std::optional<std::uint32_t> index_count;
-  // True if its output already existed: none of its tasks runs.
+  // True if its output already existed, so none of its tasks runs.
   bool skipped = false;
   // Pool of the engine's scheduler. Empty means the pool of the job.
   std::string pool;
-  // Equal for stages that do the same to other data. 0 if unknown.
+  // Equal for stages that perform the same work on other data. 0 if unknown.
   std::uint64_t work = 0;
   // Input bytes of each task, by index. Empty if unknown.
   std::vector<std::uint64_t> task_bytes;
   // Input records of each task, by index. Empty if unknown.
   std::vector<std::uint64_t> task_records;
-  // Precision of both. Stored, but no estimate uses it yet.
+  // Precision of task_bytes and task_records. Stored, but no estimate uses it yet.
   SizePrecision size_precision = SizePrecision::kUnknown;
-  // Tasks that can run at once. Empty means the highest number that was observed.
+  // Tasks that can run at once. Unset means the highest number that was observed.
   std::optional<std::uint32_t> slots;
-  // For a map stage: partitions of its output.
+  // Number of partitions of a map stage's output.
   std::optional<std::uint32_t> partition_count;
-  // For a map stage: reduce tasks may find smaller key groups than map tasks reported. Stored, but
-  // no estimate uses it yet.
+  // True if reduce tasks may find smaller key groups than the tasks of this map stage reported.
+  // Stored, but no estimate uses it yet.
   std::optional<bool> has_combiner;
-  // For a reduce stage: a comparator defines the key groups, so hashes of keys do not identify
-  // them.
+  // True if a comparator defines the key groups of this reduce stage, so hashes of keys do not
+  // identify them.
   std::optional<bool> is_grouping_opaque;
   std::optional<absl::Time> opened_at;
   friend bool operator==(const StageOpened&, const StageOpened&) = default;
 };
 
-// Returns the stages of a MapReduce job. Without reduce tasks (0) it has the map stage alone.
+// Returns the stages of a MapReduce job. If the number of reduce tasks is 0, it has only the map
+// stage.
 std::vector<StageOpened> MapReduceStages(std::optional<std::uint32_t> map_task_count,
                                          std::optional<std::uint32_t> reduce_task_count);
 
@@ -156,9 +159,9 @@ struct StageClosed {
   friend bool operator==(const StageClosed&, const StageClosed&) = default;
 };
 
-// A name for stages that people wait for together, such as the stages of a SQL execution. The event
-// may repeat, and may arrive after the stages: a later event fills fields that earlier ones left
-// empty.
+// A name for stages that people wait for together, such as the stages of a SQL execution. The
+// event may repeat, and may arrive after the stages. A later event fills fields that earlier ones
+// left empty.
 struct GroupOpened {
   // The group in StageOpened.
   std::string group;
@@ -189,7 +192,7 @@ struct JobOpened {
   std::string name;
   // "hadoop", "spark", "local_mapreduce", ...; never interpreted.
   std::string engine;
-  // The engine's own id of the job.
+  // The engine's own ID of the job.
   std::string application_id;
   std::string user;
   std::string queue;
@@ -198,7 +201,7 @@ struct JobOpened {
   std::uint32_t application_master_attempt = 0;
   // The stages that are known so far.
   std::vector<StageOpened> stages;
-  // The job must have succeeded by then. The instant does not depend on the sender's clock.
+  // Time by which the job must have succeeded. Independent of the sender's clock.
   std::optional<absl::Time> deadline;
   // Parameters of the program by name, which distinguish this run from past runs.
   std::map<std::string, std::string> parameters;
@@ -243,22 +246,22 @@ struct AttemptChanged {
   std::optional<absl::Time> at;
   // The executor on which it runs, opened by the same source.
   std::optional<std::uint32_t> executor;
-  // True if it runs beside another attempt at the task.
+  // True if it runs while another attempt at the task runs.
   bool speculative = false;
-  // Size of its input: a map task's split, a reduce task's partition.
+  // Size of its input: the split of a map task, or the partition of a reduce task.
   std::optional<std::uint64_t> input_bytes;
   std::optional<std::uint64_t> input_records;
   // Name of the input that a map task reads.
   std::string input_name;
   // Why it failed or was killed.
   std::string failure;
-  // With kFailed or kKilled: the engine does not retry the task. The job ends, or continues without
-  // the output of the task.
+  // True if the state is kFailed or kKilled and the engine does not retry the task. The job ends,
+  // or continues without the output of the task.
   bool task_failed = false;
   friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
 };
 
-// The time that an attempt used and waited, as totals since its start. Empty values were not
+// The time that an attempt used and waited, as totals since its start. Unset values were not
 // measured.
 struct TimeUse {
   // Processor time.
@@ -270,7 +273,8 @@ struct TimeUse {
   friend bool operator==(const TimeUse&, const TimeUse&) = default;
 };
 
-// Progress of a task, or of the shuffle of a reduce task. Totals since the start of the attempt.
+// Progress of a task, or of the shuffle of a reduce task, as totals since the start of the
+// attempt.
 struct TaskHeartbeat {
   AttemptId attempt;
   // Input bytes processed. During a shuffle: bytes fetched.
@@ -280,8 +284,8 @@ struct TaskHeartbeat {
   // Output so far. The master does not store it yet.
   std::uint64_t bytes_emitted = 0;
   TimeUse time;
-  // True if the task reads all input before it works, to sort or group it: the input read does not
-  // show how much time has passed. Once true, it stays true.
+  // True if the task reads all input before it works, to sort or group it. The input read then
+  // does not show how much time has passed. Once true, it stays true.
   bool input_is_read_first = false;
   friend bool operator==(const TaskHeartbeat&, const TaskHeartbeat&) = default;
 };
@@ -296,7 +300,7 @@ struct ExplicitKey {
 };
 
 // The output of one map task for one partition, after its combiner. Explicit keys are among the
-// heaviest of the task, each with its size. All other keys are known by their sums only.
+// heaviest of the task, each with its size. Only sums are known of all other keys.
 struct PartitionProfile {
   std::uint32_t partition = 0;
   // Exact, over all keys.
@@ -304,21 +308,21 @@ struct PartitionProfile {
   std::vector<ExplicitKey> explicit_keys;
   std::uint64_t implicit_key_count = 0;
   std::uint64_t implicit_bytes = 0;
-  // The part of total_bytes that was searched for explicit keys. Empty means all of it.
+  // The part of total_bytes that was searched for explicit keys. Unset means all of it.
   std::optional<std::uint64_t> scanned_bytes;
-  // Implicit keys of a rank below MapProfile::sampled_below.
+  // Implicit keys with a rank below MapProfile::sampled_below.
   std::vector<ExplicitKey> sampled_keys;
   friend bool operator==(const PartitionProfile&, const PartitionProfile&) = default;
 };
 
-// The key group sizes of one map task, sent once, when its output is final. Only the profile of the
-// attempt that finishes first counts. Memory: O(partitions + keys).
+// The key group sizes of one map task, sent once, when its output is final. Only the profile of
+// the attempt that finishes first counts. Memory: O(partitions + keys).
 struct MapProfile {
   AttemptId attempt;
   // Partitions with data.
   std::vector<PartitionProfile> partitions;
-  // All keys of a rank (streaming/key_sample.h) below it are among the explicit and the sampled
-  // keys. 0 promises none.
+  // All keys whose rank (streaming/key_sample.h) is below this are among the explicit and the
+  // sampled keys. 0 promises none.
   std::uint64_t sampled_below = 0;
   friend bool operator==(const MapProfile&, const MapProfile&) = default;
 };
@@ -335,7 +339,7 @@ struct GroupPoint {
 };
 
 // Moments of the key groups whose size falls into one bin of streaming/size_histogram.h: their
-// count, and sums over them.
+// number, and sums over them.
 struct GroupBin {
   std::uint32_t bin = 0;
   std::uint64_t count = 0;
@@ -357,18 +361,18 @@ struct FinishedKey {
   friend bool operator==(const FinishedKey&, const FinishedKey&) = default;
 };
 
-// The finished key groups that the master requests by name: groups of at least this size, and
-// groups of a rank below this.
+// The finished key groups that the master requests by name. These are groups of at least bytes_min
+// bytes and groups with a rank below sampled_below.
 struct NamedGroups {
   std::uint64_t bytes_min = 0;
   std::uint64_t sampled_below = 0;
   friend bool operator==(const NamedGroups&, const NamedGroups&) = default;
 };
 
-// The reduce call in progress: three counters of its progress.
+// The reduce call in progress, with three counters of its progress.
 struct RunningGroup {
   std::optional<KeyHash> key;
-  // When the event was sent.
+  // Time from the start of the call until the event was sent.
   absl::Duration elapsed;
   std::uint64_t bytes_read = 0;
   // No estimate uses it yet.
@@ -387,8 +391,9 @@ struct ProcessorUse {
   friend bool operator==(const ProcessorUse&, const ProcessorUse&) = default;
 };
 
-// The work of a reduce task since its last profile: exact totals, and the finished key groups as
-// moments by size (bins), the largest of them by name. Memory: O(points + bins + finished keys).
+// The work of a reduce task since its last profile: exact totals, the finished key groups as
+// moments by size (bins), and the largest of these groups by name. Memory: O(points + bins +
+// finished keys).
 struct ReduceProfile {
   AttemptId attempt;
   // p_i(t), by the sender's wall clock.
@@ -399,11 +404,11 @@ struct ReduceProfile {
   absl::Duration reduce_time;
   // Since the last profile, if the master requests points.
   std::vector<GroupPoint> points;
-  // The same key groups.
+  // All key groups that finished since the last profile.
   std::vector<GroupBin> bins;
   // True if the finished keys include every finished key group that the master requested
-  // (NamedGroups) and that has at least this many bytes. Otherwise the master estimates which have
-  // finished.
+  // (NamedGroups) and that has at least named_group_bytes_min bytes. Otherwise the master
+  // estimates which groups have finished.
   bool keys_named = false;
   std::uint64_t named_group_bytes_min = 0;
   // Since the last profile.

@@ -1,11 +1,11 @@
-// Names the wrong field of a request or plan, for programs.
+// Attaches the path of a wrong field to an error, so that programs can read it.
 //
 //   const absl::Status status = tidemark::CheckPlan(plan);
 //   const tidemark::WrongField wrong = tidemark::WrongFieldOf(status);
 //   if (!wrong.path.empty()) Mark(wrong.path, wrong.description);
 //
 // A path leads from the message that was sent to the field, as in "jobs[2].after[0]". Over gRPC it
-// is part of a google.rpc.BadRequest. Thread-safe: functions of their arguments.
+// is part of a google.rpc.BadRequest. Thread-safe. The functions share no state.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@
 
 namespace tidemark {
 
-// The payload of such a Status: the path.
+// Type URL of the payload that holds the path.
 inline constexpr char kFieldPayload[] = "tidemark/field";
 
-// Returns InvalidArgument "PATH: DESCRIPTION" with the path as payload, such as "jobs[2].after[0]:
-// unknown job prase; did you mean parse?". Invalid UTF-8 becomes '?'. An empty path is the whole
-// request.
+// Returns an InvalidArgument error "PATH: DESCRIPTION" with the path as payload, such as
+// "jobs[2].after[0]: unknown job prase; did you mean parse?". Invalid UTF-8 becomes '?'. An empty
+// path means the whole request.
 absl::Status FieldError(std::string_view path, std::string_view description);
 
 // Path and description of the first wrong field.

@@ -1,8 +1,8 @@
 // The state of a job at one instant, as a value.
 //
-// A job is anything that people wait for: a MapReduce job, an application of many stages, or a
-// workflow of jobs. All three have the same kind of snapshot: an estimate of the whole, stages,
-// and, for a workflow, children. How to show one:
+// A job is any computation that people wait for: a MapReduce job, an application of many stages,
+// or a workflow of jobs. All three have the same kind of snapshot: an estimate of the whole,
+// stages, and, for a workflow, children. How to show one:
 //
 //   tidemark::Snapshot now = monitor.Tick(time);
 //   std::cout << now.info->name << ": " << 100 * now.estimate.fraction_done << " %";
@@ -20,8 +20,9 @@
 //   - the same events and ticks give the same snapshot, to the last bit.
 //
 // The plain counterpart of proto/tidemark/v1/job.proto, whose field comments also apply here.
-// Values: copyable, comparable, safe to share between threads when const. Enums may grow: treat an
-// unknown value as kUnknown, and use `is_final`, not the state, to check whether a job is over.
+// Values are copyable, comparable, and safe to share between threads when const. Enums may grow,
+// so treat an unknown value as kUnknown. Use `is_final`, not the state, to check whether a job is
+// over.
 #pragma once
 
 #include <compare>
@@ -38,9 +39,9 @@ namespace tidemark {
 
 enum class JobKind : std::uint8_t {
   kUnknown,
-  // A map stage and a reduce stage, or a map stage alone.
+  // A map stage and a reduce stage, or only a map stage.
   kMapReduce,
-  // Stages, of which more may come while it runs.
+  // Stages, more of which may come while the job runs.
   kApplication,
   // Other jobs, with edges between them.
   kWorkflow,
@@ -54,9 +55,9 @@ enum class JobState : std::uint8_t {
   kSucceeded,
   kFailed,
   kKilled,
-  // The master received no event for too long (JobMonitorOptions::abandon_after).
+  // The master received no event for longer than JobMonitorOptions::abandon_after.
   kAbandoned,
-  // It ended, and the engine did not report the outcome.
+  // The job ended, and the engine did not report the outcome.
   kUnknownEnd,
 };
 
@@ -69,31 +70,32 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// Returns the same range, made at `at`, rounded for publication: the instants that it refers to lie
-// on grids whose steps are powers of two of nanoseconds. The step of each number is at most a 32nd
-// of it. A smaller change from one snapshot to the next therefore rarely appears in a delta.
-// Negative durations become zero. A range of more than 100 years stays unchanged. O(1).
+// Returns `range`, made at `at`, rounded for publication. The instants that it refers to lie on
+// grids whose steps are powers of two of nanoseconds. The step of each number is at most a 32nd of
+// it. A smaller change from one snapshot to the next therefore rarely appears in a delta. Negative
+// durations become zero. A range of more than 100 years stays unchanged. O(1).
 Range RoundedPrediction(absl::Time at, const Range& range);
 
-// Returns passed / (passed + left), 0..1, and 0 if both are zero. Durations must not be negative,
-// and not both infinite. O(1).
+// Returns passed / (passed + left), 0..1, and 0 if both are zero. Neither duration may be
+// negative, and at most one may be infinite. O(1).
 double PartPassed(absl::Duration passed, absl::Duration left);
 
 enum class EstimateState : std::uint8_t {
   kUnknown,
-  // The evidence is not sufficient yet: `remaining` is empty.
+  // The evidence is not sufficient yet. `remaining` is unset.
   kWarmingUp,
   kValid,
-  // Still running after the predicted end: `remaining` is empty, or its upper bound is open.
+  // Still running after the predicted end. `remaining` is unset, or its upper bound is open.
   kOverdue,
-  // It has ended.
+  // The job has ended.
   kFinal,
 };
 
-// The strongest evidence that an estimate rests on.
+// The strongest evidence on which an estimate rests.
 enum class Basis : std::uint8_t {
   kUnknown,
-  // No result of this job or its past runs: other jobs, the input read so far, or none.
+  // No results of this job or its past runs. Rests on other jobs, the input read so far, or
+  // nothing.
   kGuess,
   // A profile, or past runs of the job.
   kEarlierRuns,
@@ -102,53 +104,77 @@ enum class Basis : std::uint8_t {
   kDone,
 };
 
+// The method of an estimate of the indicator "tidemark".
+enum class EstimateMethod : std::uint8_t {
+  // There is no estimate, or it is of another indicator.
+  kUnknown,
+  // Assumed task times. There is no evidence.
+  kAssumptions,
+  kOtherJobs,
+  // The map phase of the job, perhaps with other jobs.
+  kMapPhase,
+  // The bytes that reduce tasks have read, perhaps with the map phase and other jobs.
+  kBytesRead,
+  kPastRuns,
+  // Sizes and times of the tasks of this run, perhaps with past runs.
+  kTaskSizes,
+  // Task times of the stages of this run and of past runs.
+  kTaskTimes,
+  // Measured costs of key groups of this run.
+  kKeyGroups,
+  // Forecasts of the jobs of the workflow.
+  kJobs,
+};
+
 // Progress and remaining time of a job, a stage or a child.
 struct Estimate {
   EstimateState state = EstimateState::kUnknown;
-  // Fraction of its time that has passed, for display: it never falls. The bounds are of this
-  // instant alone, so fraction_done may lie above them.
+  // Fraction of its time that has passed, for display. It never falls. The bounds apply only to
+  // this instant, so fraction_done may lie above them.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;
-  // From Snapshot::at on. Empty if unknown. `state` gives the reason.
+  // Counted from Snapshot::at. Unset if unknown; `state` gives the reason.
   std::optional<Range> remaining;
   Basis basis = Basis::kUnknown;
-  // Fraction of the remaining work that this run or past runs inform about, 0..1.
+  // Fraction of the remaining work for which this run or past runs have evidence, 0..1.
   double known_share = 0;
   // The indicator that made the estimate. Empty means "tidemark".
   std::string indicator;
+  EstimateMethod method = EstimateMethod::kUnknown;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
 // Returns the probability that the remaining time exceeds `left`:
 //
-//   k * measured + (1 - k) * stated,    k = known_share if this run informs the end, else 0
+//   k * measured + (1 - k) * stated,    k = known_share if basis is kThisRun, else 0
 //
-// `measured` is how often jobs were late by as many half-widths of the interval (bench/RESULTS.md).
-// `stated` is the interval's own probability for a guess or for past runs: log-normal to either
-// side of the median, with 5 % beyond each bound. The result is within 0.001..0.999, and 1 if no
-// time is left. Returns nullopt without an interval or if its bounds contradict each other. O(1).
+// `measured` is how often jobs were late by as many half-widths of the interval
+// (bench/RESULTS.md). `stated` is the interval's own probability for a guess or for past runs. It
+// is log-normal on either side of the median, with 5 % beyond each bound. The result is within
+// 0.001..0.999, and 1 if no time is left. Returns nullopt if there is no interval or if its bounds
+// contradict each other. O(1).
 std::optional<double> LateProbability(const Estimate& estimate, absl::Duration left);
 
-// Properties that rarely change while a job runs. An empty text was not reported.
+// Properties that rarely change while a job runs. An empty string means that nothing was reported.
 struct JobInfo {
-  // Empty if the job is named by its id.
+  // Empty if the job is named by its ID.
   std::string name;
   JobKind kind = JobKind::kUnknown;
   // "hadoop", "spark", "local_mapreduce", ...
   std::string engine;
-  // The engine's own id of the job, such as "application_1700000000000_0001".
+  // The engine's own ID of the job, such as "application_1700000000000_0001".
   std::string application_id;
   std::string user;
   std::string queue;
-  // The workflow that this job is a child of.
+  // The workflow of which this job is a child.
   std::string workflow_id;
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
 
-// Numbers of parts of a job. The smallest view has them in place of stages and children.
+// Numbers of parts of a job. The smallest view has these numbers instead of stages and children.
 struct Counts {
-  // Without expected stages.
+  // Does not include expected stages.
   std::uint32_t stages = 0;
   // Done or skipped.
   std::uint32_t finished_stages = 0;
@@ -164,12 +190,12 @@ struct Counts {
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
-// Stages of past runs that do not exist yet have numbers from here on.
+// Stages of past runs that do not exist yet have this number or a higher one.
 inline constexpr std::uint32_t kExpectedStages = std::uint32_t{1} << 31;
 
-// Names a stage within a snapshot. Ids sort by child, then by number.
+// Names a stage within a snapshot. IDs sort by child, then by number.
 struct StageId {
-  // Child::number of the job that the stage belongs to, or 0 for the job itself.
+  // Child::number of the job that has the stage, or 0 for the job itself.
   std::uint32_t child = 0;
   // Its number within that job.
   std::uint32_t stage = 0;
@@ -179,14 +205,14 @@ struct StageId {
 // Properties of a stage that do not change while it runs.
 struct StageInfo {
   StageId id;
-  // Counts from 0. A stage that runs again has the next number.
+  // Counts from 0. A stage that runs again gets the next number.
   std::uint32_t attempt = 0;
   // For display; never interpreted.
   std::string name;
   StageKind kind = StageKind::kUnknown;
   // Numbers of stages of the same job that must end before this one can work.
   std::vector<std::uint32_t> parents;
-  // Its Group, such as "sql/3". Empty if it has none.
+  // The name of its Group, such as "sql/3". Empty if it has none.
   std::string group;
   // Pool of the engine's scheduler. Empty means the queue of the job.
   std::string pool;
@@ -197,13 +223,13 @@ enum class StageState : std::uint8_t {
   kUnknown,
   // None of its tasks has begun.
   kPending,
-  // One has begun, and not all have ended.
+  // A task has begun, and not all tasks have ended.
   kRunning,
   // All of its tasks have succeeded.
   kDone,
   // It does not run because its output already existed.
   kSkipped,
-  // It does not exist yet, but did in past runs.
+  // It does not exist yet, but existed in past runs.
   kExpected,
   // It has ended without all of its output. A later attempt may run.
   kFailed,
@@ -211,9 +237,9 @@ enum class StageState : std::uint8_t {
   kUnknownEnd,
 };
 
-// Progress of the tasks of a stage with fetching the output of other stages.
+// Progress of a stage's tasks in fetching the output of other stages.
 struct ShuffleProgress {
-  // By bytes, 0..1. It never falls.
+  // By bytes, 0..1. Never falls.
   double fraction_done = 0;
   // Tasks that fetch.
   std::uint64_t running_tasks = 0;
@@ -238,9 +264,9 @@ struct StageProgress {
   // Start of its first task and end of its last task, by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // From Snapshot::at on. Empty if it has begun or if its start is unknown.
+  // Counted from Snapshot::at. Unset if the stage has begun or if its start is unknown.
   std::optional<Range> starts_in;
-  // End of its last task. Empty if it has ended or if its end is unknown.
+  // End of its last task. Unset if the stage has ended or if its end is unknown.
   std::optional<Range> ends_in;
   // Current estimate of the mean time of its unfinished tasks.
   std::optional<absl::Duration> task_time;
@@ -265,11 +291,11 @@ struct Group {
   JobState state = JobState::kUnknown;
   // The cause of a failure.
   std::string message;
-  // 0..1, by time if an end is predicted, else by tasks. It never falls.
+  // 0..1, by time if an end is predicted, else by tasks. Never falls.
   double fraction_done = 0;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // End of its present and planned stages. Without bounds if more stages may come.
+  // End of its current and planned stages. Has no bounds if more stages may come.
   std::optional<Range> ends_in;
   friend bool operator==(const Group&, const Group&) = default;
 };
@@ -278,39 +304,39 @@ enum class ChildState : std::uint8_t {
   kUnknown,
   // Waits for other children.
   kPending,
-  // It may run, and has not reported yet.
+  // It may run, but has not reported yet.
   kAwaited,
   kRunning,
   kSucceeded,
   // It failed, and another job may be attached to replace it.
   kRetryable,
-  // Failed, killed or abandoned, without another attempt.
+  // Failed, killed or abandoned, and not attempted again.
   kFailed,
   // Removed from the workflow.
   kCancelled,
 };
 
-// A job of a workflow. Its stages are in Snapshot::stages, with its number in their ids.
+// A job of a workflow. Its stages are in Snapshot::stages, with its number in their IDs.
 struct Child {
-  // Its position in the workflow, from 1 on. A number is never reused.
+  // Its position in the workflow, starting at 1. A number is never reused.
   std::uint32_t number = 0;
   // Its name within the workflow.
   std::string name;
-  // The job that reports for it. Empty if none is attached.
+  // The job that reports for this child. Empty if none is attached.
   std::string job_id;
   ChildState state = ChildState::kUnknown;
   Estimate estimate;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // From Snapshot::at on. Empty if it has begun or if its start is unknown.
+  // Counted from Snapshot::at. Unset if the job has begun or if its start is unknown.
   std::optional<Range> starts_in;
   // True if a delay of this job delays the workflow.
   bool is_critical = false;
-  // Attached jobs that failed.
+  // Number of attached jobs that failed.
   std::uint32_t failed_attempts = 0;
   // The cause of the last failure.
   std::string message;
-  // Numbers of the children that it waits for.
+  // Numbers of the children for which it waits.
   std::vector<std::uint32_t> after;
   friend bool operator==(const Child&, const Child&) = default;
 };
@@ -318,15 +344,15 @@ struct Child {
 // A task that is predicted to be among the last to end, and the reason.
 struct NamedTask {
   AttemptId attempt;
-  // Child::number of the job that the task belongs to, or 0 for the job itself.
+  // Child::number of the job that has the task, or 0 for the job itself.
   std::uint32_t child = 0;
   // Empty if unknown, or while the task waits for a slot.
   std::string host;
   std::optional<Range> remaining;
   // Unfinished key groups of known size.
   std::uint64_t explicit_groups_left = 0;
-  // Size of the heaviest of these, or 0; its fraction of the task's remaining time; and whether the
-  // task is processing it now.
+  // Size of the heaviest of these groups, or 0; its fraction of the task's remaining time; and
+  // whether the task is processing it now.
   std::uint64_t heaviest_group_bytes = 0;
   double heaviest_group_share = 0;
   bool in_heaviest_group = false;
@@ -338,7 +364,8 @@ struct NamedTask {
 };
 
 // Sources of the predicted reduce time, as shares that add up to 1, or all 0. The sources are key
-// groups of similar size or a fitted curve, of this task or of others, or a plain ratio to bytes.
+// groups of similar size or a fitted curve, from this task or from others, or a plain ratio to
+// bytes.
 struct Evidence {
   double own_neighbours = 0;
   double own_fit = 0;
@@ -348,7 +375,8 @@ struct Evidence {
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
-// The estimate of another progress indicator, if it was requested (JobMonitorOptions::indicators).
+// The estimate of another progress indicator, which was requested in
+// JobMonitorOptions::indicators.
 struct Indicator {
   // Includes the name of the indicator.
   Estimate estimate;
@@ -358,9 +386,9 @@ struct Indicator {
   friend bool operator==(const Indicator&, const Indicator&) = default;
 };
 
-// Which part of a job's events reached the master. Counts are totals of the run.
+// Extent to which a job's events reached the master. Counts are totals of the run.
 struct Coverage {
-  // When the newest event arrived, by the master's clock.
+  // Time at which the newest event arrived, by the master's clock.
   std::optional<absl::Time> newest_event_at;
   // Gaps in the sequence numbers of sources.
   std::uint64_t lost_events = 0;
@@ -373,38 +401,39 @@ struct Coverage {
   std::uint64_t rejected_events = 0;
   // Fraction of the finished map tasks whose profile arrived, 0..1.
   std::optional<double> map_profiles;
-  // Running tasks without a report for more than 10 s.
+  // Running tasks that have not reported for more than 10 s.
   std::uint32_t silent_tasks = 0;
-  // Tasks without a reported end: tasks of stages that ended with all of their output, and attempts
-  // whose end was lost (AttemptState::kLost).
+  // Tasks whose end was not reported. These are tasks of stages that ended with all of their
+  // output, and attempts whose end was lost (AttemptState::kLost).
   std::uint64_t missing_task_ends = 0;
-  // Tasks reported as running beyond the slots of their executors or stages for 10 s. Their ends
-  // were not reported, or the slots are wrong.
+  // Tasks reported as running for 10 s in excess of the slots of their executors or stages. Their
+  // ends were not reported, or the slots are wrong.
   std::uint32_t tasks_beyond_slots = 0;
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-// Error of an indicator over the whole run ([NF] 7.4), in points of progress, 0..100: the mean and
-// the largest difference from the actual progress. The actual progress is known after the job has
+// Error of an indicator over the whole run ([NF] 7.4), in points of progress, 0..100. It has the
+// mean and the largest difference from the actual progress, which is known after the job has
 // ended.
 struct IndicatorError {
   std::string indicator;
-  // Within the last stage. Empty without an update while it ran.
+  // Error within the last stage. Unset if there was no update while it ran.
   std::optional<double> last_stage_avg_points;
   std::optional<double> last_stage_max_points;
   double job_avg_points = 0;
   double job_max_points = 0;
   // Fraction of the updates within the last stage whose interval contained the actual end, 0..1.
-  // Empty without an interval.
+  // Unset if there was no interval.
   std::optional<double> interval_coverage;
   // Mean width of these intervals, each at most 20 times the remaining time, divided by the mean
-  // remaining time. 0..20. Empty without an interval.
+  // remaining time. 0..20. Unset if there was no interval.
   std::optional<double> interval_width;
   friend bool operator==(const IndicatorError&, const IndicatorError&) = default;
 };
 
-// A job at one instant: whole, or, if base_sequence is not 0, the changes since an earlier
-// snapshot. Delta() and Apply() (proto/wire/snapshot_delta.h) convert between the two forms.
+// A job at one instant. If base_sequence is 0, the snapshot is whole; otherwise it holds the
+// changes since an earlier snapshot. Delta() and Apply() (proto/wire/snapshot_delta.h) convert
+// between the two forms.
 //
 // How to walk through a workflow:
 //
@@ -417,9 +446,9 @@ struct Snapshot {
   std::string job_id;
   // The run of the job. Empty if not reported.
   std::string run_uid;
-  // Grows with every snapshot of the run. 0 for a plan that was not submitted.
+  // Grows with every snapshot of the run. 0 for a plan that has not been submitted.
   std::uint64_t sequence = 0;
-  // In a delta: the snapshot to which it applies.
+  // In a delta, the sequence of the snapshot to which it applies.
   std::uint64_t base_sequence = 0;
   // Time of the snapshot, by the master's clock.
   absl::Time at;
@@ -428,22 +457,22 @@ struct Snapshot {
   bool is_final = false;
   // Why it failed, was killed or abandoned.
   std::string message;
-  // Empty only in a delta, if it has not changed.
+  // A delta omits it if it has not changed.
   std::optional<JobInfo> info;
   // Time of submission or, if unknown, of the first event, by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
   Estimate estimate;
   Counts counts;
-  // Since when reports are overdue; for a workflow, reports of any of its jobs. Not before the
-  // start of the master. Empty if reports arrive in time.
+  // Time since which reports are overdue. For a workflow, reports of any of its jobs count. Not
+  // before the start of the master. Unset if reports arrive in time.
   std::optional<absl::Time> silent_since;
-  // Facts that a person should read, such as a job without reports; one sentence each.
+  // Facts that a person should read, such as a job that does not report. One sentence each.
   std::vector<std::string> notes;
-  // The job must have succeeded by then. Empty if no deadline was stated.
+  // Time by which the job must have succeeded. Unset if no deadline was stated.
   std::optional<absl::Time> deadline;
-  // Probability that it succeeds after the deadline, 0..1. Empty without a deadline or an interval,
-  // and after an end without success.
+  // Probability that the job succeeds after the deadline, 0..1. Unset without a deadline or an
+  // interval and for jobs that ended without success.
   std::optional<double> late_probability;
 
   // Not in the smallest view.
@@ -451,7 +480,7 @@ struct Snapshot {
   std::vector<StageProgress> stages;
   std::vector<Child> children;
   std::vector<Group> groups;
-  // In a delta: stages that no longer exist.
+  // In a delta, the stages that no longer exist.
   std::vector<StageId> removed_stages;
 
   // Only in the largest view. Named tasks are sorted by predicted end, the last first.
@@ -461,7 +490,8 @@ struct Snapshot {
   // Set after the job has succeeded.
   std::vector<IndicatorError> errors;
 
-  // Returns the time since the start, up to the end; zero before the start. O(1).
+  // Returns the time from the start until the end, or until `at` while the job runs. Zero before
+  // the start. O(1).
   absl::Duration elapsed() const {
     if (!started_at) return absl::ZeroDuration();
     const absl::Duration since = ended_at.value_or(at) - *started_at;
@@ -474,10 +504,10 @@ struct Snapshot {
 Counts CountParts(const Snapshot& snapshot);
 
 // Returns the probability that the job succeeds after `deadline`: 0 or 1 after it has succeeded, 1
-// from the deadline on. Snapshot::late_probability lists the cases without a value. O(1).
+// from the deadline on. Snapshot::late_probability lists the cases that have no value. O(1).
 std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline);
 
-// Returns one group of a job in the form of a job with the id JOB/GROUP. It is final after the
+// Returns one group of a job in the form of a job with the ID JOB/GROUP. It is final after the
 // group has ended. Returns nullopt if the job has no such group. REQUIRES: `job` is whole and has
 // its stages. O(stages).
 std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view group);

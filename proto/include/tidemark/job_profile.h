@@ -1,11 +1,12 @@
-// Measured properties of a job and a node: the profiles of [BOE] Table 1, with its symbols in the
-// comments.
+// Measured properties of a job and a node, which are the profiles of [BOE] Table 1. Comments give
+// its symbols.
 //
-//   tidemark::Plan plan = {.cluster = {.slots = 16, .node = tidemark::ResourceProfile{.cores =
-//   8}}}; plan.jobs.push_back({.name = "parse", .profile = summary.profile});   // a JobSummary's
+//   tidemark::ResourceProfile node = {.cores = 8};
+//   tidemark::Plan plan = {.cluster = {.slots = 16, .node = node}};
+//   plan.jobs.push_back({.name = "parse", .profile = summary.profile});   // a JobSummary's
 //
-// Units are bytes and bytes per second. 0 means unknown. Values: copyable, comparable, no
-// invariants, safe to share between threads when const.
+// Units are bytes and bytes per second. 0 means unknown. Values are copyable, comparable, and safe
+// to share between threads when const. They have no invariants.
 #pragma once
 
 #include <cstdint>
@@ -27,21 +28,24 @@ struct JobProfile {
   double map_selectivity = 0;
   // alpha_r: bytes written over bytes read by reduce tasks.
   double reduce_selectivity = 0;
-  // Means. The time of a reduce task starts at the end of the last map task.
+  // Mean durations. The time of a reduce task starts at the end of the last map task.
   absl::Duration map_task_time;
   absl::Duration reduce_task_time;
-  // Standard deviation over mean.
+  // Standard deviation divided by the mean.
   double map_task_variation = 0;
   double reduce_task_variation = 0;
+  // Mean processor time of a task.
+  absl::Duration map_cpu_time;
+  absl::Duration reduce_cpu_time;
   friend bool operator==(const JobProfile&, const JobProfile&) = default;
 };
 
-// The measured capacity of one node. `tidemark profile node` measures it.
+// The measured capacity of one node, as `tidemark profile node` measures it.
 struct ResourceProfile {
   // theta_dr and theta_dw.
   double disk_read = 0;
   double disk_write = 0;
-  // theta_dfsr and theta_dfsw: the distributed file system.
+  // theta_dfsr and theta_dfsw, for the distributed file system.
   double dfs_read = 0;
   double dfs_write = 0;
   // theta_net.

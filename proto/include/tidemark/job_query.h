@@ -22,11 +22,11 @@ namespace tidemark {
 
 // Which parts of a job a snapshot contains.
 enum class View : std::uint8_t {
-  // The caller's default.
+  // The caller's default view.
   kUnknown,
-  // Counts in place of stages and children.
+  // Counts instead of stages and children.
   kBasic,
-  // With stages, children and groups.
+  // Includes stages, children and groups.
   kStages,
   // Everything.
   kFull,
@@ -34,42 +34,62 @@ enum class View : std::uint8_t {
 
 // Selects jobs of a list. A job must meet all conditions. An empty field sets no condition.
 struct JobFilter {
-  // One of these.
+  // The job's state must be among these.
   std::vector<JobState> states;
   std::vector<JobKind> kinds;
   std::string user;
   std::string queue;
-  // Prefix of the name, or of the id of a job without a name.
+  // Prefix of the name or, if a job has no name, of its ID.
   std::string name_prefix;
-  // The workflow that the job is a child of.
+  // The workflow of which the job is a child.
   std::string workflow_id;
   friend bool operator==(const JobFilter&, const JobFilter&) = default;
 };
 
-// A hypothetical change. An empty field keeps the present value.
+// A hypothetical change. An empty field keeps the current value.
 struct Scenario {
   // Slots of the whole cluster.
   std::optional<std::uint32_t> slots;
   // Factor for the data of jobs and stages that have not begun. Greater than 0.
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
-  // Number of executors of a running job, each with as many slots as its present executors.
+  // Number of executors of a running job, each with as many slots as its current executors.
   // Excludes `slots`.
   std::optional<std::uint32_t> executors;
   friend bool operator==(const Scenario&, const Scenario&) = default;
+};
+
+// A period in which the same stages of a plan run and share the nodes of the cluster.
+struct PlanState {
+  struct Stage {
+    StageId id;
+    // Mean number of concurrent tasks.
+    double tasks = 0;
+    // Time that a whole task would take at the rate of this state.
+    absl::Duration task_time;
+    // The resource that limits the tasks. Empty if their demands are unknown.
+    std::string bottleneck;
+    friend bool operator==(const Stage&, const Stage&) = default;
+  };
+  absl::Duration starts_in;
+  absl::Duration ends_in;
+  std::vector<Stage> stages;
+  friend bool operator==(const PlanState&, const PlanState&) = default;
 };
 
 // The estimate of a scenario.
 struct Outcome {
   // Its sequence is 0.
   Snapshot snapshot;
-  // Fraction of the slots' time until the end that tasks would use, 0..1. Empty for a job that is
+  // Fraction of the slots' time until the end that tasks would use, 0..1. Unset for a job that is
   // not a plan.
   std::optional<double> busy_share;
-  // For a job that is not a plan: tasks that would run at once, and the number of executors. 0 if
-  // unknown.
+  // For a job that is not a plan, the tasks that would run at once and the number of executors. 0
+  // if unknown.
   std::uint32_t slots = 0;
   std::uint32_t executors = 0;
+  // The states of a plan whose stages share nodes, in order. Empty if there are very many stages.
+  std::vector<PlanState> states;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 

@@ -1,8 +1,8 @@
 // The task attempts of a job by host, and its past forecasts, for displays.
 //
-// Plain values, safe to share between threads while none of them changes one. Instants are of the
-// master's clock. Sizes are bytes as agents report them. Lists have limits, so that a job of any
-// number of tasks fits into one message; a field after each list has the number of omitted items.
+// Plain values, safe to share between threads when const. Times are by the master's clock. Sizes
+// are bytes as agents report them. Lists have limits, so that a job of any number of tasks fits
+// into one message. A field after each list has the number of omitted items.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,16 @@ struct TaskProgress {
   AttemptState state = AttemptState::kStarted;
   // Empty if unknown.
   std::string host;
-  // Empty if unknown.
+  // Unset if unknown.
   std::optional<absl::Time> started_at;
-  // Empty while the attempt runs or if its end is unknown.
+  // Unset while the attempt runs or if its end is unknown.
   std::optional<absl::Time> ended_at;
-  // Remaining time of a running attempt. Empty if unknown. The bounds assume that the assumptions
+  // Remaining time of a running attempt. Unset if unknown. The bounds assume that the assumptions
   // of the forecast hold.
   std::optional<Range> remaining;
   // True for a speculative copy of a running attempt.
   bool is_speculative = false;
-  // Why it failed or was killed. Empty without a reported reason.
+  // Why it failed or was killed. Empty if no reason was reported.
   std::string failure;
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };
@@ -72,13 +72,13 @@ struct HeavyGroup {
 struct JobTasks {
   // Time of this listing, by the master's clock.
   absl::Time at;
-  // Time of the first start. Empty if unknown.
+  // Time of the first start. Unset if unknown.
   std::optional<absl::Time> began_at;
-  // By name.
+  // Sorted by name.
   std::vector<HostTasks> hosts;
   // Number of omitted hosts. The least busy ones are omitted.
   std::size_t hosts_left_out = 0;
-  // By host and start.
+  // Sorted by host and start.
   std::vector<TaskProgress> tasks;
   // Number of attempts beyond TaskQuery::tasks_max.
   std::size_t tasks_left_out = 0;
@@ -90,8 +90,8 @@ struct JobTasks {
 struct TaskQuery {
   // Only tasks on this host.
   std::optional<std::string> host;
-  // Limit of attempts. The attempts that began last are kept. A job with more attempts lists none
-  // unless `host` is set.
+  // Limit of attempts. The attempts that began last are kept. If the job has more attempts and
+  // `host` is unset, none are listed.
   std::size_t tasks_max = 500;
 };
 
@@ -99,13 +99,13 @@ struct TaskQuery {
 struct PastForecast {
   // Time of publication.
   absl::Time at;
-  // Empty if there was not enough evidence.
+  // Unset if there was not enough evidence.
   std::optional<absl::Time> ends_at;
-  // Bounds of its 90 % interval. Empty without a forecast.
+  // Bounds of its 90 % interval. Unset if there is no forecast.
   std::optional<absl::Time> ends_at_lower;
   std::optional<absl::Time> ends_at_upper;
-  // Fraction of the job's time that had passed if it ended at the predicted end or at a bound,
-  // 0..1.
+  // Fraction of the job's time that had passed, 0..1, if the job ended at the predicted end or at
+  // a bound.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;

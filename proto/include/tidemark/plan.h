@@ -1,5 +1,5 @@
-// A plan as a value: jobs, stages or both that have not started, and the cluster that will run
-// them.
+// A plan as a value. It has jobs, stages or both that have not started, and the cluster that will
+// run them.
 //
 // A plan is submitted to a master, read from a file by the command line, or used in a what-if
 // question. It needs only names and edges. Further fields improve the estimate:
@@ -8,14 +8,14 @@
 //   plan.jobs.push_back({.name = "parse", .job_id = "parse-17"});
 //   plan.jobs.push_back({.name = "count", .after = {"parse"}, .reduce_task_count = 8});
 //
-// An empty optional means "as in its last run" and 0 means 0: a job of `reduce_task_count = 0` has
-// map tasks alone.
+// An empty optional means "as in its last run", and 0 means 0. A job of `reduce_task_count = 0`
+// has only map tasks.
 //
 // These types check nothing. CheckPlan() checks a plan. Plans from ParsePlan() and from the reader
 // of plan files have passed it.
 //
 // The plain counterpart of proto/tidemark/v1/plan.proto, whose field comments also apply here.
-// Values: copyable, comparable, safe to share between threads when const.
+// Values are copyable, comparable, and safe to share between threads when const.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@
 
 namespace tidemark {
 
-// The work of one task. A zero field is work that the task does not do. With the cluster's `node`
-// it gives the task's time and bottleneck.
+// The work of one task. A zero field is work that the task does not do. Together with the
+// cluster's `node`, the fields determine the task's time and bottleneck.
 struct TaskData {
   // Time before the work, such as for loading code.
   absl::Duration load;
@@ -43,8 +43,8 @@ struct TaskData {
   friend bool operator==(const TaskData&, const TaskData&) = default;
 };
 
-// Tasks that do the same to different data. Either `task_times` or `task` gives the time of one
-// task:
+// Tasks that perform the same work on different data. Either `task_times` or `task` gives the time
+// of one task:
 //
 //   PlannedStage scan = {.name = "scan", .task_count = 40, .task_times = {absl::Seconds(11)}};
 //   PlannedStage join = {.name = "join", .after = {"scan"}, .task_count = 8};
@@ -56,10 +56,11 @@ struct PlannedStage {
   std::vector<std::string> after;
   // A stage of 0 tasks takes no time.
   std::uint64_t task_count = 0;
-  // From the end of the last stage that it waits for to its first task.
+  // Time from the end of the last stage for which it waits to its first task.
   absl::Duration lag;
-  // Measured times; one is enough. The other lists are for its first task on a slot, the first task
-  // of the job on a slot, and tasks around which slots become idle. An empty list means task_times.
+  // Measured times; one is enough. The other lists are for the stage's first task on a slot, the
+  // job's first task on a slot, and tasks around which slots become idle. An empty list means
+  // task_times.
   std::vector<absl::Duration> task_times;
   std::vector<absl::Duration> first_task_times;
   std::vector<absl::Duration> fresh_task_times;
@@ -68,14 +69,14 @@ struct PlannedStage {
   std::optional<TaskData> task;
   double slots_per_task = 1;
   std::uint64_t memory_bytes_per_task = 0;
-  // Owners take turns by the policy. Empty means the queue.
+  // Owners take turns as the policy defines. Empty means the queue.
   std::string owner;
   // Empty means the queue of its job.
   std::string queue;
   friend bool operator==(const PlannedStage&, const PlannedStage&) = default;
 };
 
-// A job: a MapReduce job by its numbers, or any job stage by stage.
+// A job. Either numbers describe a MapReduce job, or `stages` describes any job.
 struct PlannedJob {
   // Unique within the plan; may be empty if it is the only one.
   std::string name;
@@ -90,11 +91,11 @@ struct PlannedJob {
   std::optional<std::uint32_t> map_task_count;
   std::optional<std::uint32_t> reduce_task_count;
   std::optional<std::uint64_t> input_bytes;
-  // Empty means the profile of its past runs.
+  // Unset means the profile of its past runs.
   std::optional<JobProfile> profile;
-  // If not empty, the four fields above must be empty.
+  // If not empty, map_task_count, reduce_task_count, input_bytes and profile must be unset.
   std::vector<PlannedStage> stages;
-  // Slots of the run in which the task times of its stages were measured. Empty means the slots of
+  // Slots of the run in which the task times of its stages were measured. Unset means the slots of
   // the cluster.
   std::optional<std::uint32_t> profiled_slots;
   friend bool operator==(const PlannedJob&, const PlannedJob&) = default;
@@ -104,7 +105,7 @@ struct PlannedJob {
 enum class SchedulingPolicy : std::uint8_t {
   // Treated as kFifo.
   kUnknown,
-  // Owners in the order of the plan. Each takes as many slots as it can use.
+  // Owners in the order of the plan. Each owner takes as many slots as it can use.
   kFifo,
   // The owner with the fewest containers first.
   kFair,
@@ -129,9 +130,9 @@ struct Cluster {
   std::uint32_t slots = 1;
   std::uint32_t nodes = 1;
   SchedulingPolicy policy = SchedulingPolicy::kFifo;
-  // Required with kCapacity only.
+  // Required only with kCapacity.
   std::vector<Queue> queues;
-  // The capacity of one node. Required for bottlenecks and TaskData only.
+  // The capacity of one node. Required only for bottlenecks and TaskData.
   std::optional<ResourceProfile> node;
   // Memory of all nodes. 0 means no limit.
   std::uint64_t memory_bytes = 0;
@@ -148,15 +149,14 @@ struct Plan {
   Cluster cluster;
   // The time for which a failed job may be replaced. Zero allows no replacement.
   absl::Duration retry_within;
-  // The workflow must have succeeded by then.
+  // Time by which the workflow must have succeeded.
   std::optional<absl::Time> deadline;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-// Checks a plan. InvalidArgument (FieldError) names the first wrong field and the correction: no
-// job, a name that is missing, too long or taken, an unknown job or stage to wait for, a cycle, a
-// number out of range, a stage without task times, a missing or unknown queue, a job with both
-// numbers and stages. O(jobs + stages + edges), and O(names) for an unknown name. Thread-safe.
+// Checks a plan. Fails with InvalidArgument (FieldError), which names the first wrong field and
+// the correction. Examples are a missing name, an unknown job to wait for, a cycle, and a number
+// out of range. O(jobs + stages + edges), and O(names) for an unknown name. Thread-safe.
 absl::Status CheckPlan(const Plan& plan);
 
 }  // namespace tidemark

@@ -3,7 +3,7 @@
 // Agents report waits as totals since the start of an attempt (TimeUse of event.h). The answers of
 // ExplainService and `tidemark why` attribute them to other queries (explanation.h).
 //
-// Every map, table, option and report of wait reasons iterates over this table.
+// All code that maps, lists or reports wait reasons iterates over this table.
 // docs/internals/adding-a-wait-reason.md lists the steps of adding a reason. Plain values; all
 // functions are constexpr, pure and thread-safe.
 #pragma once
@@ -16,30 +16,30 @@
 
 namespace tidemark {
 
-// The resource for which a task waits. The order is that in which a task meets the waits, and that
-// of columns in tables. A value is that of v1::WaitedResource less one, so reasons are only
+// The resource for which a task waits, in the order in which a task meets the waits. Columns of
+// tables have the same order. A value is that of v1::WaitedResource minus one, so reasons are only
 // appended.
 enum class WaitReason : std::uint8_t { kSlots, kProcessor, kMemory, kNetwork, kIo };
 
 // The names and properties of one reason. All texts are ASCII and never empty.
 struct WaitReasonInfo {
   WaitReason reason = WaitReason::kSlots;
-  // One word in lower case. Options and JSON use it as it is, headings of tables in upper case; it
-  // must not change once released.
+  // One word in lower case. Options and JSON use it unchanged, headings of tables in upper case.
+  // It must not change once released.
   std::string_view name;
   // Follows the verb "waited" in a sentence, such as "for a slot".
   std::string_view phrase;
   // A change of the cluster that shortens the wait, as a noun phrase, such as "more slots".
   std::string_view remedy;
-  // True if tasks wait on one host. A slot is not of one host.
+  // True if tasks wait on one host. Slots belong to no single host.
   bool is_on_host = true;
-  // True if the wait includes the time in which the resource serves the task, as the time of a
-  // fetch or a read does. Then only the excess over the undisturbed time of a unit is a delay.
+  // True if the wait includes the time in which the resource serves the task, like the time of a
+  // fetch or a read. Then only the excess over the undisturbed time of a unit is a delay.
   bool includes_service = false;
 };
 
-// The table, indexed by WaitReason: one row per reason, in the order of the enum. proto/wire checks
-// the order at compile time.
+// The table, indexed by WaitReason, with one row per reason in the order of the enum. proto/wire
+// checks the order at compile time.
 inline constexpr std::array<WaitReasonInfo, 5> kWaitReasonTable = {{
     // A slot from the scheduler, before the attempt starts.
     {WaitReason::kSlots, "slots", "for a slot", "more slots", false, false},
@@ -60,7 +60,7 @@ constexpr const WaitReasonInfo& InfoOf(WaitReason reason) {
   return kWaitReasonTable[static_cast<std::size_t>(reason)];
 }
 
-// All reasons, in the order of the table, for loops.
+// All reasons, in the order of the table.
 inline constexpr std::array<WaitReason, kWaitReasonCount> kWaitReasons = [] {
   std::array<WaitReason, kWaitReasonCount> reasons{};
   for (std::size_t i = 0; i < kWaitReasonCount; ++i) reasons[i] = kWaitReasonTable[i].reason;
@@ -76,7 +76,7 @@ inline constexpr std::array<WaitReason, kWaitReasonCount> kWaitReasons = [] {
 template <typename T>
 class PerWaitReason {
  public:
-  // A value of the initializer; the last one for a reason counts.
+  // A value of the initializer. If a reason appears twice, its last value counts.
   struct Entry {
     WaitReason reason;
     T value;

@@ -1,38 +1,26 @@
-// Parses the profiles of map and reduce tasks for ParseBody(), and the checks that all events
-// share.
+// The checks of events. They are the same for events from messages and from this process.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/event.h"
 #include "tidemark/job.h"
 
-namespace tidemark::v1 {
-class MapProfile;
-class ReduceProfile;
-}  // namespace tidemark::v1
-
 namespace tidemark::wire {
 
-// Bins of ReduceProfile.bin_indexes: six for each octave of 64-bit sizes. The number is part of the
-// wire contract, as it is in streaming/size_histogram.h.
+// Number of bins of ReduceProfile.bin_indexes, six for each octave of 64-bit sizes. It is part of
+// the wire contract and equal to that of streaming/size_histogram.h.
 inline constexpr std::size_t kSizeBins = 384;
 
 // Collects the first fault of an event, so that checks can follow one another without a branch
-// after each. It has no cost without a fault.
-
+// after each. It costs nothing if there is no fault.
 class Checks {
  public:
   // `what` names the event, such as "map profile"; `whose` may be null and must outlive this.
@@ -42,7 +30,7 @@ class Checks {
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
 
-  // Sets InvalidArgument: the subject, then the formatted fault.
+  // Stores an InvalidArgument error: the subject, then the formatted fault.
   template <typename... Args>
   void Refuse(fmt::format_string<Args...> format, Args&&... args) {
     if (!ok()) return;
@@ -58,19 +46,19 @@ class Checks {
   void AtMost(const char* field, std::size_t value, std::size_t max) {
     if (value > max) Refuse("{} is {}; send at most {}", field, value, max);
   }
-  // Numbers from kExpectedStages on are reserved for the master.
+  // Rejects a stage number that is reserved for the master (kExpectedStages or higher).
   void StageIsOfSender(const char* field, std::uint32_t stage) {
     AtMost(field, stage, kExpectedStages - 1);
   }
   void ItemsAtMost(const char* field, std::size_t items, std::size_t max) {
     if (items > max) Refuse("{} {}; send at most {} in one event", items, field, max);
   }
-  // Compares two parallel arrays.
+  // Rejects two parallel arrays of different length.
   void SameLength(const char* field, int size, const char* other, int other_size) {
     if (size == other_size) return;
     Refuse("{} {} but {} {}; send one of each for each item", size, field, other_size, other);
   }
-  // Does the same for an optional array.
+  // Works like SameLength() for an array that may be absent.
   void SameLengthOrNone(const char* field, int size, const char* other, int other_size) {
     if (other_size > 0) SameLength(field, size, other, other_size);
   }
@@ -85,26 +73,18 @@ class Checks {
   absl::Status status_;
 };
 
-// Returns the attempt of `event`. Sets the fault in `check`.
-template <typename Message>
-AttemptId ParseAttempt(const Message& event, const EventLimits& limits, Checks& check) {
-  AttemptId id;
-  if (!event.has_attempt()) {
-    check.RefuseWithoutAttempt();
-    return id;
-  }
-  id.stage = event.attempt().stage();
-  id.stage_attempt = event.attempt().stage_attempt();
-  id.index = event.attempt().index();
-  id.attempt = event.attempt().attempt();
-  check.StageIsOfSender("attempt.stage", id.stage);
-  check.AtMost("attempt.index", id.index, limits.task_index_max);
-  return id;
-}
+// Cuts text between characters, since an incomplete character is not valid in a proto3 string.
+std::string Cut(const std::string& text, std::size_t bytes_max);
 
-absl::StatusOr<EventBody> ParseMapProfile(const v1::MapProfile& untrusted,
-                                          const EventLimits& limits);
-absl::StatusOr<EventBody> ParseReduceProfile(const v1::ReduceProfile& untrusted,
-                                             const EventLimits& limits);
+absl::Status CheckStageCount(std::size_t stages, const EventLimits& limits);
+
+// Checks an event and makes it equal to the event that its message would hold. Its texts are then
+// valid and within the limit, its times are within the range of the message, and its durations are
+// whole microseconds.
+absl::Status CheckBody(const EventLimits& limits, EventBody& body);
+
+// Returns an error about an event with a known source and sequence number.
+absl::Status RefusedEvent(std::uint64_t sequence, const std::string& source_id,
+                          const std::string& why);
 
 }  // namespace tidemark::wire
