@@ -41,7 +41,7 @@ in_port_t& PortOf(sockaddr_storage& address) {
                                        : reinterpret_cast<sockaddr_in&>(address).sin_port;
 }
 
-// Returns at least one socket. Port 0 becomes the port that was assigned to the first.
+// Returns at least one socket. Replaces port 0 by the port that was assigned to the first.
 absl::StatusOr<std::vector<Descriptor>> ListenAtHost(transport::HostPort& at) {
   const std::string address = fmt::format("{}:{}", at.host, at.port);
   absl::StatusOr<std::vector<sockaddr_storage>> names = transport::BindAddresses(address);
@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<Descriptor>> ListenAtHost(transport::HostPort& at) {
 absl::StatusOr<ListenSockets> Listen(const std::string& address) {
   ListenSockets listen = {.address = address};
   if (const std::optional<std::string> path = transport::UnixPathOf(address)) {
-    // Replaces no socket at which another process listens.
+    // Fails if another process listens at the socket, which must not be replaced.
     if (absl::Status status = transport::CanListen(address); !status.ok()) return status;
     sockaddr_un name = {.sun_family = AF_UNIX};
     RemoveUnixSocket(address);
@@ -155,24 +155,23 @@ void ConnectionFeed::FeedTo(grpc::experimental::ExternalConnectionAcceptor& acce
 
 namespace {
 
-// The interval of checks of unauthenticated connections against their limits. At 30,000 calls a
-// second,
-// 150 calls pass in between.
+// Interval between checks of unauthenticated connections against their limits. At 30,000 calls a
+// second, 150 calls arrive in one interval.
 constexpr int kReviewEveryMillis = 5;
-// Keys of events above the keys of connections.
+// Keys of epoll events that are larger than the keys of connections.
 constexpr std::uint64_t kWakeKey = ~std::uint64_t{0};
 constexpr std::uint64_t kListenerKey = std::uint64_t{1} << 63;
-// The kernel closes a connection whose data is not acknowledged for this long, as gRPC does by
+// The kernel closes a connection that does not acknowledge data for this long, as is gRPC's
 // default.
 constexpr unsigned kUnacknowledgedMillis = 30'000;
 
-// Returns the time of a clock that is never set back.
+// Returns the monotonic time.
 absl::Time Now() {
   return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
 struct Peer {
-  std::string name;  // plain
+  std::string name;  // as PlainPeer() returns it
   std::string host;
   bool is_tcp = false;
 };
@@ -217,14 +216,14 @@ std::uint64_t BytesSent(int connection) {
 const char* Words(CutReason reason) {
   switch (reason) {
     case CutReason::kTime:
-      return "closed an unauthenticated connection: out of time";
+      return "closed a connection that did not authenticate in time";
     case CutReason::kCalls:
       return "closed an unauthenticated connection: too many calls";
     case CutReason::kBytes:
       return "closed an unauthenticated connection: too many bytes";
     case CutReason::kRoom:
-      return "closed an unauthenticated connection: its host has the longest line, and all are "
-             "full";
+      return "closed an unauthenticated connection: the waiting queues are full, and its host has "
+             "the longest";
     case CutReason::kPace:
       return "closed a connection with calls far over limits.calls_per_second";
   }
@@ -321,7 +320,7 @@ void Acceptor::Loop() {
   }
 }
 
-// The next round handles the rest.
+// Accepts at most kAtATime connections. The next round accepts the rest.
 void Acceptor::AcceptAll(int listener, absl::Time now) {
   constexpr int kAtATime = 16;
   for (int i = 0; i < kAtATime; ++i) {
@@ -346,7 +345,7 @@ void Acceptor::AcceptAll(int listener, absl::Time now) {
 }
 
 void Acceptor::ReportOutOfDescriptors() {
-  log_.WarnRarely("out of descriptors: closed a new connection", absl::Now());
+  log_.WarnRarely("out of file descriptors: closed a new connection", absl::Now());
   metrics_.connections_refused.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -363,7 +362,7 @@ void Acceptor::Arrive(Descriptor connection, absl::Time now) {
   const ConnectionId id{++arrived_};
   if (!table_.Arrive(id, peer->host, now)) {
     metrics_.connections_refused.fetch_add(1, std::memory_order_relaxed);
-    log_.WarnRarely("refused a connection: too many of its host, or in all", absl::Now(), "",
+    log_.WarnRarely("refused a connection: too many from its host, or in total", absl::Now(), "",
                     {{"peer", HostOfPeer(peer->name)}});
     return;
   }
@@ -385,7 +384,7 @@ void Acceptor::MeasureUnauthenticated() {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     if (calls_prove_ && calls[i] > 0) table_.OnAuthenticated(ids[i]);
-    // No other thread closes connections, so the ids are valid.
+    // No other thread closes connections, so the IDs are valid.
     table_.Sent(ids[i], BytesSent(sockets_[ids[i]].descriptor.get()), calls[i]);
   }
 }
@@ -407,20 +406,20 @@ void Acceptor::Admit(ConnectionId id) {
     ReportOutOfDescriptors();
     return Close(id);
   }
-  // From now on the server detects that the peer has closed the connection, and shuts it down.
+  // The server now detects that the peer has closed the connection, and shuts it down.
   Watch(ours, static_cast<std::uint64_t>(id), 0, EPOLL_CTL_MOD);
   feed_.Add(std::move(theirs));
 }
 
 void Acceptor::Cut(ConnectionTable::Cut cut) {
   const auto found = sockets_.find(cut.id);
-  if (found == sockets_.end()) return;  // the peer closed it before
+  if (found == sockets_.end()) return;  // the peer has already closed it
   const Socket& socket = found->second;
   metrics_.connections_cut.fetch_add(1, std::memory_order_relaxed);
   log_.WarnRarely(Words(cut.reason), absl::Now(), "", {{"peer", HostOfPeer(socket.peer)}});
   const int descriptor = socket.descriptor.get();
   shutdown(descriptor, SHUT_RDWR);
-  // Discards data that was not read yet. Otherwise the server would process it.
+  // Discards unread data, which the server would otherwise process.
   constexpr std::size_t kAtATime = std::size_t{1} << 20;
   while (recv(descriptor, nullptr, kAtATime, MSG_TRUNC | MSG_DONTWAIT) > 0) {
   }
@@ -430,7 +429,7 @@ void Acceptor::Cut(ConnectionTable::Cut cut) {
 void Acceptor::Close(ConnectionId id) {
   const auto socket = sockets_.find(id);
   if (socket == sockets_.end()) return;
-  // Closing does not remove it while the server has a duplicate.
+  // Closing the descriptor does not remove it from epoll while the server has a duplicate.
   Watch(socket->second.descriptor.get(), 0, 0, EPOLL_CTL_DEL);
   // The connection may have sent many bytes since the last check.
   table_.Sent(id, BytesSent(socket->second.descriptor.get()), 0);

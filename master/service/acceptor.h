@@ -2,9 +2,9 @@
 //
 // The accept loop of gRPC 1.51 stops permanently when descriptors run out (CVE-2023-4785). gRPC
 // also cannot limit unauthenticated clients before their calls cost memory (ADR 22). This loop
-// keeps a spare descriptor and a duplicate of each connection with which it can close the
-// connection. It reads from the kernel and from the HTTP/2 layer how much an unauthenticated client
-// has sent, since services see little of it.
+// keeps a spare descriptor, and a duplicate of each connection, through which it can close the
+// connection. Services see little of what an unauthenticated client sends. The loop therefore
+// reads the amount from the kernel and from the HTTP/2 layer.
 //
 // Thread-safe. Between Serve() and Stop() it has one thread in addition to the threads of
 // ConnectionFeed.
@@ -63,8 +63,8 @@ struct ListenSockets {
 };
 
 // Listens at host:port or unix:PATH, which CheckListenAddress() has checked. A name may have
-// several addresses; 0.0.0.0 and [::] accept IPv4 and IPv6. The socket of a dead process at PATH is
-// replaced. Unavailable: no address can be bound; the message has the cause.
+// several addresses; 0.0.0.0 and [::] accept IPv4 and IPv6. The socket of a dead process at PATH
+// is replaced. Fails with Unavailable if no address can be bound; the message has the cause.
 absl::StatusOr<ListenSockets> Listen(const std::string& address);
 
 // Removes the socket of unix:PATH. Does nothing for other addresses.
@@ -72,10 +72,9 @@ void RemoveUnixSocket(const std::string& address);
 
 // Passes connections to a gRPC server on its own threads.
 //
-// gRPC 1.51 starts the work of a connection on the thread that passes it, and continues while the
-// client sends more. A flood of calls blocked that thread for 0.4 s. The same acceptor admits no
-// other connection during the call. This class therefore has several acceptors with one thread
-// each.
+// gRPC 1.51 starts to serve a connection on the thread that passes it, and continues while the
+// client sends more. A flood of calls blocked that thread for 0.4 s. Meanwhile, the same acceptor
+// admits no other connection. This class therefore has several acceptors with one thread each.
 //
 // Thread-safe.
 class ConnectionFeed {
@@ -91,7 +90,8 @@ class ConnectionFeed {
   // Starts the threads. Call after the server has started.
   void Start();
   void Add(Descriptor connection);
-  // Closes the connections that were not passed yet. Call before the server shuts down. Idempotent.
+  // Closes the connections that have not been passed on. Call before the server shuts down.
+  // Idempotent.
   void Stop();
 
  private:
@@ -108,16 +108,17 @@ class ConnectionFeed {
 
 class Acceptor {
  public:
-  // `calls_prove`: TLS has requested a certificate, so any call authenticates its connection.
+  // If `calls_prove`, TLS has requested a certificate, so any call authenticates its connection.
   // `metrics` and `log` must outlive the acceptor.
   Acceptor(const ConnectionLimits& limits, bool calls_prove, Metrics& metrics, Log& log);
   ~Acceptor();  // calls Stop()
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // Binds the address. Clients may connect from now on, and wait. Errors: see Listen().
+  // Binds the address. Clients can then connect, but wait until Serve(). Fails as
+  // service::Listen() does.
   absl::Status Listen(const std::string& address);
-  // The bound address.
+  // Returns the bound address.
   const std::string& address() const { return listen_.address; }
   // Adds the acceptors to the server. Call before the server is built.
   void Attach(grpc::ServerBuilder& builder,
@@ -127,8 +128,8 @@ class Acceptor {
   // Stops accepting and closes waiting connections. Call before the server shuts down. Idempotent.
   void Stop();
 
-  // Marks the connection of a peer, as gRPC names it, as authenticated: a call has shown a valid
-  // token.
+  // Marks the connection of a peer, as gRPC names it, as authenticated after a call has shown a
+  // valid token.
   void OnAuthenticated(const std::string& peer);
   // Closes the connection of a peer. Even rejecting its calls would cost too much.
   void CutOff(const std::string& peer);
@@ -136,7 +137,7 @@ class Acceptor {
  private:
   struct Socket {
     Descriptor descriptor;  // the server has a duplicate after admission
-    std::string peer;       // plain
+    std::string peer;       // as PlainPeer() returns it
   };
 
   void Loop();
@@ -162,13 +163,13 @@ class Acceptor {
   Descriptor wake_;    // eventfd
   std::atomic<bool> stopping_ = false;
   std::thread thread_;
-  StartedCalls started_calls_;  // used by the thread only
+  StartedCalls started_calls_;  // used only by the thread
 
   std::mutex mutex_;  // guards all below
   ConnectionTable table_;
   std::uint64_t arrived_ = 0;
   absl::flat_hash_map<ConnectionId, Socket> sockets_;
-  absl::flat_hash_map<std::string, ConnectionId> ids_;  // of peers
+  absl::flat_hash_map<std::string, ConnectionId> ids_;  // by peer
 };
 
 }  // namespace tidemark::service

@@ -1,8 +1,8 @@
 // The master's clock: the wall clock at the start, plus monotonic time.
 //
-// Estimates depend on differences of instants. A wall clock that is set back would stop them until
-// it catches up; one that is set forward would end running jobs as abandoned. Neither changes this
-// clock. In exchange, its dates differ from the wall clock by the changes since the start.
+// Estimates depend on differences of times. A wall clock that is set back would stop them until it
+// catches up; one that is set forward would end running jobs as abandoned. Neither affects this
+// clock. In exchange, it differs from the wall clock by all adjustments since the start.
 #pragma once
 
 #include <chrono>

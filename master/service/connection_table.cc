@@ -18,11 +18,11 @@ namespace {
 using google::protobuf::Struct;
 using google::protobuf::Value;
 
-// Numbers are assigned to sockets shortly before they are listed, so a socket may be listed after
-// its successors.
+// gRPC numbers sockets shortly before it lists them, so a socket may be listed after sockets with
+// higher numbers.
 constexpr std::int64_t kLateBy = 100;
 
-// Parses gRPC's answer in JSON. Returns an empty value if there is no answer.
+// Parses gRPC's JSON answer. Returns an empty value if there is no answer.
 Struct Parse(char* json) {
   Struct message;
   if (json != nullptr) {
@@ -38,7 +38,7 @@ const Value& In(const Struct& message, const char* field) {
   return found == message.fields().end() ? Value::default_instance() : found->second;
 }
 
-// JSON writes these numbers as text.
+// JSON represents 64-bit numbers as strings.
 std::int64_t NumberIn(const Struct& message, const char* field) {
   std::int64_t number = 0;
   return absl::SimpleAtoi(In(message, field).string_value(), &number) ? number : 0;
@@ -188,7 +188,7 @@ void ConnectionTable::CutUnauthenticated(absl::Time now, Orders& orders) {
   const auto reason_to_cut = [&](const Connection& connection) -> std::optional<CutReason> {
     const Host& host = hosts_[connection.host];
     if (connection.calls > limits_.calls_max) return CutReason::kCalls;
-    // If a host exceeds its limit, cut the connections that sent more than their share.
+    // If a host exceeds its limit, cut the connections that sent more than an equal share.
     if (host.unauthenticated_bytes > limits_.bytes_per_host_max &&
         connection.bytes > limits_.bytes_per_host_max / host.unauthenticated) {
       return CutReason::kBytes;
@@ -230,7 +230,7 @@ bool ConnectionTable::MayAdmit(const Host& host, absl::Time now) const {
          host.stands_still_until <= now;
 }
 
-// Admits connections by taking one host after another.
+// Admits waiting connections, taking hosts in turn.
 void ConnectionTable::AdmitWaiting(absl::Time now, Orders& orders) {
   std::size_t passed_over = 0;
   auto next = hosts_.upper_bound(served_last_);

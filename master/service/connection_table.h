@@ -1,26 +1,28 @@
-// Decides which connections a server admits: all authenticated ones, and few unauthenticated ones.
+// Decides which connections a server admits. It admits all authenticated connections and a few
+// unauthenticated ones.
 //
 // A connection is unauthenticated until a call in it has shown a valid token or, if certificates
 // suffice, until its first call. The server admits a few unauthenticated connections of each host
-// at a time. Further connections of the host wait in a line, as descriptors that are not read. An
-// admitted connection has limited time, calls and bytes to authenticate. If it exceeds a limit, it
-// is cut and the line of its host pauses. The line also pauses, for a part of that time, after an
-// unauthenticated connection closes, so that reconnecting has no advantage. A host is an IPv4
-// address or the first 64 bits of an IPv6 address.
+// at a time. Further connections of the host wait in a line, and their descriptors are not read.
+// An admitted connection has limited time, calls and bytes to authenticate. If it exceeds a limit,
+// it is cut and the line of its host pauses. The line also pauses after an unauthenticated
+// connection closes, in proportion to its calls, so that reconnecting has no advantage. A host is
+// an IPv4 address or the first 64 bits of an IPv6 address.
 //
 // Hundreds of tasks that start on one node are also unauthenticated at first. While a line exists,
-// each connection of its host that authenticates therefore allows one more at a time; each cut
-// halves that allowance. When all lines together are full, the newest connection of the longest
-// line is cut in favour of a shorter one.
+// each connection of its host that authenticates therefore allows one more connection at a time.
+// Each cut halves that allowance. When all lines together are full, the newest connection of the
+// longest line is cut in favour of a shorter one.
 //
 // The cost of one host's unauthenticated connections is bounded by that of
-// `unauthenticated_per_host_min` connections, and of up to `unauthenticated_per_host_max` while
-// others of the host authenticate. Hosts do not wait for each other until the total limit is
+// `unauthenticated_per_host_min` connections. While others of the host authenticate, the bound is
+// `unauthenticated_per_host_max`. Hosts do not wait for each other until the total limit is
 // reached, and authenticated connections are never cut.
 //
-// Pure: the caller owns the sockets and the clock. Not thread-safe. Cost: Review() O(hosts +
-// unauthenticated connections), Closed() O(line) for a waiting connection, all else O(log hosts).
-// Memory: one entry for each connection, and for each host that has one or whose line is paused.
+// Pure. The caller owns the sockets and the clock. Not thread-safe. Review() is O(hosts +
+// unauthenticated connections), Closed() is O(line) for a waiting connection, and all else is
+// O(log hosts). Memory: one entry for each connection, and for each host that has one or whose
+// line is paused.
 #pragma once
 
 #include <cstddef>
@@ -42,15 +44,16 @@ namespace tidemark::service {
 //
 // Not thread-safe.
 
-// Returns the key of a peer: gRPC's name for it, such as "ipv4:10.0.0.7:4711" or
-// "ipv6:%5Bfe80::1%252%5D:4711", without escapes and zones.
+// Returns the key of a peer, which is gRPC's name for it without escapes and zones. Examples of
+// gRPC's names are "ipv4:10.0.0.7:4711" or "ipv6:%5Bfe80::1%252%5D:4711".
 std::string PlainPeer(std::string peer);
 
 class StartedCalls {
  public:
   // Reads the list of servers of this process.
   void RefreshServers();
-  // Returns the number of started calls of each peer, in order; 0 during its handshake. O(peers).
+  // Returns the number of started calls of each peer, in order; 0 for a peer in its handshake.
+  // O(peers).
   std::vector<std::uint64_t> Of(const std::vector<std::string>& peers);
 
  private:
@@ -58,7 +61,7 @@ class StartedCalls {
 
   std::vector<std::int64_t> server_ids_;
   std::int64_t newest_socket_id_ = 0;
-  absl::flat_hash_map<std::string, std::int64_t> socket_ids_;  // of requested peers and new ones
+  absl::flat_hash_map<std::string, std::int64_t> socket_ids_;  // by peer
 };
 
 // Identifies one connection. Values are never reused.
@@ -67,32 +70,32 @@ enum class ConnectionId : std::uint64_t {};
 struct ConnectionLimits {
   // If false, all connections count as authenticated.
   bool has_unauthenticated = true;
-  std::size_t connections_max = 0;           // in all
+  std::size_t connections_max = 0;           // limit for all hosts together
   std::size_t connections_per_host_max = 0;  // includes authenticated ones
-  std::size_t waiting_max = 0;               // of all lines together
+  std::size_t waiting_max = 0;               // waiting connections of all lines together
   std::size_t unauthenticated_max = 32;
   std::size_t unauthenticated_per_host_min = 2;
   std::size_t unauthenticated_per_host_max = 16;  // while connections of the host authenticate
   // Bytes that the unauthenticated connections of a host may have sent together.
   std::uint64_t bytes_per_host_max = 0;
   // Calls that one connection may start before it authenticates. Enough for health checks once a
-  // second and for reflection. gRPC 1.51 takes about 20 kB for each.
+  // second and for reflection. gRPC 1.51 takes about 20 kB for each call.
   std::uint64_t calls_max = 20;
-  // Assumed bytes of each call of a closed connection: calls of a connection that closes
+  // Bytes assumed for each call of a closed connection, since calls of a connection that closes
   // immediately are not counted.
   std::uint64_t bytes_per_unseen_call = 1024;
   // Time to authenticate. Six round trips across the world take two seconds.
   absl::Duration time_max = absl::Seconds(10);
-  // The same limit while another connection of the host waits.
+  // Time to authenticate while another connection of the host waits.
   absl::Duration time_max_if_awaited = absl::Seconds(1);
   // The time for which a line pauses after a connection used all its calls or bytes.
   absl::Duration penalty = absl::Seconds(2);
 };
 
-// Returns the limits for a process of `descriptors_max`. It reserves `descriptors_reserved` for
-// other purposes if that leaves three quarters to connections, which take two each.
-// `message_bytes_max`: limit of a client's first message, whose token is checked only after all of
-// it has arrived.
+// Returns the limits for a process of `descriptors_max` descriptors. Reserves
+// `descriptors_reserved` for other purposes if that leaves three quarters to connections, which
+// take two each. `message_bytes_max` limits a client's first message, whose token is checked only
+// after the whole message has arrived.
 ConnectionLimits LimitsFor(std::size_t descriptors_max, std::size_t descriptors_reserved,
                            std::uint64_t message_bytes_max, bool has_unauthenticated);
 
@@ -113,8 +116,8 @@ class ConnectionTable {
 
   // Adds a new connection to the line of its host. Returns false if there is no space for it.
   bool Arrive(ConnectionId id, const std::string& host, absl::Time now);
-  // Records a lower bound of the bytes that a connection has sent. Has no effect on authenticated
-  // ones.
+  // Records lower bounds of the bytes that a connection has sent and of the calls it has started.
+  // Has no effect on authenticated connections.
   void Sent(ConnectionId id, std::uint64_t bytes, std::uint64_t calls);
   // Returns true if a waiting connection may now be admitted.
   bool OnAuthenticated(ConnectionId id);
@@ -123,9 +126,7 @@ class ConnectionTable {
   // Returns the connections to admit and to cut at this time.
   Orders Review(absl::Time now);
 
-  const absl::flat_hash_set<ConnectionId>& unauthenticated() const {
-    return unauthenticated_;
-  }  // admitted
+  const absl::flat_hash_set<ConnectionId>& unauthenticated() const { return unauthenticated_; }
   std::size_t waiting() const { return waiting_; }
   std::size_t size() const { return connections_.size(); }
 
@@ -162,8 +163,9 @@ class ConnectionTable {
   absl::flat_hash_set<ConnectionId> unauthenticated_;
   std::map<std::string, Host> hosts_;
   std::size_t waiting_ = 0;
-  std::vector<ConnectionId> displaced_;  // from their lines, since the last review
-  std::string served_last_;              // the host whose line was served last
+  // connections removed from their lines since the last review
+  std::vector<ConnectionId> displaced_;
+  std::string served_last_;  // the host whose line was served last
 };
 
 }  // namespace tidemark::service

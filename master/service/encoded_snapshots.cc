@@ -12,9 +12,9 @@ namespace tidemark::service {
 
 namespace {
 
-// Chosen by hand: a sweep of fewer entries saves little.
+// Chosen by hand; a sweep of fewer entries saves little.
 constexpr std::size_t kSweepMin = 64;
-// Small entries take memory in addition to their bytes.
+// Limit of kept entries, since small entries take memory in addition to their bytes.
 constexpr std::size_t kKeptMax = 10'000;
 
 std::string Serialized(const Snapshot& snapshot, View view) {
@@ -66,7 +66,7 @@ std::shared_ptr<EncodedSnapshots::Encoded> EncodedSnapshots::Make(
 }
 
 void EncodedSnapshots::Retain(const std::shared_ptr<const Encoded>& encoded) {
-  std::vector<std::shared_ptr<const Encoded>> dropped;  // destroyed without the lock
+  std::vector<std::shared_ptr<const Encoded>> dropped;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   kept_.push_back(encoded);
   kept_bytes_ += encoded->bytes.size();
@@ -130,7 +130,7 @@ void SentSnapshots::Add(const std::shared_ptr<const Snapshot>& snapshot) {
     if (is_kept()) return;
   }
   const std::size_t bytes = BytesOf(*snapshot);
-  Order dropped;  // destroyed without the lock
+  Order dropped;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   if (readers_ == 0 || is_kept()) return;
   bytes_ += bytes;
@@ -150,7 +150,7 @@ void SentSnapshots::AddReader() {
 }
 
 void SentSnapshots::RemoveReader() {
-  Order dropped;  // destroyed without the lock
+  Order dropped;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   if (--readers_ > 0) return;
   dropped.swap(order_);

@@ -1,6 +1,6 @@
 // Snapshots, and deltas between two of them, as bytes on the wire. Each is encoded once for all
-// readers that receive the same. A reader that does not read holds a reference, not a copy. The
-// most recent bytes are kept for future readers.
+// readers that receive it. A slow reader holds a reference, not a copy. The most recent bytes are
+// kept for future readers.
 //
 // Thread-safe.
 #pragma once
@@ -33,12 +33,13 @@ class EncodedSnapshots {
   explicit EncodedSnapshots(std::size_t bytes_max = std::size_t{32} << 20)
       : bytes_max_(bytes_max) {}
 
-  // Returns the v1::Snapshot of `snapshot` in `view`. While any slice of the two is alive, further
-  // slices share its memory. O(size of the snapshot) for the first slice, else O(log snapshots).
+  // Returns the v1::Snapshot of `snapshot` in `view`. While any slice of the same snapshot and
+  // view is alive, further slices share its memory. O(size of the snapshot) for the first slice,
+  // else O(log snapshots).
   grpc::Slice Of(const Shared& snapshot, View view);
-  // Returns the delta from `base` to `newer`, both in `view`, sharing memory in the same way.
-  // Returns nullopt if there is no delta and the whole snapshot must be sent. REQUIRES: as for
-  // wire::DeltaInView().
+  // Returns the delta from `base` to `newer`, both in `view`. Its slices share memory in the same
+  // way. Returns nullopt if there is no delta and the whole snapshot must be sent. REQUIRES: the
+  // requirements of wire::DeltaInView().
   std::optional<grpc::Slice> DeltaOf(const Shared& base, const Shared& newer, View view);
 
   // Returns the number of encoded snapshots and deltas.
@@ -50,7 +51,7 @@ class EncodedSnapshots {
     std::string bytes;
     bool is_none = false;
   };
-  // By the identity of the snapshots. The weak pointer prevents reuse of the address.
+  // Keys compare the identities of snapshots. The weak pointers prevent reuse of their addresses.
   struct Key {
     std::weak_ptr<const Snapshot> base;  // null for a whole snapshot
     std::weak_ptr<const Snapshot> snapshot;
@@ -60,8 +61,8 @@ class EncodedSnapshots {
     bool operator()(const Key& a, const Key& b) const;
   };
   std::shared_ptr<Encoded> Find(const Key& key);
-  // Calls `encode` to fill the string with the bytes of the key, unless they exist. It may return
-  // false.
+  // Calls `encode`, unless the bytes of the key exist, to fill the string with them. `encode` may
+  // return false.
   std::shared_ptr<Encoded> Make(const Key& key,
                                 const std::function<bool(std::string& bytes)>& encode);
 
@@ -76,11 +77,11 @@ class EncodedSnapshots {
   std::size_t sweep_at_ = 0;  // number of entries at which unused ones are removed
 };
 
-// The snapshots that readers of deltas have, kept so that the next ones can be sent as deltas.
+// Keeps the snapshots that readers of deltas have, so that the next ones can be sent as deltas.
 //
 // Keeps the last few snapshots of each job. Readers that keep pace share one of them; a slower
-// reader gets a whole snapshot. If all together exceed a number of bytes, the oldest are dropped. A
-// slow reader therefore costs a larger response, but no memory.
+// reader gets a whole snapshot. If the kept snapshots exceed a number of bytes, the oldest are
+// dropped. A slow reader therefore costs a larger response, but no memory.
 //
 // Thread-safe. O(1) amortised, but O(size of the snapshot) for a new one.
 
@@ -89,7 +90,7 @@ std::size_t BytesOf(const Snapshot& snapshot);
 
 class SentSnapshots {
  public:
-  // Snapshots of one job. Chosen by hand: readers on one network are within three updates of each
+  // Snapshots of one job. Chosen by hand; readers on one network are within three updates of each
   // other.
   static constexpr std::size_t kOfJobMax = 3;
 
@@ -114,7 +115,7 @@ class SentSnapshots {
   const std::size_t bytes_max_;
   mutable std::mutex mutex_;  // guards all below
   Order order_;               // the oldest first
-  // by job id, the oldest first.
+  // By job ID, the oldest first.
   absl::flat_hash_map<std::string, std::list<Order::iterator>> of_jobs_;
   std::size_t bytes_ = 0;
   std::size_t readers_ = 0;

@@ -1,11 +1,12 @@
-// The lock of a job or a workflow. Most holders keep it for microseconds. Some keep it for as long
-// as they compute: an estimate, a list of tasks, a checkpoint.
+// The lock of a job or a workflow. Most holders keep it for microseconds. Some keep it while they
+// compute an estimate, a list of tasks or a checkpoint.
 //
-// A thread that serves many jobs must not wait for a long holder of one. LockUnlessLong() waits for
-// short holders only. If a long holder has the lock, the caller gets a call as soon as it is free.
+// A thread that serves many jobs must not wait for a long holder of one. LockUnlessLong() waits
+// for short holders only. If a long holder has the lock, the caller's callback runs as soon as it
+// is free.
 //
 // A thread that finds the lock taken spins for about 10 microseconds before it sleeps, since most
-// waits are shorter than the time that a wake-up takes.
+// waits are shorter than a wake-up takes.
 //
 // Thread-safe.
 #pragma once
@@ -54,7 +55,7 @@ class EntryMutex {
   std::vector<std::function<void()>> when_free_;
 };
 
-// Holds the lock for long until it is destroyed.
+// Holds the lock as a long holder until it is destroyed.
 class LongLock {
  public:
   explicit LongLock(EntryMutex& mutex) : mutex_(mutex) { mutex_.LockLong(); }

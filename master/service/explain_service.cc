@@ -14,6 +14,8 @@
 #include "absl/time/time.h"
 #include "master/forecast/dag/job_scenarios.h"
 #include "master/service/gate.h"
+#include "master/waits/cluster_contention.h"
+#include "master/waits/explain_query.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
 #include "tidemark/field_error.h"
@@ -26,7 +28,7 @@ struct Hidden {
   std::set<std::string> job_ids;
   std::uint32_t forgotten = 0;
   double seconds = 0;
-  // Empty if one of the queries has no lower bound.
+  // Unset if one of the queries has no lower bound.
   std::optional<double> lower = 0;
   std::optional<double> upper = 0;
 };
@@ -126,10 +128,10 @@ using Refused = RefusedStream<Writer>;
 
 // Shorter intervals would show no new waits.
 constexpr absl::Duration kIntervalMin = absl::Seconds(1);
-// Time after the end of a job until all reports about it are in the sums (waits::ClusterWaits).
+// Time after the end of a job until the sums include all reports about it (waits::ClusterWaits).
 constexpr absl::Duration kSettled = absl::Seconds(5);
-// Number of contending queries with an estimate of the end without them. Each takes three
-// estimates.
+// Number of contending queries for which the end of the job without them is estimated. Each takes
+// three estimates.
 constexpr std::size_t kSoonerMax = 3;
 
 struct RunningCulprit {
@@ -139,16 +141,18 @@ struct RunningCulprit {
 
 }  // namespace
 
+ExplainService::PastOfJob ExplainService::ReadPast(const std::string& job_id) const {
+  const std::optional<LogsOfRun> logs = jobs_.LogsOfEnded(job_id);
+  if (!logs) return nullptr;
+  absl::StatusOr<PastWaits> read = ReadPastWaits(*logs);
+  return read.ok() ? std::make_shared<const PastWaits>(*std::move(read)) : nullptr;
+}
+
 std::optional<Explanation> ExplainService::AnswerFromLogs(const std::string& job_id,
                                                           const ExplainQuestion& question,
                                                           PastOfJob& past) const {
-  if (past == nullptr) {
-    const std::optional<LogsOfRun> logs = jobs_.LogsOfEnded(job_id);
-    if (!logs) return std::nullopt;
-    absl::StatusOr<PastWaits> read = ReadPastWaits(*logs);
-    if (!read.ok()) return std::nullopt;
-    past = std::make_shared<const PastWaits>(*std::move(read));
-  }
+  if (past == nullptr) past = ReadPast(job_id);
+  if (past == nullptr) return std::nullopt;
   std::optional<Explanation> explanation = past->waits.Ask(job_id, question);
   if (!explanation) return explanation;
   explanation->is_partial = explanation->is_partial || past->is_partial;
@@ -158,8 +162,9 @@ std::optional<Explanation> ExplainService::AnswerFromLogs(const std::string& job
 
 Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuestion& question,
                                    const Caller& caller, PastOfJob& past) const {
-  ExplainQuestion all = question;  // hidden queries are merged before the worst are selected
+  ExplainQuestion all = question;  // hidden queries are merged before causes are selected
   all.culprits_max = std::numeric_limits<std::size_t>::max();
+  all.because_of.clear();
   std::optional<Explanation> explanation = waits_.Ask(job_id, all);
   if (!explanation) explanation = AnswerFromLogs(job_id, all, past);
   if (!explanation) {  // the job reported before the master started, or it is a workflow
@@ -170,8 +175,9 @@ Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuest
   if (const auto job = publishing_.hub.Find(job_id); job.ok() && job->newest->is_final) {
     explanation->more_to_come = explanation->at < job->newest->ended_at.value_or(job->newest->at);
   }
-  HideContendingQueries([&](const std::string& id) { return caller.MayRead(id); },
-                        question.culprits_max, *explanation);
+  HideContendingQueries([&](const std::string& id) { return caller.MayRead(id); }, all.culprits_max,
+                        *explanation);
+  waits::SelectCauses(question, *explanation);
   return *std::move(explanation);
 }
 
@@ -250,8 +256,80 @@ grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext
   return reactor;
 }
 
-// Runs after every round of ticks. Requests an answer when it is due, and writes it if it has
-// changed.
+absl::StatusOr<ClusterContention> ExplainService::Contend(const ContentionQuestion& question,
+                                                          const Caller& caller) const {
+  const auto may_read = [&caller](const std::string& id) { return caller.MayRead(id); };
+  const std::string& job_id = question.job_id;
+  waits::ContentionSums sums(question, may_read);
+  waits_.AddContention(sums);
+  PastOfJob past;
+  if (!job_id.empty() && sums.jobs() == 0) past = ReadPast(job_id);
+  if (past != nullptr) past->waits.AddContention(job_id, sums);
+  if (absl::Status ok = sums.Check(); !ok.ok()) return ok;
+  ClusterContention contention = std::move(sums).Finish();
+  const absl::Time now = publishing_.clock.Now();
+  contention.at = std::min(contention.at, now);
+  if (past != nullptr) contention.is_partial = contention.is_partial || past->is_partial;
+  if (contention.jobs == 0) {  // a visible job reported before the master started
+    contention.at = now;
+    contention.since = started_at_;
+    const auto shows = [&](const Snapshot& job) {
+      return may_read(job.job_id) && (job_id.empty() || job.job_id == job_id);
+    };
+    contention.is_partial = !publishing_.hub.List({}, shows, 1).empty();
+  }
+  return contention;
+}
+
+grpc::ServerUnaryReactor* ExplainService::ExplainCluster(grpc::CallbackServerContext* context,
+                                                         const v1::ExplainClusterRequest* request,
+                                                         v1::ExplainClusterResponse* response) {
+  grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
+  absl::StatusOr<Gate::AdmittedCall> call = publishing_.gate.Ask(*context);
+  if (!call.ok()) {
+    reactor->Finish(ToGrpc(call.status()));
+    return reactor;
+  }
+  const std::string& job_id = request->question().job_id();
+  if (absl::Status allowed =
+          job_id.empty() ? call->caller.CheckToken() : call->caller.Check(Right::kRead, job_id);
+      !allowed.ok()) {
+    reactor->Finish(ToGrpc(publishing_.gate.Refuse(std::move(allowed), context->peer())));
+    return reactor;
+  }
+  const auto asked = wire::ParseContentionQuestion(request->question());
+  if (!asked.ok()) {
+    reactor->Finish(ToGrpc(FieldErrorWithin("question", asked.status())));
+    return reactor;
+  }
+  if (!job_id.empty()) {
+    const auto known = publishing_.hub.Find(job_id);
+    if (!known.ok()) {
+      reactor->Finish(ToGrpc(known.status()));
+      return reactor;
+    }
+    const std::optional<JobInfo>& info = known->newest->info;
+    if (info && info->kind == JobKind::kWorkflow) {
+      reactor->Finish(ToGrpc(
+          FieldError("question.job_id", "is a workflow and has no queries; pass one of its jobs")));
+      return reactor;
+    }
+  }
+  const std::string& key = call->meter.key();
+  const absl::Status added =
+      AddEstimate(queue_, key, [=, this, question = *asked, reader = call->caller] {
+        const absl::Duration began = ThreadCpuTime();
+        const absl::StatusOr<ClusterContention> contention = Contend(question, reader);
+        if (contention.ok()) wire::EncodeContention(*contention, *response->mutable_contention());
+        publishing_.gate.Charge(key, ThreadCpuTime() - began);
+        reactor->Finish(ToGrpc(contention.status()));
+      });
+  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context->peer())));
+  return reactor;
+}
+
+// Streams answers to one watcher. After every round of ticks, it requests an answer if one is due,
+// and writes it if it has changed.
 class ExplainService::Stream final : public Writer, public JobWatcher {
  public:
   static Stream* Start(ExplainService& service, AdmittedStream admitted, std::string key,
@@ -345,7 +423,7 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
   std::mutex mutex_;  // guards all below
   AdmittedStream admitted_;
   std::shared_ptr<Stream> self_;
-  bool busy_ = false;  // an answer is computed or written
+  bool busy_ = false;  // an answer is being computed or written
   bool is_last_ = false;
   bool ended_ = false;
   absl::Time next_at_ = absl::InfinitePast();

@@ -1,5 +1,5 @@
-// ExplainService over the waits of a master's jobs. A separate thread computes answers, a few of
-// each caller at a time, so that neither ticks nor other calls wait for them.
+// ExplainService over the waits of a master's jobs. A separate thread computes answers, a few per
+// caller at a time, so that neither ticks nor other calls wait for them.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -17,22 +17,23 @@
 #include "master/service/job_table.h"
 #include "master/service/live_waits.h"
 #include "master/waits/cluster_waits.h"
+#include "tidemark/contention.h"
 #include "tidemark/explanation.h"
 #include "tidemark/job.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 
 namespace tidemark::service {
 
-// Merges the contending queries of jobs that `may_read` rejects, and of jobs that are no longer
-// tracked, into one for each resource and host, with their number. Then keeps the `culprits_max`
-// worst of each query. The job itself is always visible. Pure.
+// Merges hidden contending queries into one for each resource and host, with their number. A query
+// is hidden if `may_read` rejects its job or if its job is no longer tracked. Then keeps the
+// `culprits_max` worst contending queries of each query. The job itself is always visible. Pure.
 void HideContendingQueries(const std::function<bool(const std::string& job_id)>& may_read,
                            std::size_t culprits_max, Explanation& explanation);
 
 // Returns the visible contending queries of other jobs. Pure.
 std::set<waits::QueryName> NamedContendingQueries(const Explanation& explanation);
 
-// Limits a time saved to the upper bound of the contending job's remaining time. Pure.
+// Limits the time saved to the upper bound of the contending job's remaining time. Pure.
 dag::SecondsRange WithinTimeLeft(const dag::SecondsRange& sooner, const Snapshot& culprit);
 
 // Sets the time saved in each entry of `query`. Pure.
@@ -50,23 +51,31 @@ class ExplainService final : public v1::ExplainService::CallbackService {
                                        v1::ExplainJobResponse* response) override;
   grpc::ServerWriteReactor<v1::WatchExplanationResponse>* WatchExplanation(
       grpc::CallbackServerContext* context, const v1::WatchExplanationRequest* request) override;
+  grpc::ServerUnaryReactor* ExplainCluster(grpc::CallbackServerContext* context,
+                                           const v1::ExplainClusterRequest* request,
+                                           v1::ExplainClusterResponse* response) override;
 
  private:
   class Stream;
   // The waits of a job that ended before the master started, from the logs. Null if they are not
-  // needed or not read yet.
+  // needed or have not been read.
   using PastOfJob = std::shared_ptr<const PastWaits>;
 
   // Returns the part of the answer that `caller` may read. Sets `past` if the answer needs it.
   Explanation Answer(const std::string& job_id, const ExplainQuestion& question,
                      const Caller& caller, PastOfJob& past) const;
+  // Returns null without logs of an ended job.
+  PastOfJob ReadPast(const std::string& job_id) const;
+  // NotFound if the question names a query or a host without tasks.
+  absl::StatusOr<ClusterContention> Contend(const ContentionQuestion& question,
+                                            const Caller& caller) const;
   std::optional<Explanation> AnswerFromLogs(const std::string& job_id,
                                             const ExplainQuestion& question, PastOfJob& past) const;
-  // Adds how much sooner the job would end, or would have ended, without each of the worst visible
-  // contending queries of other jobs.
+  // Adds the time by which the job would end, or would have ended, sooner without each of the
+  // worst visible contending queries of other jobs.
   void AddSooner(const ExplainQuestion& question, const PastOfJob& past,
                  Explanation& explanation) const;
-  // Does the same for a running job.
+  // Implements AddSooner() for a running job.
   void AddSoonerFromNowOn(const std::set<waits::QueryName>& named, const ExplainQuestion& question,
                           Explanation& explanation) const;
 

@@ -20,8 +20,8 @@ namespace tidemark::service {
 
 namespace {
 
-// A burst of this many seconds' worth of calls is allowed. Chosen by hand: a page that opens with a
-// thousand requests is not an attack.
+// A burst of this many seconds' worth of calls is allowed. Chosen by hand; a page that opens with
+// a thousand requests is not an attack.
 constexpr double kBurstSeconds = 5;
 constexpr double kCallsPerSecondOfWork = 1000;
 // Precision of a reported wait.
@@ -29,8 +29,8 @@ constexpr absl::Duration kTenth = absl::Milliseconds(100);
 
 absl::Status TooManyCalls(double calls_per_second, absl::Duration wait) {
   absl::Status status = LimitExceeded(
-      kCallsLimit, fmt::format("too many calls: this master answers {} a second of "
-                               "one token or host; try again in {}",
+      kCallsLimit, fmt::format("too many calls: this master answers {} per second for one token or "
+                               "host; try again in {}",
                                calls_per_second, text::ElapsedText(absl::Ceil(wait, kTenth))));
   status.SetPayload(kRetryPayload, absl::Cord(absl::FormatDuration(wait)));
   return status;

@@ -1,4 +1,4 @@
-// Admits calls: authenticates the caller and limits its calls and the streams of its host.
+// Admits calls. Authenticates the caller and limits its calls and the streams of its host.
 //
 // Thread-safe.
 #pragma once
@@ -26,12 +26,12 @@
 
 namespace tidemark::service {
 
-// Limits of a queue of estimates and explanations that clients request, by caller. Chosen by hand:
-// a caller may have a few windows open, and none waits for more than that of another.
+// Limits for each caller in the queue of estimates and explanations that clients request. Chosen
+// by hand so that a caller may have a few windows open.
 inline constexpr transport::TurnQueue::Limits kEstimateLimits = {.of_key_max = 4,
                                                                  .waiting_max = 64};
-// Adds `work` of `caller` to such a queue. ResourceExhausted, without running it: too many
-// estimates of the caller or of all callers are pending.
+// Adds `work` of `caller` to such a queue. If too many estimates of the caller or of all callers
+// are pending, returns ResourceExhausted and does not run `work`.
 absl::Status AddEstimate(transport::TurnQueue& estimates, const std::string& caller,
                          transport::TurnQueue::Work work);
 
@@ -39,16 +39,16 @@ absl::Status AddEstimate(transport::TurnQueue& estimates, const std::string& cal
 //
 // Each caller has a bucket that drains at `calls_per_second`. A call adds one, and one more for
 // every millisecond of processor time that its answer takes. A caller with a full bucket waits for
-// about five seconds at most: one long estimate must not block all users of its token. Streams of
-// agents do not count.
+// about five seconds at most, so that one long estimate does not block all users of its token.
+// Streams of agents do not count.
 //
 // Thread-safe. Reads no clock. O(1) amortised. Memory: the callers of the last seconds.
 
 // The name of the limit in a rejection (tidemark/limit.h).
 inline constexpr char kCallsLimit[] = "calls_per_second";
-// Payload of such a rejection: the time to wait, as written by absl::FormatDuration().
+// Type URL of the payload with the time to wait, as written by absl::FormatDuration().
 inline constexpr char kRetryPayload[] = "tidemark/retry_delay";
-// Returns that time, or zero for any other Status.
+// Returns the time to wait, or zero if the Status has no such payload.
 absl::Duration RetryDelayOf(const absl::Status& status);
 
 class CallPace {
@@ -56,7 +56,7 @@ class CallPace {
   // 0 means no limit.
   explicit CallPace(double calls_per_second) : rate_(calls_per_second) {}
 
-  // Counts a call. ResourceExhausted: the caller must wait for RetryDelayOf().
+  // Counts a call. Fails with ResourceExhausted if the caller must wait for RetryDelayOf().
   absl::Status Enter(const std::string& caller, absl::Time now);
   // Adds the processor time of an answer.
   void Charge(const std::string& caller, absl::Duration took, absl::Time now);
@@ -75,13 +75,14 @@ class CallPace {
   const double rate_;
   mutable std::mutex mutex_;  // guards all below
   absl::flat_hash_map<std::string, Bucket> buckets_;
-  std::size_t pruned_at_ = 1024;  // buckets
+  std::size_t pruned_at_ = 1024;  // number of buckets at which idle ones are removed
 };
 
-// Converts a Status to the same code, with its details (proto/wire/error_details.h).
+// Converts a Status and keeps its code and details (proto/wire/error_details.h).
 grpc::Status ToGrpc(const absl::Status& status);
 
-// A rejected stream, which ends immediately. `Reactor`: grpc::ServerWriteReactor<...> or similar.
+// A rejected stream, which ends immediately. `Reactor` is grpc::ServerWriteReactor<...> or
+// similar.
 template <typename Reactor>
 class RefusedStream final : public Reactor {
  public:
@@ -93,8 +94,8 @@ class RefusedStream final : public Reactor {
 //
 // Thread-safe. O(1). Memory: one entry for each host with an open call.
 
-// Returns the host of a peer as gRPC writes it: "ipv4:10.0.0.7" for "ipv4:10.0.0.7:4711". All
-// clients of a unix socket are one host.
+// Returns the host of a peer in gRPC's notation, such as "ipv4:10.0.0.7" for "ipv4:10.0.0.7:4711".
+// All clients of a unix socket are one host.
 std::string HostOfPeer(const std::string& peer);
 
 class PeerLimit {
@@ -124,7 +125,7 @@ class PeerLimit {
   // Must outlive all admitted calls.
   explicit PeerLimit(std::size_t calls_max) : calls_max_(calls_max) {}
 
-  // ResourceExhausted: streams_per_peer.
+  // Fails with ResourceExhausted (streams_per_peer) if the host has `calls_max` open calls.
   absl::StatusOr<Place> Enter(const std::string& peer);
   std::size_t calls() const;
 
@@ -137,8 +138,8 @@ class PeerLimit {
   absl::flat_hash_map<std::string, std::size_t> calls_of_;
 };
 
-// Checks the files of the server's TLS. The message names the file and its fault: missing, not PEM,
-// expired, a key of another certificate, a key with a password. OK without TLS.
+// Checks the server's TLS files. The message names the file and its fault, such as "missing", "not
+// PEM" or "expired". Returns OK if there is no TLS.
 absl::Status CheckTls(const ServerTls& tls);
 
 // Returns credentials that read the files again when they change. Invalid new files leave the old
@@ -166,7 +167,7 @@ class Gate {
     ~Meter() {
       if (gate_ != nullptr) gate_->Charge(key_, ThreadCpuTime() - began_);
     }
-    // The caller that the calls are charged to.
+    // Returns the caller to which the calls are charged.
     const std::string& key() const { return key_; }
 
    private:
@@ -180,7 +181,7 @@ class Gate {
     Meter meter;
   };
 
-  // All arguments must outlive the gate and its streams. `calls_per_second`: limit of each caller
+  // All arguments must outlive the gate and its streams. `calls_per_second` limits each caller
   // (CallPace); 0 means no limit.
   Gate(const Tokens& tokens, Acceptor& acceptor, std::size_t streams_per_peer_max, Metrics& metrics,
        Log& log, double calls_per_second = 0)
@@ -192,15 +193,16 @@ class Gate {
         pace_(calls_per_second),
         refused_(calls_per_second) {}
 
-  // Admits the stream of an agent. Unauthenticated; ResourceExhausted: streams_per_peer.
+  // Admits the stream of an agent. Fails with Unauthenticated or with ResourceExhausted
+  // (streams_per_peer).
   absl::StatusOr<AdmittedStream> Admit(const grpc::CallbackServerContext& context);
-  // Admits a watcher, whose start is metered like a query. Errors: see Admit() and Ask().
+  // Admits a watcher, whose start is metered like a query. Fails as Admit() and Ask() do.
   struct AdmittedWatcher {
     AdmittedStream stream;
     Meter meter;
   };
   absl::StatusOr<AdmittedWatcher> AdmitWatcher(const grpc::CallbackServerContext& context);
-  // Admits one query. Unauthenticated; ResourceExhausted: calls_per_second.
+  // Admits one query. Fails with Unauthenticated or with ResourceExhausted (calls_per_second).
   absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context);
   // Charges time that a call of `key` took on another thread.
   void Charge(const std::string& key, absl::Duration took) {
@@ -222,7 +224,7 @@ class Gate {
   Log& log_;
   const Clock clock_;
   CallPace pace_;
-  CallPace refused_;  // by connection: calls that pace_ rejected
+  CallPace refused_;  // by connection; counts calls that pace_ rejected
 };
 
 }  // namespace tidemark::service

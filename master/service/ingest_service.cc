@@ -21,14 +21,14 @@
 namespace tidemark::service {
 namespace {
 
-// Rejections in one response. Further ones are only counted.
+// Limit of the rejections in one response. Further ones are only counted.
 constexpr int kRejectionsMax = 100;
-// Rejections that wait on one stream whose client does not read.
+// Limit of the rejections that wait on one stream whose client does not read.
 constexpr int kRejectionsPerStreamMax = 1000;
-// Sources of one stream. Each takes a little memory while the stream lasts.
+// Limit of the sources of one stream. Each takes a little memory while the stream lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
 
-// The journal checks its space between batches, so that one batch must not fill it
+// The journal checks its space only between batches, so one batch must not fill it
 // (ingest_service.proto).
 constexpr std::size_t kBatchEventsMax = 10'000;
 
@@ -128,7 +128,7 @@ class IngestStream final : public Reactor,
 
  private:
   struct Source {
-    wire::ReceivedEvent event;          // of this source: the event in progress
+    wire::ReceivedEvent event;          // the event in progress
     v1::StreamEventsResponse gathered;  // may not be durable yet
     v1::StreamEventsResponse awaiting;  // durable when awaited_ is
     v1::StreamEventsResponse ready;
@@ -163,7 +163,7 @@ class IngestStream final : public Reactor,
     metrics_.event_bytes.fetch_add(bytes.size(), std::memory_order_relaxed);
     const absl::string_view message(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
     const auto check = [&](const char* what, int field, std::size_t max) -> grpc::Status {
-      // Each takes at least two bytes.
+      // Each field takes at least two bytes.
       const std::size_t count = message.size() > 2 * max ? wire::CountFields(message, {field}) : 0;
       if (count <= max) return grpc::Status::OK;
       return {grpc::StatusCode::INVALID_ARGUMENT,
@@ -217,9 +217,9 @@ class IngestStream final : public Reactor,
     const auto found = sources_.find(request.handle());
     if (found == sources_.end()) {
       return {grpc::StatusCode::INVALID_ARGUMENT,
-              fmt::format("a batch of handle {}, under which no source was opened; send sources "
-                          "first",
-                          request.handle())};
+              fmt::format(
+                  "a batch with handle {}, under which no source was opened; send sources first",
+                  request.handle())};
     }
     Source& source = found->second;
     source.event.sent_at.reset();
@@ -238,7 +238,7 @@ class IngestStream final : public Reactor,
   static std::size_t EventsOf(const storage::v1::ReceivedRequest& request) {
     return static_cast<std::size_t>(request.events_size());
   }
-  // Stores the rest of a batch for a turn that was requested.
+  // Stores the rest of a batch for a turn that has been requested.
   grpc::Status DeferRest(storage::v1::ReceivedRequest& request, std::size_t next) {
     rest_ = std::make_unique<storage::v1::ReceivedRequest>();
     rest_->Swap(&request);
@@ -274,9 +274,9 @@ class IngestStream final : public Reactor,
     return ended_;
   }
 
-  // Processes events from `begin` on until all are done, the turn is over, or the job is busy, and
-  // then requests another turn. Returns the position of the first event that is not done, or the
-  // status with which the stream ends. REQUIRES: batch_mutex_ is held.
+  // Processes events, starting at `begin`, until all are done, the turn is over, or the job is
+  // busy. Then requests another turn. Returns the position of the first event that is not done, or
+  // the status with which the stream ends. REQUIRES: batch_mutex_ is held.
   absl::StatusOr<std::size_t> ProcessEvents(storage::v1::ReceivedRequest& request,
                                             std::size_t begin, Source& source) {
     const absl::Status may = stream_.caller.Check(Right::kReport, source.event.job_id);
@@ -296,7 +296,7 @@ class IngestStream final : public Reactor,
       source.event.body.swap(body);  // an idle source holds no memory of events
       if (!taken) return next;
       Gather(*taken, source);
-      // Without a first number, later events have none either.
+      // If the first event has no number, later events have none either.
       if (source.event.sequence > 0) ++source.event.sequence;
     }
     if (next < EventsOf(request)) AddTurn(source);
@@ -400,7 +400,8 @@ class IngestStream final : public Reactor,
     metrics_.unanswered_events.fetch_sub(events, std::memory_order_relaxed);
   }
 
-  // Adds the master's requests to the sender that have changed. REQUIRES: mutex_ is held.
+  // Adds the master's requests that have changed since the sender received them. REQUIRES: mutex_
+  // is held.
   void AddControl(const IngestResult& taken, Source& source) {
     if (!std::exchange(source.greeted, true)) {
       v1::Control& control = *source.gathered.mutable_control();
@@ -492,34 +493,34 @@ class IngestStream final : public Reactor,
   Metrics& metrics_;
   const AgentControl& control_;
   transport::TurnQueue& turns_;
-  AdmittedStream stream_;  // of the thread that processes events
+  AdmittedStream stream_;  // used by the thread that processes events
   const std::string peer_;
   std::shared_ptr<IngestStream> self_;
-  grpc::ByteBuffer request_;        // of the read in flight
+  grpc::ByteBuffer request_;        // buffer of the read in flight
   std::atomic<bool> held_ = false;  // the next read waits for the journal
-  // held by the thread that processes events, before mutex_; guards the next two.
+  // Held by the thread that processes events, before mutex_. Guards rest_ and next_.
   std::mutex batch_mutex_;
-  // of a batch that waits for its turn, or null.
+  // The rest of a batch that waits for its turn, or null.
   std::unique_ptr<storage::v1::ReceivedRequest> rest_;
-  std::size_t next_ = 0;  // position in it
+  std::size_t next_ = 0;  // position in rest_
   std::mutex mutex_;      // guards all below
   bool writing_ = false;
   bool reads_over_ = false;
   bool ended_ = false;
-  int rejections_waiting_ = 0;  // in sources_
-  grpc::ByteBuffer response_;   // of the write in flight
+  int rejections_waiting_ = 0;  // in all of sources_
+  grpc::ByteBuffer response_;   // buffer of the write in flight
   // By handle. The thread that processes events may read it without this lock.
   std::map<std::uint32_t, Source> sources_;
   std::vector<Source*> gathered_;
   std::vector<Source*> awaiting_;
   std::vector<Source*> ready_;
   std::vector<Journal::Mark> gathered_marks_;
-  std::vector<Journal::Mark> awaited_;  // marks of awaiting_ that are not durable yet
+  std::vector<Journal::Mark> awaited_;  // marks of awaiting_ that are not durable
   std::weak_ptr<Journal::Log> last_log_;
   std::size_t asked_for_ = 0;        // size of awaited_ at the last request to the journal
-  std::int64_t gathered_count_ = 0;  // events
+  std::int64_t gathered_count_ = 0;  // events in gathered_
   std::int64_t awaited_count_ = 0;
-  absl::Time gathered_since_;  // of the oldest of them
+  absl::Time gathered_since_;  // arrival of the oldest event in gathered_
   absl::Time awaited_since_;
 };
 

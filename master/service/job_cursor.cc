@@ -30,8 +30,9 @@ absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
   const char* const begin = token.data();
   if (dash == std::string::npos || !ParseNumber(begin, begin + dash, run) ||
       !ParseNumber(begin + dash + 1, begin + token.size(), point.sequence)) {
-    return FieldError("resume_token",
-                      "was not issued by this service; send that of the last response, or none");
+    return FieldError(
+        "resume_token",
+        "was not issued by this service; send the token of the last response, or none");
   }
   point.run = run;
   return point;

@@ -1,10 +1,11 @@
-// The next response for one watcher of a job, and the token with which the watcher can resume: the
-// contract of WatchJob (docs/api.md) as a value.
+// The next response for one watcher of a job, and the token with which the watcher can resume.
+// Implements the contract of WatchJob (docs/api.md) as a value.
 //
-// Keeps the newest snapshot only: a slow reader gets it and the number of snapshots that it missed.
-// The last snapshot of a job is final, so the newest one never hides it. All holders share the
-// snapshot. The cursor does not keep the snapshot that it sent last. A reader of deltas gets a
-// delta while another object holds that snapshot (SentSnapshots), and a whole snapshot otherwise.
+// Keeps only the newest snapshot. A slow reader gets it and the number of snapshots that it
+// missed. The last snapshot of a job is final, so the newest one never hides it. All holders share
+// the snapshot. The cursor does not keep the snapshot that it sent last. While another object
+// holds that snapshot (SentSnapshots), a reader of deltas gets a delta. Otherwise it gets a whole
+// snapshot.
 //
 // Not thread-safe. O(1).
 #pragma once
@@ -24,14 +25,14 @@ namespace tidemark::service {
 // The position of a watcher.
 struct ResumePoint {
   std::uint64_t sequence = 0;        // the last received one; 0 if none
-  std::optional<std::uint64_t> run;  // its run; empty if the watcher does not name it
+  std::optional<std::uint64_t> run;  // run of that snapshot; empty if the watcher does not name it
 
   friend bool operator==(const ResumePoint&, const ResumePoint&) = default;
 };
 
 // Opaque to watchers.
 std::string EncodeResumeToken(const ResumePoint& point);
-// InvalidArgument (FieldError) for a token that this service did not issue.
+// Fails with InvalidArgument (FieldError) for a token that this service did not issue.
 absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token);
 
 class JobCursor {
@@ -53,16 +54,16 @@ class JobCursor {
 
   JobCursor(const ResumePoint& from, const Options& options) : from_(from), options_(options) {}
 
-  // Starts with the newest snapshot of the job, of sequence 0 before the first tick, and its run.
-  // The cursor ignores earlier offers, so the caller must read `newest` after it subscribed the
-  // watcher.
+  // Starts with the newest snapshot of the job and its run. The snapshot's sequence is 0 before
+  // the first tick. The cursor ignores earlier offers, so the caller must subscribe the watcher
+  // before it reads `newest`.
   void Begin(std::shared_ptr<const Snapshot> newest, std::uint64_t run);
   // Offers a whole published snapshot. The cursor ignores it if the watcher has it or a later one,
   // or if it belongs to another run.
   void Offer(std::shared_ptr<const Snapshot> snapshot, std::uint64_t run);
 
-  // Returns when an update is due: InfinitePast() if it is due now, InfiniteFuture() if it needs
-  // another offer.
+  // Returns the time at which an update is due. Returns InfinitePast() if it is due now, and
+  // InfiniteFuture() if it needs another offer.
   absl::Time next_at() const;
   // Returns the next update. REQUIRES: next_at() <= now.
   Update Next(absl::Time now);
@@ -71,14 +72,14 @@ class JobCursor {
   const Options& options() const { return options_; }
 
  private:
-  ResumePoint from_;  // of the last update
+  ResumePoint from_;  // position after the last update
   Options options_;
   bool begun_ = false;
   bool counts_gaps_ = false;  // true if from_ is a snapshot that was sent
   bool restarted_ = false;
   bool over_ = false;
   absl::Time taken_at_ = absl::InfinitePast();
-  std::weak_ptr<const Snapshot> sent_;  // with deltas
+  std::weak_ptr<const Snapshot> sent_;  // set only for a reader of deltas
   std::shared_ptr<const Snapshot> next_;
 };
 

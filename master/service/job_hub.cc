@@ -59,8 +59,9 @@ absl::StatusOr<JobListCursor> JobListCursor::Open(const JobList& list, JobFilter
   const char* const number = dash == std::string::npos ? end : resume_token.data() + dash + 1;
   const auto [parsed, error] = std::from_chars(number, end, position, kPositionBase);
   if (error != std::errc() || parsed != end) {
-    return FieldError("resume_token",
-                      "was not issued by this service; send that of the last response, or none");
+    return FieldError(
+        "resume_token",
+        "was not issued by this service; send the token of the last response, or none");
   }
   cursor.restarted_ = resume_token.substr(0, dash) != list.instance_ ||
                       position < list.forgotten_ || position > list.newest_;
@@ -86,7 +87,7 @@ JobListCursor::Update JobListCursor::Next(const JobList& list, std::size_t most,
   Update update;
   update.newest = list.newest_;
   update.restarted = std::exchange(restarted_, false);
-  if (position_ < list.forgotten_) {  // removals that this watcher would have received
+  if (position_ < list.forgotten_) {  // this watcher has missed removals
     absl::erase_if(has_, [&](const std::string& job_id) {
       if (list.jobs_.contains(job_id)) return false;
       update.removed_job_ids.push_back(job_id);
@@ -129,8 +130,9 @@ absl::Status JobHub::Enter(const PublishedJob& job) {
   if (const auto known = jobs_.find(id); known != jobs_.end()) {
     const bool was_workflow = KindOf(known->second) == JobKind::kWorkflow;
     if (was_workflow != (KindOf(job) == JobKind::kWorkflow)) {
-      return absl::AlreadyExistsError(fmt::format("{} is already the id of a {}; use another", id,
-                                                  was_workflow ? "workflow" : "job that reports"));
+      return absl::AlreadyExistsError(
+          fmt::format("{} is already the id of a {}; use a different id", id,
+                      was_workflow ? "workflow" : "job that reports"));
     }
     places_.erase({known->second.run, id});
   }

@@ -1,6 +1,6 @@
 // The published snapshots of all jobs, and their watchers.
 //
-// The tables of a master enter each job or workflow under its id, publish its snapshots and remove
+// The tables of a master enter each job or workflow under its ID, publish its snapshots and remove
 // it. The services read and watch.
 //
 // Thread-safe. Watchers are called one at a time, without the lock, and must not block. A slow
@@ -30,11 +30,11 @@
 
 namespace tidemark::service {
 
-// All jobs for watchers of the list: the contract of WatchJobs (docs/api.md) as values.
+// JobList and JobListCursor implement the contract of WatchJobs (docs/api.md) as values.
 //
-// JobList numbers every change among the jobs (1, 2, 3, ...) and keeps only the newest of each job.
-// A JobListCursor is one watcher at one of these numbers. It reads the changes since then, so that
-// a slow watcher costs nothing and gets each job at most once, in its newest state.
+// JobList numbers all changes of jobs (1, 2, 3, ...) and keeps only the newest change of each job.
+// A JobListCursor is the position of one watcher among these numbers. It reads the changes since
+// then, so that a slow watcher costs nothing and gets each job at most once, in its newest state.
 //
 //   JobList list("a1b2");
 //   list.Publish(snapshot);
@@ -51,9 +51,9 @@ namespace tidemark::service {
 // Memory: O(jobs + removed_max).
 class JobList {
  public:
-  // `instance` distinguishes this list from that of an earlier master: letters and digits. The list
-  // keeps the ids of the last `removed_max` removed jobs. A watcher that resumes from before them
-  // restarts.
+  // `instance` consists of letters and digits and distinguishes this list from that of an earlier
+  // master. The list keeps the IDs of the last `removed_max` removed jobs. A watcher that resumes
+  // from before them restarts.
   explicit JobList(std::string instance, std::size_t removed_max = 10'000);
 
   // Adds a whole snapshot, the newest of its job. O(log jobs).
@@ -85,7 +85,7 @@ class JobListCursor {
     std::vector<std::shared_ptr<const Snapshot>> snapshots;  // whole; see view()
     std::vector<std::string> removed_job_ids;
     std::string resume_token;
-    std::uint64_t newest = 0;  // the newest change of the list at that time
+    std::uint64_t newest = 0;  // the newest change of the list when the update was made
     bool synced = false;       // the watcher has all jobs as of its start or later
     bool restarted = false;    // the watcher must drop its jobs
   };
@@ -93,8 +93,9 @@ class JobListCursor {
   using MayRead = std::function<bool(const std::string& job_id)>;
 
   // Opens a cursor for a watcher that has processed the update of `resume_token`, or for a new
-  // watcher if that is empty. InvalidArgument for a token of another service. Updates never mention
-  // jobs that `may_read` rejects, not even their removal; an empty `may_read` accepts all. O(jobs).
+  // watcher if that is empty. Fails with InvalidArgument for a token of another service. Updates
+  // never mention jobs that `may_read` rejects, not even their removal; an empty `may_read`
+  // accepts all. O(jobs).
   static absl::StatusOr<JobListCursor> Open(const JobList& list, JobFilter filter, View view,
                                             const std::string& resume_token, MayRead may_read = {});
 
@@ -104,8 +105,8 @@ class JobListCursor {
                 std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max()) const {
     return is_new_ || position_ < std::min(list.newest_, up_to);
   }
-  // Returns about `most` jobs at most, from the changes up to the given number, so that several
-  // updates in one response name a job once. O(most log jobs).
+  // Returns at most about `most` jobs from the changes up to `up_to`. Several updates with the
+  // same `up_to` name a job only once. O(most log jobs).
   Update Next(const JobList& list, std::size_t most,
               std::uint64_t up_to = std::numeric_limits<std::uint64_t>::max());
   View view() const { return view_; }
@@ -120,14 +121,14 @@ class JobListCursor {
   MayRead may_read_;
   std::uint64_t position_ = 0;  // number of the last change that was read
   std::uint64_t begun_at_ = 0;  // the newest change of the list when the watcher began
-  bool is_new_ = true;          // no update was read yet
+  bool is_new_ = true;          // no update has been read
   bool restarted_ = false;
   absl::flat_hash_set<std::string> has_;  // jobs that the watcher has or may have
 };
 
 struct PublishedJob {
-  std::shared_ptr<const Snapshot> newest;  // of sequence 0 before the first tick
-  // Distinguishes this run from all others of the same id, even without a Snapshot::run_uid. It
+  std::shared_ptr<const Snapshot> newest;  // its sequence is 0 before the first tick
+  // Distinguishes this run from all other runs of the ID, even if Snapshot::run_uid is unknown. It
   // stays the same after a recovery and is larger for later runs.
   std::uint64_t run = 0;
 };
@@ -135,10 +136,10 @@ struct PublishedJob {
 class JobWatcher {
  public:
   virtual ~JobWatcher() = default;
-  // Reports a new snapshot of a watched job. It may be of an older run, or of a run that has been
-  // removed in the meantime.
+  // Receives a new snapshot of a watched job. It may belong to an older run, or to a run that has
+  // been removed in the meantime.
   virtual void Offer(const PublishedJob& /*job*/) {}
-  // Called after all snapshots of a round were offered.
+  // Called after all snapshots of a round have been offered.
   virtual void OnRoundEnd() {}
   // Called when the master shuts down.
   virtual void Close() = 0;
@@ -146,24 +147,24 @@ class JobWatcher {
 
 class JobHub {
  public:
-  // `instance` as for JobList. `watchers_max` limits the watchers of single jobs, and separately
+  // See JobList for `instance`. `watchers_max` limits the watchers of single jobs, and separately
   // the watchers of all jobs.
   JobHub(const std::string& instance, std::size_t watchers_max)
       : instance_(instance), watchers_max_(watchers_max), list_(instance) {}
   const std::string& instance() const { return instance_; }
 
-  // Adds a job or another run of it. AlreadyExists if another kind of entry has the id.
+  // Adds a job or another run of it. Fails with AlreadyExists if another kind of entry has the ID.
   absl::Status Enter(const PublishedJob& job);
-  // Publishes a snapshot. A job or run that was not entered is offered to its watchers only.
-  // REQUIRES: one caller at a time.
+  // Publishes a snapshot. If the job or run has not been entered, only its watchers receive the
+  // snapshot. REQUIRES: one caller at a time.
   void Publish(const PublishedJob& job);
   void Remove(const std::string& job_id);
-  // Ends a round of snapshots. REQUIRES: the caller of Publish().
+  // Ends a round of snapshots. REQUIRES: called by the caller of Publish().
   void EndRound();
 
-  // Errors: NotFound.
+  // Returns the newest run of a job, or NotFound.
   absl::StatusOr<PublishedJob> Find(const std::string& job_id) const;
-  // Returns true if its run is the newest of its id and was not removed.
+  // Returns true if the run is the newest of its ID and has not been removed.
   bool IsCurrent(const PublishedJob& job) const;
   // A position in the list of all jobs, newest run first. It stays valid when jobs are added or
   // removed.
@@ -176,17 +177,17 @@ class JobHub {
   using Shows = std::function<bool(const Snapshot& newest)>;
   std::vector<PublishedJob> List(const Place& before, const Shows& shows, std::size_t count) const;
 
-  // Subscribes to one job, which may be unknown, or to all jobs with an empty id. ResourceExhausted
-  // over the limit; Unavailable after CloseAll(). OnRoundEnd() is called for watchers of all jobs,
-  // and on request for others.
+  // Subscribes to one job, which may be unknown, or to all jobs if `job_id` is empty. Fails with
+  // ResourceExhausted over the limit and with Unavailable after CloseAll(). OnRoundEnd() is called
+  // for watchers of all jobs, and on request for others.
   absl::Status Subscribe(const std::string& job_id, std::shared_ptr<JobWatcher> watcher,
                          bool wants_round_end);
   void Unsubscribe(const std::string& job_id, const JobWatcher* watcher);
   void CloseAll();
   std::size_t watchers() const;
 
-  // JobListCursor::Open() and Next() over all jobs. NextUpdate() returns nullopt if nothing has
-  // changed.
+  // Call JobListCursor::Open() and Next() on the list of all jobs. NextUpdate() returns nullopt if
+  // nothing has changed.
   absl::StatusOr<JobListCursor> Open(JobFilter filter, View view, const std::string& resume_token,
                                      JobListCursor::MayRead may_read) const;
   std::optional<JobListCursor::Update> NextUpdate(

@@ -79,6 +79,9 @@ void Encode(Outcome would_be, v1::Outcome& message) {
   if (would_be.busy_share) message.set_busy_share(*would_be.busy_share);
   message.set_slots(would_be.slots);
   message.set_executors(would_be.executors);
+  for (const PlanState& state : would_be.states) {
+    wire::EncodePlanState(state, *message.add_states());
+  }
 }
 
 }  // namespace
@@ -195,7 +198,7 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
     const absl::Status forgotten = table->Forget(untrusted.job_id(), untrusted.run_uid());
     if (!forgotten.ok()) return forgotten;
   }
-  // Files are removed before records that are appended now become durable.
+  // The journal removes files before records that are appended now become durable.
   return Mark(jobs_.journal().Append(nullptr, ""));
 }
 
@@ -294,7 +297,7 @@ absl::Status JobService::EstimateAlone(const Snapshot& newest,
     if (scenario.data_factor || scenario.policy) {
       return FieldError(
           fmt::format("scenarios[{}].{}", i, scenario.data_factor ? "data_factor" : "policy"),
-          "must be left out: the data and the slots of a running job are fixed; ask about its "
+          "must be omitted: the data and the slots of a running job are fixed; ask about its "
           "workflow");
     }
     Outcome would_be = {.snapshot = runs ? *running.snapshot : newest};
@@ -347,9 +350,9 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     if (is_cancelled()) return absl::CancelledError();
     if (scenarios[i].executors) {
-      return FieldError(fmt::format("scenarios[{}].executors", i),
-                        "must be left out: a plan and a workflow have slots; ask about one of its "
-                        "jobs");
+      return FieldError(
+          fmt::format("scenarios[{}].executors", i),
+          "must be omitted: a plan and a workflow have slots; ask about one of its jobs");
     }
     auto would_be = workflow->Estimate(now, scenarios[i]);
     if (absl::IsInvalidArgument(would_be.status())) {
@@ -370,7 +373,7 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
 grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* context,
                                                   const v1::EstimateJobRequest* request,
                                                   v1::EstimateJobResponse* response) {
-  std::vector<std::string> ids;  // a plan may have no id
+  std::vector<std::string> ids;  // a plan may have no ID
   if (request->has_plan() && !request->plan().id().empty()) ids = {request->plan().id()};
   if (request->has_job_id()) ids = {request->job_id()};
   absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, ids);

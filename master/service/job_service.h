@@ -27,7 +27,7 @@
 
 namespace tidemark::service {
 
-// Answers a call after its changes are durable, without a thread that waits.
+// Answers a call after its changes are durable. No thread waits for that.
 class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
                                 public Journal::Waiter,
                                 public std::enable_shared_from_this<AnswerWhenDurable> {
@@ -42,7 +42,8 @@ class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
   using Work = std::function<std::optional<absl::StatusOr<Journal::Mark>>(
       const std::function<void()>& again)>;
   // Answers with the result of `work`, which runs in turn for `key`. The call is not finished
-  // before `work` has returned a result, since gRPC then frees the request and the response.
+  // before `work` has returned a result, since gRPC frees the request and the response when the
+  // call finishes.
   static AnswerWhenDurable* StartInTurn(transport::TurnQueue& turns, const std::string& key,
                                         Journal& journal, const Work& work) {
     const auto answer = Create();
@@ -100,8 +101,8 @@ class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
 };
 
 // Removes all attempts from the list except at most `most` running ones. Sorts attempts by
-// predicted end, latest first, then attempts with an unknown end by start. O(attempts log
-// attempts).
+// predicted end, latest first; attempts with an unknown end follow, sorted by start. O(n log n)
+// for n attempts.
 void SelectRunning(std::size_t most, JobTasks& list);
 
 // The answer of GetServerInfo.
@@ -205,8 +206,8 @@ class JobService final
     reactor->Finish(ToGrpc(status));
     return reactor;
   }
-  // Answers an admitted call with the status of `work`, on a thread of answers_: encoding a large
-  // snapshot must not block one of gRPC's few threads.
+  // Answers an admitted call with the status of `work`, on a thread of answers_, since encoding a
+  // large snapshot must not block one of gRPC's few threads.
   template <typename Work>
   grpc::ServerUnaryReactor* AnswerInTurn(grpc::CallbackServerContext& context, AdmittedCall call,
                                          Work work) {
@@ -244,11 +245,11 @@ class JobService final
   std::optional<absl::StatusOr<Mark>> Forecasts(const v1::ListForecastsRequest& untrusted,
                                                 const std::function<void()>& when_free,
                                                 v1::ListForecastsResponse& response);
-  // `name_space`: ids that the caller may read.
+  // `name_space` holds the IDs that the caller may read.
   absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
                         const std::function<bool()>& is_cancelled,
                         v1::EstimateJobResponse& response) const;
-  // For a job that is not a running workflow.
+  // Estimates a job that is not a running workflow.
   absl::Status EstimateAlone(const Snapshot& newest, const std::vector<Scenario>& scenarios,
                              absl::Time now, v1::EstimateJobResponse& response) const;
   absl::StatusOr<dag::LiveWorkflow> MakeHypothetical(const v1::Plan& untrusted,

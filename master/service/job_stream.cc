@@ -25,10 +25,10 @@
 namespace tidemark::service {
 namespace {
 
-// Jobs in one response. Chosen by hand: some tens of kilobytes.
+// Limit of the jobs in one response. Chosen by hand; they take some tens of kilobytes.
 constexpr int kJobsAtOnce = 100;
-// Interval of tokens to a watcher of all jobs while nothing changes. Clients assume that a master
-// is unreachable after 10 s without a response.
+// Interval at which a watcher of all jobs receives tokens while nothing changes. Clients assume
+// that a master is unreachable after 10 s without a response.
 constexpr absl::Duration kTokenEvery = absl::Seconds(2);
 
 using Refused = RefusedStream<ByteStream>;
@@ -81,7 +81,7 @@ class JobStream : public ByteStream,
   }
 
  protected:
-  // A response, and the part of it that is shared with others.
+  // A response, and the part of it that other responses share.
   struct Made {
     grpc::ByteBuffer response;
     transport::WritesInFlight::Bytes bytes;
@@ -94,14 +94,14 @@ class JobStream : public ByteStream,
         stream_(std::move(admitted)),
         context_(context) {}
 
-  // Keeps the stream alive until OnDone, and subscribes it.
+  // Subscribes the stream and keeps it alive until OnDone.
   void Start(std::shared_ptr<JobStream> self, bool wants_round_end) {
     self_ = std::move(self);
     const absl::Status taken = publishing_.hub.Subscribe(job_id_, self_, wants_round_end);
     if (!taken.ok()) End(taken);
   }
 
-  // Returns the next response, or nullopt if nothing is new. One thread at a time calls it.
+  // Returns the next response, or nullopt if nothing is new. Called by one thread at a time.
   virtual std::optional<Made> Make() = 0;
   // Returns true if Make() may return a response now. REQUIRES: mutex_ is held, here and below.
   virtual bool HasNext(absl::Time now) const = 0;
@@ -142,7 +142,7 @@ class JobStream : public ByteStream,
   AdmittedStream stream_;
 
  private:
-  // Runs on a thread of the deliveries.
+  // Runs on a thread of deliveries.turns.
   void Deliver() {
     if (has_ended()) return;
     std::optional<Made> made = Make();
@@ -175,9 +175,9 @@ class JobStream : public ByteStream,
   std::shared_ptr<JobStream> self_;
   bool is_making_ = false;
   bool is_writing_ = false;
-  bool is_asked_again_ = false;  // during either
+  bool is_asked_again_ = false;  // requested while a response is made or written
   bool ended_ = false;
-  grpc::ByteBuffer response_;  // of the write in flight
+  grpc::ByteBuffer response_;  // buffer of the write in flight
 };
 
 class OneJobStream final : public JobStream {
@@ -345,7 +345,7 @@ class AllJobsStream final : public JobStream {
     written_at_ = now;
     response.set_resume_token(resume_token_);
     response.set_synced(synced_);
-    // The rest of a full response does not wait for the interval, nor do the initial jobs.
+    // Neither the rest of a full response nor the initial jobs wait for the interval.
     const std::lock_guard lock(mutex_);
     next_at_ = synced && !is_cut ? now + interval_min_ : absl::InfinitePast();
     return true;

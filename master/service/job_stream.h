@@ -1,11 +1,11 @@
-// Streams to watchers over gRPC: each has a cursor and at most one response in progress. Streams
-// hold responses as bytes, since messages take several times as much memory while a reader does not
-// read.
+// Streams to watchers over gRPC. Each has a cursor and at most one response in progress. Streams
+// hold responses as bytes, since messages that wait for a slow reader would take several times as
+// much memory.
 //
-// Two threads compute all responses, in turns by job (turn_queue.h). The ticking thread and the
-// threads of gRPC compute none. Watchers of a large job therefore delay neither its tick nor the
-// events, snapshots and watchers of other jobs. A stream that waits for its turn gets the newest
-// snapshot at that time.
+// Two threads compute all responses, in turns by job (turn_queue.h). The tick thread and the
+// threads of gRPC compute no responses. Watchers of a large job therefore delay neither its tick
+// nor the events, snapshots and watchers of other jobs. A stream that waits for its turn gets the
+// snapshot that is newest when its turn comes.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -21,16 +21,16 @@
 
 namespace tidemark::service {
 
-// Size at which a response of many jobs ends, in bytes. Chosen by hand: a quarter of the 4 MiB that
-// gRPC clients accept by default.
+// Size at which a response of many jobs ends, in bytes. Chosen by hand as a quarter of the 4 MiB
+// that gRPC clients accept by default.
 inline constexpr std::size_t kResponseBytes = std::size_t{1} << 20;
 
-// The state of responses that all streams share.
+// State for making responses. All streams share it.
 struct Deliveries {
   EncodedSnapshots encoded{};
   SentSnapshots sent{};
   transport::WritesInFlight in_flight{};
-  // By job. Last, so that its threads end before the other members are destroyed.
+  // By job. Declared last, so that its threads end before the other members are destroyed.
   transport::TurnQueue turns{2, transport::kNice};
 };
 

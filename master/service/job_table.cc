@@ -57,7 +57,7 @@ JobTasks SelectTasks(const JobTasks& kept, const TaskQuery& query) {
   }
   std::erase_if(asked.tasks, [&](const TaskProgress& task) { return task.host != *query.host; });
   asked.tasks_left_out = asked.tasks.size() - std::min(asked.tasks.size(), query.tasks_max);
-  // Keeps the attempts of the host that started last.
+  // Keeps the host's most recently started attempts.
   asked.tasks.erase(asked.tasks.begin(),
                     asked.tasks.begin() + static_cast<std::ptrdiff_t>(asked.tasks_left_out));
   return asked;
@@ -65,7 +65,7 @@ JobTasks SelectTasks(const JobTasks& kept, const TaskQuery& query) {
 
 namespace {
 
-// Ends of attempts and jobs may exceed the byte limit of a job by this part: 1/16.
+// Ends of attempts and jobs may exceed the byte limit of a job by 1 / kDecisiveShare.
 constexpr std::size_t kDecisiveShare = 16;
 
 // The allowed excess of events over the share of a reporter, in sixteenths of the share. Ends of
@@ -74,26 +74,26 @@ constexpr std::size_t kDecisiveShare = 16;
 constexpr unsigned kDecisiveSlack = 1;
 constexpr unsigned kCloseSlack = 16;
 
-// Number of tasks that fit on a screen. About 70 bytes each, for every tracked job.
+// Limit of the past forecasts of one job. Each takes about 70 bytes, for every tracked job.
 constexpr std::size_t kForecastsMax = 200;
-// A job with more tasks is not listed, since its last tick would take too long. A list of more
-// attempts keeps only the work of hosts. Chosen by hand.
+// The tasks of an ended job with more tasks are not kept, since its last tick would take too long.
+// A list of more than kKeptTasksMax attempts keeps only the work of hosts. Chosen by hand.
 constexpr std::uint64_t kListedOnceEndedMax = 20'000;
 constexpr std::size_t kKeptTasksMax = 2'000;
-// A longer log of an ended job is not read again for its tasks. Chosen by hand: reading this much
+// A longer log of an ended job is not read again for its tasks. Chosen by hand; reading this much
 // takes about a second.
 constexpr std::uintmax_t kReadAgainBytesMax = std::uintmax_t{256} << 20;
 
-// Few enough that snapshots need not wait for checkpoints.
+// Limit of checkpoints in one round. It is small enough that snapshots need not wait for them.
 constexpr std::size_t kCheckpointsAtOnce = 32;
 
-// Time of the first tick of a job, per megabyte of state: 10,000 tasks in 1,000 stages take 1.5 MB
-// and 26 ms.
+// Estimated duration of the first tick of a job, per megabyte of state. For example, 10,000 tasks
+// in 1,000 stages take 1.5 MB and 26 ms.
 constexpr absl::Duration kTickOfMegabyte = absl::Milliseconds(20);
 // A smaller job counts as one of this size, since fewer bytes do not shorten its ticks.
 constexpr std::size_t kTickedBytesMin = std::size_t{64} << 10;
 
-// Bytes of an event on the disk in addition to its body and names, with its frame.
+// Bytes of an event on the disk in addition to its body and names. They include its frame.
 constexpr std::size_t kLoggedBytes = 64;
 
 std::size_t BytesOf(const wire::ReceivedEvent& received) {
@@ -147,8 +147,8 @@ JobTable::JobTable(JobTableOptions options, Metrics* metrics)
       options_(WithOneWriter(std::move(options))),
       metrics_(metrics) {}
 
-// Scales the cost of the last tick with the memory of the job. Before the first tick, it uses the
-// cost of other jobs.
+// Scales the cost of the last tick with the memory of the job. Before the first tick, uses
+// kTickOfMegabyte.
 absl::Duration JobTable::Job::ExpectedCost() const {
   const auto state_bytes = static_cast<double>(monitor.state_bytes());
   if (tick_cost == absl::ZeroDuration()) return kTickOfMegabyte * (state_bytes / (1 << 20));
@@ -161,8 +161,8 @@ std::vector<std::string> JobTable::FilesOf(const std::string& id) const {
   return {log, store::CheckpointPath(log)};
 }
 
-// Evicts jobs of the same reporter if the disk share is used up. REQUIRES: job.mutex is held, or no
-// other thread has access to the job.
+// Charges `bytes` on the disk to the job's reporter. If its share is used up, evicts ended jobs of
+// the same reporter first. REQUIRES: job.mutex is held, or no other thread has access to the job.
 absl::Status JobTable::ChargeDisk(std::size_t bytes, unsigned slack, Job& job) {
   absl::Status taken = job.holding.Reserve(Resource::kDiskBytes, bytes, slack);
   while (!taken.ok() && MakeRoomOf(job.reporter)) {
@@ -181,14 +181,14 @@ std::size_t JobTable::SizeOf(const Incoming& incoming) const {
 void JobTable::CheckDisk() {
   for (const std::string& directory : {data_dir(), options_.event_log_dir}) {
     if (directory.empty()) continue;
-    // If there are two, data in both is counted on the first.
+    // If both directories are set, all data counts as data of the first one's disk.
     if (const auto free = context()->disk->FreeBytes(directory); free.ok()) {
       return shares().SetFree(Resource::kDiskBytes, *free);
     }
   }
 }
 
-// Adds a job whose monitor accepts its opening `event`. Replaces `before`, an ended run of that id,
+// Adds a job whose monitor accepts its opening `event`. Replaces `before`, an ended run of that ID,
 // unless it is null. A rejected job leaves no trace. Returns null on success, or the job that
 // another thread opened first.
 absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const Incoming& incoming,
@@ -212,7 +212,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const Incoming& in
   if (!known.ok()) return known.status();
   if (*known != nullptr) return std::static_pointer_cast<Job>(*known);
   OpenLogs(*job);
-  // The rest of the log is useless without this event, so it is written twice.
+  // The rest of the log is useless without this event, so the event is written twice.
   for (int copies = 0; copies < 2; ++copies) {
     AppendRecord(*job, [&](std::string& out) {
       store::EncodeReceived(incoming.received(), event.arrived_at, job->key, out);
@@ -224,7 +224,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const Incoming& in
   return nullptr;
 }
 
-// Returns whether the event opens another run of a job whose current run has published its end.
+// Returns true if the event opens another run of a job whose current run has published its end.
 bool JobTable::IsFollowedBy(const Event& event, const Job& job) {
   return std::holds_alternative<JobOpened>(event.body) && job.is_over() &&
          !job.monitor.CheckRun(event).ok();
@@ -267,7 +267,7 @@ bool JobTable::IsOfRun(const wire::ReceivedEvent& received, const Job& job) {
   return received.run_uid.empty() || received.run_uid == job.monitor.run_uid();
 }
 
-// Rejects an invalid event. A duplicate gets its reason again and is counted once.
+// Rejects an invalid event. A duplicate gets the same reason and is not counted again.
 IngestResult JobTable::Reject(const wire::ReceivedEvent& received, const absl::Status& reason,
                               Job& job) {
   AcceptedSequence event;
@@ -289,9 +289,9 @@ void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence&
   });
 }
 
-// Charges `bytes` of an event to its job and its reporter. A null `event` was rejected. Only the
-// first event over a limit is counted and logged, so that rejected events cost no memory and no
-// disk. Events that decide how the job ends have higher limits.
+// Charges `bytes` of an event to its job and its reporter. `event` is null for a rejected event.
+// Only the first event over a limit is counted and logged, so that rejected events cost no memory
+// and no disk. Events that decide how the job ends have higher limits.
 absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
   const bool closes = event != nullptr && std::holds_alternative<JobClosed>(event->body);
   const bool decides =
@@ -305,8 +305,8 @@ absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
                             fmt::format("this master allows at most {} bytes of events per job",
                                         options_.job_bytes_max));
   }
-  // Checks that the reporter's share of memory is not exhausted. Folding the event shows the memory
-  // that it takes.
+  // Checks that the reporter's share of memory is not exhausted. The memory that the event takes
+  // is known only after it is applied.
   if (refused.ok()) refused = job.holding.Reserve(Resource::kStateBytes, 0, slack);
   // Events of an ended job are not written.
   if (refused.ok() && !job.ticked.snapshot->is_final) refused = ChargeDisk(bytes, slack, job);
@@ -392,8 +392,8 @@ std::optional<IngestResult> JobTable::Ingest(const Incoming& incoming, std::shar
   return taken;
 }
 
-// Applies the deadline of the settings to a job that states none. It becomes an event of an
-// additional source, so that the job's log contains it.
+// Applies the deadline of the settings to a job that states none. The deadline becomes an event of
+// an additional source, so that the job's log contains it.
 void JobTable::ApplyDeadline(const Event& opening, absl::Time now, Job& job) {
   const auto* const opened = std::get_if<JobOpened>(&opening.body);
   if (opened == nullptr || !options_.deadline_of || opened->deadline || opened->name.empty())
@@ -420,15 +420,14 @@ IngestResult JobTable::Fold(const Incoming& incoming, absl::Time now, Job& job) 
   }
   if (job.monitor.is_closed() && std::holds_alternative<JobOpened>(event.body)) {
     return job.Answer(absl::AlreadyExistsError(
-        fmt::format("job {} has ended; open the new one under another id, or with a run_uid of its "
-                    "own",
+        fmt::format("job {} has ended; open the new run under another id, or with its own run_uid",
                     event.job_id)));
   }
   if (absl::Status charged = Charge(SizeOf(incoming), &event, job); !charged.ok()) {
     return job.Answer(std::move(charged));
   }
   event.arrived_at = job.NotBefore(now);
-  // After the final snapshot there is nothing to recover.
+  // After the final snapshot, no state needs to be recovered.
   if (!job.ticked.snapshot->is_final) {
     AppendRecord(job, [&](std::string& out) {
       store::EncodeReceived(incoming.received(), event.arrived_at, job.key, out);
@@ -489,7 +488,7 @@ void JobTable::LoadTasks(const std::string& id) {
   std::error_code error;
   if (std::filesystem::file_size(path, error) > kReadAgainBytesMax || error) return;
   const absl::StatusOr<JobMonitor> monitor = store::FoldEvents(path);
-  // The next run of the id enters the table before it replaces the log.
+  // The next run of the ID enters the table before it replaces the log.
   if (!monitor.ok() || Find(id) != job) return;
   const TaskQuery all = {.tasks_max = kKeptTasksMax};
   auto tasks = ended_tasks_.Add(monitor->ListTasks(all, final->ended_at.value_or(final->at)));
@@ -559,8 +558,8 @@ void JobTable::LoadPastRuns(Job& job) {
   AppendRecord(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
 }
 
-// Reports the ended job to on_end and reduces it to its end. REQUIRES: job.mutex is held; the final
-// snapshot is in job.ticked.
+// Reports the ended job to on_end, logs the end, and frees all state that an ended job does not
+// need. REQUIRES: job.mutex is held; the final snapshot is in job.ticked.
 void JobTable::End(Job& job) {
   const Snapshot& final = *job.ticked.snapshot;
   if (options_.on_end) options_.on_end({final, job.monitor.Summary(), job.name_space});
@@ -596,8 +595,8 @@ bool JobTable::WantsCheckpoint(const Job& job) const {
                                      options_.checkpoints.ticks_over * job.checkpoint_cost);
 }
 
-// Writes a checkpoint. Ignores errors: without it a restart takes longer. REQUIRES: the last tick
-// is durable.
+// Writes a checkpoint. Ignores errors, since a restart without a checkpoint only takes longer.
+// REQUIRES: the last tick is durable.
 void JobTable::SaveCheckpoint(Job& job) const {
   const absl::Duration began = ThreadCpuTime();
   const std::string log = store::EventLogPath(data_dir(), job.id);
@@ -647,7 +646,8 @@ void JobTable::ContinueTrace(const store::RestoredJob& restored, Job& job) const
   }
 }
 
-// REQUIRES: called in the order in which the jobs were opened, before any other call.
+// Adds a restored job. REQUIRES: called in the order in which the jobs were opened, before any
+// other call.
 void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   restored.newest.run_uid = restored.monitor.run_uid();
   const Sender sender = {.name_space =
@@ -678,7 +678,7 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
     // The next snapshot must not reuse a sequence number of a lost tick.
     PublishLater(Tick(job, job->latest));
   } else if (!restored.has_end) {
-    End(*job);  // the master was killed during this call
+    End(*job);  // the master was killed before End() was complete
     // The entry must not be evicted before its last record is durable.
     PublishLater(TickedOf(job));
   }

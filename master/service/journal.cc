@@ -8,7 +8,7 @@
 namespace tidemark::service {
 namespace {
 
-// The part of the free memory that one log may take. Chosen by hand: a disk of 100 MB/s writes an
+// One log may take 1 / kLogShare of the free memory. Chosen by hand; a disk of 100 MB/s writes an
 // eighth of 64 MiB in less than 0.1 s, so other logs wait no longer.
 constexpr std::size_t kLogShare = 8;
 // Longer waits would overflow the clocks of the standard library.
@@ -17,8 +17,8 @@ constexpr absl::Duration kRetryMax = absl::Hours(24);
 }  // namespace
 
 absl::Status JournalFails(const absl::Status& why) {
-  return absl::UnavailableError(fmt::format("the journal cannot be written, try again later: {}",
-                                            std::string(why.message())));
+  return absl::UnavailableError(
+      fmt::format("cannot write the journal; try again later: {}", std::string(why.message())));
 }
 
 class Journal::Log {
@@ -27,10 +27,10 @@ class Journal::Log {
       : next(std::move(start)), path_(std::move(path)), durable_bytes_(durable_bytes) {}
 
   // The journal's mutex guards the members up to stuck_after.
-  std::string next;              // appended since the last batch
-  std::size_t next_waiting = 0;  // bytes of it that count as waiting
+  std::string next;              // records appended since the last batch
+  std::size_t next_waiting = 0;  // bytes of `next` that count as waiting
   std::size_t batch_waiting = 0;
-  bool dirty = false;        // in Journal::dirty_
+  bool dirty = false;        // true if the log is in Journal::dirty_
   bool has_last = false;     // no record will follow
   absl::Status stuck;        // the reason why no record becomes durable
   Position stuck_after = 0;  // the last durable position before `stuck`
@@ -50,8 +50,8 @@ class Journal::Log {
     batch_has_last_ = has_last;
     dirty = false;
   }
-  // Writes from the last durable byte, since after a failure it is unknown which bytes reached the
-  // disk.
+  // Writes from the last durable byte, because it is unknown which bytes reached the disk before a
+  // failure.
   absl::Status Write(store::Disk& disk) {
     if (file_ == nullptr) {
       auto file = durable_bytes_ == 0 ? disk.Create(path_) : disk.Open(path_);
@@ -63,12 +63,12 @@ class Journal::Log {
   void Committed() {
     durable_bytes_ += batch_.size();
     batch_.clear();
-    // A burst must not hold its memory for the rest of a job's life.
+    // After a burst, a log must not keep the memory for the rest of its job's life.
     if (batch_.capacity() > kKeptBytes) batch_.shrink_to_fit();
     if (batch_has_last_) file_.reset();
   }
   store::AppendFile* file() const { return file_.get(); }
-  absl::Status failure;  // of the last attempt at the batch
+  absl::Status failure;  // result of the last attempt to write the batch
 
  private:
   static constexpr std::size_t kKeptBytes = 64 << 10;
@@ -223,7 +223,7 @@ void Journal::RemoveFiles() {
     const absl::Status removed = disk_->Remove(path);
     if (!removed.ok() && options_.on_notice) {
       options_.on_notice(std::string(removed.message()) +
-                         "; its job was removed, and reappears after a restart");
+                         "; its job was removed but will reappear after a restart");
     }
   }
 }
@@ -306,7 +306,7 @@ void Journal::Conclude(const Attempt& attempt) {
     const bool disk_works = !disk_fails && (status_.ok() || !attempt.durable.empty());
     if (disk_works && !stuck_.empty() && !std::exchange(is_stuck_told_, true)) {
       to_say = std::string(stuck_.front()->stuck.message()) +
-               "; its events wait until it can be written, and other logs continue";
+               "; its events wait until it can be written, and other logs are unaffected";
     }
     if (stuck_.empty()) is_stuck_told_ = false;
     stuck_bytes_.store(disk_works ? stuck_bytes : 0, std::memory_order_relaxed);

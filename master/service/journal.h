@@ -1,14 +1,15 @@
 // Makes records durable before they are acknowledged or published.
 //
-// Callers append records to logs and get a position. The journal's thread writes everything
-// appended since the last time in one batch, makes it durable by one sync, and then notifies the
-// waiters. The next batch gathers during this time.
+// Callers append records to logs and get a position. The journal's thread writes all records since
+// the last batch in one batch, makes it durable with one sync, and then notifies the waiters. The
+// next batch gathers during this time.
 //
-// A disk that is full or broken stops the positions, not the process: status() gives the reason,
-// and the journal keeps the batch and retries it until it succeeds. If a single log fails while
-// others can be written, only the callers that wait for that log are delayed: the log is stuck, and
-// is retried periodically. Callers that respect HasRoomFor() bound the memory this takes. A busy
-// log cannot crowd out the others: its waiting records may take an eighth of the free memory.
+// If the disk is full or broken, the journal keeps the batch and retries it until it succeeds.
+// Meanwhile no position becomes durable, and status() returns the reason. If a single log fails
+// while others can be written, the log is stuck. Only callers that wait for it are delayed, and
+// the journal retries it periodically. If callers respect HasRoomFor(), the memory of waiting
+// records is bounded. A busy log cannot crowd out the others, since its waiting records may take
+// only an eighth of the free memory.
 //
 // Thread-safe.
 #pragma once
@@ -36,7 +37,7 @@ namespace tidemark::service {
 
 struct JournalOptions {
   // The time for which a record waits for others to share a sync. An acknowledgement takes at most
-  // about this and two syncs.
+  // about this time and two syncs.
   absl::Duration commit_interval = absl::Milliseconds(5);
   // Time between two attempts to write to a failing disk or log.
   absl::Duration retry_interval = absl::Milliseconds(500);
@@ -55,17 +56,17 @@ class Journal {
   // stuck logs.
   using Position = std::uint64_t;
 
-  // Notified once. Must not block. Runs on the journal's thread.
+  // Notified once, on the journal's thread. Must not block.
   class Waiter {
    public:
     virtual ~Waiter() = default;
     virtual void OnDurable(Position durable) = 0;
-    // Reports the reason of a delay, possibly several times, before OnDurable(). Also runs on the
+    // Reports the reason for a delay, possibly several times, before OnDurable(). Also runs on the
     // thread that calls NotifyWhenDurable().
     virtual void OnStalled(const absl::Status& /*status*/) {}
   };
 
-  // One file. The journal keeps it alive while records of it are not durable.
+  // One log, stored in one file. The journal keeps it alive while its records are not durable.
   class Log;
 
   // The position of a record and its log. The log is null for a record that is not stored.
@@ -82,8 +83,8 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // Returns a new log that begins with `start`. The first record creates its file and replaces a
-  // file of that name.
+  // Returns a new log that begins with `start`. The first record creates its file, which replaces
+  // any file of that name.
   static std::shared_ptr<Log> MakeLog(std::string path, std::string start);
   // Returns the log at `path`, which continues after its first `durable_bytes`.
   static std::shared_ptr<Log> MakeLog(std::string path, std::uint64_t durable_bytes);
@@ -94,27 +95,28 @@ class Journal {
   // last.
   Position Append(const std::shared_ptr<Log>& log, absl::string_view records, bool is_last = false);
 
-  // Removes a file that no log appends to any more, before any later appended record. If the file
-  // cannot be removed, the journal reports it and the file stays: a new log at the path replaces
-  // it.
+  // Removes a file to which no log appends any more. The removal precedes all records that are
+  // appended later. If the file cannot be removed, the journal reports it, and the file stays
+  // until a new log at the path replaces it.
   void Remove(std::string path);
 
   Position durable() const { return durable_.load(std::memory_order_acquire); }
-  // Returns whether the record, and all before it in its log, is durable.
+  // Returns true if the record and all earlier ones in its log are durable.
   bool IsDurable(const Mark& mark) const;
   // Blocks until the record is durable. Returns false if the journal or its log fails or ends
   // first.
   bool WaitUntilDurable(const Mark& mark);
-  // Notifies `waiter` once the record is durable: immediately, on this thread, if it already is.
+  // Notifies `waiter` once the record is durable. If it already is, notifies `waiter` immediately,
+  // on this thread.
   void NotifyWhenDurable(Mark mark, std::shared_ptr<Waiter> waiter);
-  // Returns whether the log cannot be written while others may be. Callers should not produce
+  // Returns true if the log cannot be written although others may be. Callers should not produce
   // records for a stuck log.
   bool IsStuck(const std::shared_ptr<Log>& log) const;
 
   // Returns OK, or the reason why no record becomes durable at the moment.
   absl::Status status() const;
-  // Returns whether more records of the log should be accepted; a null `log` represents a log
-  // without waiting records. If false, wait until the log's waiting records, or any later position,
+  // Returns true if more records of the log should be accepted. A null `log` represents a log that
+  // has no waiting records. If false, wait until the log's waiting records, or any later position,
   // are durable. Records that wait in stuck logs count only while no other log can be written.
   bool HasRoomFor(const std::shared_ptr<Log>& log) const;
   std::size_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
@@ -147,11 +149,12 @@ class Journal {
   const std::shared_ptr<store::Disk> disk_;
   const JournalOptions options_;
 
-  // Used by the journal's thread: the batch that is not durable yet.
+  // The batch that is not durable. Only the journal's thread uses it and the members up to
+  // batch_end_.
   Logs batch_;
   Logs stuck_;  // logs whose batch failed
   bool is_stuck_told_ = false;
-  std::chrono::steady_clock::time_point retry_at_;  // when they are written again
+  std::chrono::steady_clock::time_point retry_at_;  // time to retry stuck logs
   std::vector<std::string> batch_removals_;
   Position batch_end_ = 0;
 
@@ -160,7 +163,7 @@ class Journal {
   std::atomic<std::size_t> stuck_bytes_ = 0;  // bytes of stuck logs, which delay no other log
   mutable std::mutex mutex_;                  // guards all below, and the first part of Log
   std::condition_variable work_;
-  std::condition_variable changed_;  // of durable_, status_ or stopping_
+  std::condition_variable changed_;  // signals changes of durable_, status_ and stopping_
   bool stopping_ = false;
   Position appended_ = 0;
   Logs dirty_;  // logs with records in Log::next

@@ -144,14 +144,14 @@ void LiveTable::Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log
   entry->number = ++entered_;
   kept_.Enter(entry->reporter);
   if (may_forget) AllowEviction(*entry);
-  // If the id is in use by now, the log stays as it is.
+  // If the ID is in use by now, the log stays as it is.
   EnterHub(*entry).IgnoreError();
   entries_.emplace(entry->id, entry);
 }
 
 // Returns the entry, so that it is destroyed outside the lock.
 std::shared_ptr<LiveEntry> LiveTable::Forget(const EvictionOrder::One& ended) {
-  // In the journal, the removal precedes the log of the next run of that id. A log that cannot be
+  // In the journal, the removal precedes the log of the next run of that ID. A log that cannot be
   // removed is restored after a restart and evicted again.
   if (!data_dir().empty()) {
     for (std::string& path : FilesOf(ended.id)) journal().Remove(std::move(path));
@@ -171,7 +171,8 @@ absl::Status LiveTable::Forget(const std::string& id, const std::string& run_uid
   const std::shared_ptr<const Snapshot> newest = entry->newest().snapshot;
   if (!run_uid.empty() && run_uid != newest->run_uid) return absl::OkStatus();
   if (!newest->is_final) {
-    return absl::FailedPreconditionError(fmt::format("{} {} runs{}", kind_.noun, id, kind_.advice));
+    return absl::FailedPreconditionError(
+        fmt::format("{} {} is running{}", kind_.noun, id, kind_.advice));
   }
   const std::lock_guard lock(mutex_);
   const auto known = entries_.find(id);
@@ -189,8 +190,8 @@ bool LiveTable::MakeRoomOf(const std::string& reporter) {
   return oldest.has_value();
 }
 
-// Returns whether the entry should be ticked at `now`. An entry with a stuck log is not due: on a
-// full disk, its pending records would also fill the memory. REQUIRES: entry.mutex is held.
+// Returns true if the entry should be ticked at `now`. An entry with a stuck log is not due, since
+// its pending records would fill the memory while the disk is full. REQUIRES: entry.mutex is held.
 bool LiveTable::IsDue(const LiveEntry& entry, absl::Time now) const {
   const std::shared_ptr<const Snapshot> newest = entry.newest().snapshot;
   const bool is_published = entry.ticked.snapshot == newest;
@@ -278,7 +279,7 @@ std::vector<PublishedJob> LiveTable::TickDue(absl::Time now) {
   for (const std::shared_ptr<LiveEntry>& entry : round.light) PublishLater(Tick(entry, now));
   std::vector<PublishedJob> published = Publish();
   if (round.heavy != nullptr && context_->heavy == nullptr) {
-    // The other snapshots were published before.
+    // The other snapshots have already been published.
     PublishLater(Tick(round.heavy, now));
     for (PublishedJob& last : Publish()) published.push_back(std::move(last));
   }
@@ -315,7 +316,8 @@ std::vector<PublishedJob> LiveTable::Publish() {
       if (known != entries_.end() && known->second == shown[i]) AllowEviction(*shown[i]);
     }
   }
-  // Last: checkpoints take time, and a client that observes the end may need the space immediately.
+  // Checkpoints take time, and a client that observes the end may need the space immediately, so
+  // this comes last.
   for (const std::shared_ptr<LiveEntry>& entry : shown) OnPublished(entry);
   return published;
 }

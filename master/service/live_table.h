@@ -16,11 +16,11 @@
 //   Turns        Heavy estimates take turns on a separate thread, and leave it idle for as long as
 //               each took (TableContext::heavy). Other entries do not wait for them.
 //
-// Thread-safe: one lock for the table and one for each entry, which is taken first if both are
-// held. Code under the table's lock is fast: it neither waits for an entry's lock nor accesses a
-// file, so entries do not wait for one another. An entry's lock is held for as long as its estimate
-// takes (entry_mutex.h). The last published snapshot has its own lock, so its readers wait for no
-// estimate. The table reads no clock: callers pass instants of a clock that never decreases
+// Thread-safe. There is one lock for the table and one for each entry, which is taken first if
+// both are held. Code under the table's lock neither waits for an entry's lock nor accesses a
+// file, so entries do not wait for one another. An entry's lock is held while its estimate runs
+// (entry_mutex.h). The last published snapshot has its own lock, so its readers wait for no
+// estimate. The table reads no clock. Callers pass instants of a clock that never decreases
 // (clock.h).
 #pragma once
 
@@ -52,20 +52,20 @@
 
 namespace tidemark::service {
 
-// Selects the ended entry that a new one replaces: the oldest of the reporter that keeps the most.
-// A reporter that keeps more than others thus replaces its own entries, and none loses entries to
-// one that keeps more.
+// Selects the ended entry that a new one replaces, which is the oldest of the reporter that keeps
+// the most. A reporter that keeps more than others thus replaces its own entries, and no reporter
+// loses entries to one that keeps more.
 //
 // Not thread-safe. NextToEvict() is O(reporters), the rest O(log n).
 class EvictionOrder {
  public:
   struct One {
     std::string reporter;
-    std::uint64_t number = 0;  // in the order of their starts
+    std::uint64_t number = 0;  // order of starts
     std::string id;
   };
 
-  // Both count the entries of a reporter, running or ended.
+  // Update the number of entries of a reporter, running or ended.
   void Enter(const std::string& reporter);
   void Leave(const std::string& reporter);
 
@@ -73,7 +73,7 @@ class EvictionOrder {
   void Add(const One& one);
   void Remove(const std::string& reporter, std::uint64_t number);
 
-  // Returns the entry that makes space for one more of `reporter`, or nullopt.
+  // Returns the entry to evict for one more entry of `reporter`, or nullopt.
   std::optional<One> NextToEvict(const std::string& reporter) const;
   // Returns the oldest ended entry of `reporter`, or nullopt.
   std::optional<One> OldestOf(const std::string& reporter) const;
@@ -81,7 +81,7 @@ class EvictionOrder {
  private:
   struct Reporter {
     std::size_t kept = 0;
-    std::map<std::uint64_t, std::string> ended;  // ids by number
+    std::map<std::uint64_t, std::string> ended;  // IDs by number
   };
   static One Oldest(const std::string& name, const Reporter& reporter) {
     return {name, reporter.ended.begin()->first, reporter.ended.begin()->second};
@@ -90,50 +90,52 @@ class EvictionOrder {
   std::map<std::string, Reporter> reporters_;
 };
 
-// When a job or workflow is ticked. Pure.
+// Intervals between the ticks of a job or workflow. Pure.
 struct TickPace {
-  absl::Duration interval = absl::Seconds(1);             // without news
-  absl::Duration interval_min = absl::Milliseconds(200);  // with news
+  absl::Duration interval = absl::Seconds(1);             // if nothing has changed
+  absl::Duration interval_min = absl::Milliseconds(200);  // after changes
 
-  // Returns true if a tick is due, `since` after the last one. A tenth of a round early counts as
-  // due: a pause that ends slightly early must not cost a whole round.
+  // Returns true if a tick is due, `since` after the last one. A tick is due up to a tenth of a
+  // round early, so that a pause that ends slightly early does not cost a whole round.
   bool IsDue(absl::Duration since, bool has_news) const;
 
   // Returns the pause after a round of ticks that took this time and processor time. Rounds begin
-  // interval_min apart, but use half of a processor at most.
+  // interval_min apart, but use at most half of a processor.
   absl::Duration PauseAfter(absl::Duration took, absl::Duration cpu_time) const;
 };
 
-// Selects which of the due jobs are estimated in one round, so that no job waits for many others.
+// A job that is due for an estimate.
 struct DueJob {
   absl::Duration cost;  // processor time of its last estimate
   absl::Time ticked_at;
 };
 
-// Processor time above which an estimate is heavy. Chosen by hand: a quarter of the shortest tick.
+// Processor time above which an estimate is heavy. Chosen by hand as a quarter of the shortest
+// tick interval.
 inline constexpr absl::Duration kHeavyEstimate = absl::Milliseconds(50);
 
+// Selects which of the due jobs are estimated in one round, so that no job waits for many others.
 // Returns positions in `due`: all light estimates, cheap ones first, then the heavy one that has
-// waited longest. A light estimate therefore waits for one heavy estimate at most. O(n log n).
+// waited longest. A light estimate therefore waits for at most one heavy estimate. O(n log n).
 std::vector<std::size_t> TickRound(const std::vector<DueJob>& due);
 
 // The client that opened a job or submitted a plan.
 struct Sender {
-  std::string name_space = store::kAllIds;  // ids that it may report
-  std::string reporter;                     // account of its resources; if empty, the name space
+  std::string name_space = store::kAllIds;  // IDs that it may report
+  std::string reporter;  // account of its resources; if empty, the name space serves as account
 };
 
 // State that the tables of a master share.
 struct TableContext {
   std::string data_dir;  // directory of the logs; if empty, the state is lost with the master
-  // Receives all entries; may reject an id. May be null. Outlives the tables.
+  // Receives all entries; may reject an ID. May be null. Outlives the tables.
   JobHub* hub = nullptr;
   TickPace pace;
   std::shared_ptr<store::Disk> disk;
   Shares shares;
   Journal journal;  // its thread uses all above
-  // One thread for heavy estimates and for checkpoints, by table. If null, the caller of TickDue()
-  // computes them, as in tests.
+  // One thread for heavy estimates and for checkpoints, in turns by table. If null, the caller of
+  // TickDue() computes them, as in tests.
   std::unique_ptr<transport::TurnQueue> heavy;
 };
 
@@ -144,7 +146,7 @@ struct Recovery {
   std::uint64_t records = 0;
   // The latest instant passed to a restored entry. Later calls must not pass an earlier one.
   absl::Time latest = absl::InfinitePast();
-  std::vector<std::string> damages;  // for the operator: unreadable data and its new location
+  std::vector<std::string> damages;  // messages about unreadable data and its new location
 };
 
 // A tracked job or workflow.
@@ -152,7 +154,7 @@ struct LiveEntry {
   // A snapshot of one tick, with the remaining stages of that tick.
   struct Running {
     std::shared_ptr<const Snapshot> snapshot;
-    // JobMonitor::stages_left(). Null for a workflow and with a final snapshot.
+    // Result of JobMonitor::stages_left(). Null for a workflow and with a final snapshot.
     std::shared_ptr<const durations::RemainingStages> left;
   };
 
@@ -160,7 +162,7 @@ struct LiveEntry {
   LiveEntry(std::shared_ptr<const Snapshot> first, absl::Time began_at, const Sender& sender,
             Shares& shares);
   virtual ~LiveEntry() = default;
-  // Returns whether there is anything to publish since the last tick. REQUIRES: mutex is held.
+  // Returns true if anything has changed since the last tick. REQUIRES: mutex is held.
   virtual bool has_news() const = 0;
   // Returns the estimated processor time of the next tick. REQUIRES: mutex is held.
   virtual absl::Duration ExpectedCost() const { return tick_cost; }
@@ -174,7 +176,7 @@ struct LiveEntry {
     const std::lock_guard lock(newest_mutex_);
     newest_ = std::move(newest);
   }
-  // The run of its id, as in PublishedJob.
+  // Returns the run, as in PublishedJob.
   std::uint64_t run() const { return static_cast<std::uint64_t>(absl::ToUnixNanos(began_at)); }
 
   const std::string id;
@@ -186,9 +188,9 @@ struct LiveEntry {
   EntryMutex mutex;  // guards all below
   Running ticked;    // becomes the newest when its record is durable
   Shares::Holding holding;
-  store::LogKey key = store::NewLogKey();  // of the log
-  std::shared_ptr<Journal::Log> log;       // null without a data directory and after the end
-  Journal::Mark mark;                      // of the last record
+  store::LogKey key = store::NewLogKey();
+  std::shared_ptr<Journal::Log> log;  // null if there is no data directory, and after the end
+  Journal::Mark mark;                 // mark of the last record
   absl::Time ticked_at = absl::InfinitePast();
   absl::Duration tick_cost;  // processor time of the last tick
 
@@ -203,18 +205,18 @@ class LiveTable {
   LiveTable(const LiveTable&) = delete;
   LiveTable& operator=(const LiveTable&) = delete;
 
-  // Ticks the running entries that have news since pace.interval_min, or were not ticked for
-  // pace.interval, and returns the new snapshots. Blocks until they are durable. A later call
-  // returns snapshots that a failing disk delayed, and heavy snapshots after they are computed.
-  // Skips entries with a long holder of their lock. REQUIRES: one caller at a time.
+  // Ticks the running entries that are due by TickPace, and returns the new snapshots. Blocks
+  // until they are durable. A later call returns snapshots that a failing disk delayed, and heavy
+  // snapshots after they are computed. Skips entries whose lock has a long holder. REQUIRES: one
+  // caller at a time.
   virtual std::vector<PublishedJob> TickDue(absl::Time now);
 
-  // Removes an ended entry. OK without effect if the entry is unknown, or if `run_uid` is not empty
-  // and differs. FailedPrecondition while it runs.
+  // Removes an ended entry. Returns OK without effect if the entry is unknown, or if `run_uid` is
+  // not empty and differs. Fails with FailedPrecondition while the entry runs.
   absl::Status Forget(const std::string& id, const std::string& run_uid);
 
-  // Returns the last published snapshots, both null if the id is unknown. Does not wait for an
-  // estimate.
+  // Returns the newest published snapshot and its remaining stages, both null if the ID is
+  // unknown. Does not wait for an estimate.
   LiveEntry::Running GetRunning(const std::string& id) const;
   std::shared_ptr<const Snapshot> Newest(const std::string& id) const {
     return GetRunning(id).snapshot;
@@ -228,7 +230,7 @@ class LiveTable {
  protected:
   struct Kind {
     const char* noun;         // its plural names the limit
-    std::size_t max;          // tracked entries
+    std::size_t max;          // limit of tracked entries
     Resource place;           // resource of a running entry
     const char* advice = "";  // for a caller that tries to remove a running entry
   };
@@ -242,11 +244,11 @@ class LiveTable {
     Journal::Mark mark;
   };
   // Makes the next snapshot of a running entry, and its record. REQUIRES: the lock of the entry is
-  // not held, here and in the next one; one caller at a time for an entry.
+  // not held, here and in OnPublished(); one caller at a time for each entry.
   virtual Ticked Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) = 0;
-  // Called after its snapshot was published.
+  // Called after the entry's snapshot has been published.
   virtual void OnPublished(const std::shared_ptr<LiveEntry>& /*entry*/) {}
-  // Runs `work` on the thread for heavy work. REQUIRES: there is one.
+  // Runs `work` on the thread for heavy work, which must exist.
   void AddHeavy(transport::TurnQueue::Work work);
   // Blocks until all heavy work is done. Destructors must call it.
   void AwaitHeavy();
@@ -256,15 +258,16 @@ class LiveTable {
   std::shared_ptr<LiveEntry> Find(const std::string& id) const;
   // Returns all entries, the newest first.
   std::vector<std::shared_ptr<LiveEntry>> All() const;
-  // Enters `entry` under its id. Returns null, or the entry that another thread inserted first.
-  // Replaces `before`, an ended run of that id, if it is not null. ResourceExhausted: table size,
-  // share_percent. AlreadyExists: another kind of entry has the id. REQUIRES: entry.mutex is held.
+  // Enters `entry` under its ID. Replaces `before`, an ended run of that ID, if it is not null.
+  // Returns null, or the entry that another thread inserted first. Fails with ResourceExhausted
+  // (table size or share_percent), or with AlreadyExists if another kind of entry has the ID.
+  // REQUIRES: entry.mutex is held.
   absl::StatusOr<std::shared_ptr<LiveEntry>> Enter(
       const std::shared_ptr<LiveEntry>& entry, const std::shared_ptr<LiveEntry>& before = nullptr);
   // Enters a restored entry. `may_forget` is true if its end is durable. REQUIRES: called in the
-  // order of their starts, before any other call.
+  // order of the entries' starts, before any other call.
   void Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log_bytes, bool may_forget);
-  // Evicts the oldest ended entry of the reporter. Returns false if all run.
+  // Evicts the oldest ended entry of the reporter. Returns false if all its entries run.
   bool MakeRoomOf(const std::string& reporter);
 
   // Appends a record. Later snapshots of the entry are published after it is durable. REQUIRES:
@@ -281,7 +284,8 @@ class LiveTable {
   static Ticked TickedOf(const std::shared_ptr<LiveEntry>& entry) {
     return {entry, entry->ticked, entry->mark};
   }
-  // Adds a snapshot to the next Publish(). REQUIRES: the caller of TickDue(), here and below.
+  // Adds a snapshot to the next Publish(). REQUIRES: called by the caller of TickDue(), here and
+  // below.
   void PublishLater(Ticked ticked) { unpublished_.push_back(std::move(ticked)); }
   // Publishes the snapshots whose ticks are durable.
   std::vector<PublishedJob> Publish();
@@ -311,16 +315,16 @@ class LiveTable {
   std::vector<Ticked> unpublished_;
   absl::Time heavy_again_at_ = absl::InfinitePast();
 
-  std::mutex heavy_mutex_;                 // guards the next five
+  std::mutex heavy_mutex_;                 // guards the members up to heavy_cost_
   std::condition_variable heavy_changed_;  // signals finished work
   std::size_t heavy_works_ = 0;            // unfinished works
-  std::shared_ptr<LiveEntry> heavy_;       // whose estimate runs or was not collected yet
-  std::optional<Ticked> heavy_done_;       // the finished estimate of heavy_
-  absl::Duration heavy_cost_;              // its processor time
+  std::shared_ptr<LiveEntry> heavy_;  // the entry whose estimate runs or has not been collected
+  std::optional<Ticked> heavy_done_;  // the finished estimate of heavy_
+  absl::Duration heavy_cost_;         // processor time of heavy_done_
 
   mutable std::mutex mutex_;                                              // guards all below
-  absl::flat_hash_map<std::string, std::shared_ptr<LiveEntry>> entries_;  // by id
-  EvictionOrder kept_;  // ended entries whose end was published, by reporter
+  absl::flat_hash_map<std::string, std::shared_ptr<LiveEntry>> entries_;  // by ID
+  EvictionOrder kept_;  // ended entries whose end has been published, by reporter
   std::uint64_t entered_ = 0;
 };
 

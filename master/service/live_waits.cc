@@ -65,7 +65,7 @@ namespace {
 
 constexpr absl::Duration kAdvanceEvery = absl::Seconds(1);
 constexpr absl::Duration kPruneEvery = absl::Seconds(30);
-// The part of the remaining space that one job may take after the inbox is full.
+// After the inbox is full, one job may take 1 / kJobShare of the remaining space.
 constexpr std::size_t kJobShare = 8;
 
 }  // namespace
@@ -154,6 +154,21 @@ std::optional<Explanation> LiveWaits::Ask(const std::string& job_id,
   return waits_.Ask(job_id, question);
 }
 
+void LiveWaits::AddContention(waits::ContentionSums& sums) {
+  std::vector<std::string> job_ids;
+  {
+    const std::lock_guard lock(mutex_);
+    DrainInbox();
+    job_ids = waits_.jobs();
+  }
+  const std::string& only = sums.question().job_id;
+  for (const std::string& job_id : job_ids) {
+    if (!only.empty() && job_id != only) continue;
+    const std::lock_guard lock(mutex_);
+    waits_.AddContention(job_id, sums);
+  }
+}
+
 std::vector<waits::LossesTo> LiveWaits::Losses(const std::string& job_id,
                                                const std::set<waits::QueryName>& to,
                                                std::size_t most,
@@ -171,11 +186,12 @@ std::vector<waits::CostOf> LiveWaits::Costs(const std::string& job_id,
 
 namespace {
 
-// Chosen by hand: about a second of processor time, and as many open files as a master can spare.
+// Limits of the logs that are read for one answer. Chosen by hand; reading takes about a second of
+// processor time, and a master can spare this many open files.
 constexpr std::uint64_t kPastBytesMax = std::uint64_t{256} << 20;
 constexpr std::size_t kPastLogsMax = 100;
 constexpr absl::Duration kPastAdvanceEvery = absl::Seconds(1);
-// Reports about tasks that ran at the end of the job arrive within this time.
+// Time after the end of a job within which reports about its last tasks arrive.
 constexpr absl::Duration kPastSettled = absl::Seconds(5);
 
 // Reads the events and past runs of one log in order.

@@ -1,8 +1,8 @@
 // The waits of all jobs of a master (waits::ClusterWaits), fed by the threads that receive events.
 //
-// Threads that report never wait for threads that query: events gather in an inbox, which a thread
-// that may block empties. When the inbox is full, jobs with many events in it must wait, and others
-// need not. Thread-safe. Stored in memory only: waits before the start of the master are unknown.
+// Threads that report never wait for threads that query. Events gather in an inbox, which a thread
+// that may block empties. If the inbox is full, only jobs with many events in it must wait.
+// Thread-safe. Stored in memory only, so waits before the start of the master are unknown.
 #pragma once
 
 #include <atomic>
@@ -19,8 +19,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "master/waits/cluster_contention.h"
 #include "master/waits/cluster_waits.h"
 #include "master/waits/own_causes.h"
+#include "tidemark/contention.h"
 #include "tidemark/event.h"
 #include "tidemark/explanation.h"
 #include "tidemark/past_run.h"
@@ -28,7 +30,7 @@
 
 namespace tidemark::service {
 
-// Returns the part of an event that is about waits, or nullopt if it has none. Keeps only the
+// Returns the part of an event that concerns waits, or nullopt if no part does. Keeps only the
 // longest key group, since all together are large. Pure.
 std::optional<Event> EventOfWaits(const Event& event);
 
@@ -48,31 +50,34 @@ class LiveWaits {
 
   // Adds an accepted event, in order within its source, without duplicates. O(1).
   void Observe(const Event& event);
-  // Returns whether another event of the job should be accepted. If not, calls `when_room` once, on
-  // any thread, when that may have changed.
+  // Returns true if another event of the job should be accepted. If not, calls `when_room` once,
+  // on any thread, when that may have changed.
   bool HasRoomFor(const std::string& job_id, const std::function<void()>& when_room);
 
-  // Sets the input sizes of past runs of a job that was observed. O(their stages).
+  // Sets the input sizes of past runs of an observed job. O(stages of `runs`).
   void SetPastRuns(const std::string& job_id, std::span<const PastRun> runs);
 
-  // Folds the inbox at most once a second, and drops jobs for which `is_known` returns false: no
-  // reader can query them.
+  // Applies the events in the inbox, at most once a second. Drops jobs for which `is_known`
+  // returns false, since no reader can query them.
   void Advance(absl::Time now, const std::function<bool(const std::string& job_id)>& is_known);
 
   // Returns nullopt if the job has sent no event.
   std::optional<Explanation> Ask(const std::string& job_id, const ExplainQuestion& question);
 
-  // As ClusterWaits::Losses().
+  // Adds all jobs, or the one of the question, to `sums`. Holds the lock for one job at a time.
+  void AddContention(waits::ContentionSums& sums);
+
+  // See ClusterWaits::Losses().
   std::vector<waits::LossesTo> Losses(const std::string& job_id,
                                       const std::set<waits::QueryName>& to, std::size_t most,
                                       const std::optional<absl::Duration>& last);
-  // As ClusterWaits::Costs().
+  // See ClusterWaits::Costs().
   std::vector<waits::CostOf> Costs(const std::string& job_id, const std::set<waits::QueryName>& to,
                                    std::size_t most, const std::optional<absl::Duration>& last);
 
  private:
-  // Chosen by hand: some tens of megabytes. Half of it triggers a drain. Jobs with few events may
-  // fill it to twice as many.
+  // Number of events in a full inbox, which takes some tens of megabytes. Chosen by hand. Half of
+  // it triggers a drain. Jobs with few events may fill the inbox to twice this size.
   static constexpr std::size_t kInboxMax = 100'000;
   // REQUIRES: mutex_ is held.
   void DrainInbox();
@@ -80,9 +85,11 @@ class LiveWaits {
 
   transport::TurnQueue* const aside_;
   std::atomic<std::size_t> inbox_size_ = 0;
-  std::mutex inbox_mutex_;  // guards the next five; taken after mutex_ where both are held
+  // guards the members up to earlier_inbox_; taken after mutex_ if both are held
+  std::mutex inbox_mutex_;
   std::vector<Event> inbox_;
-  absl::flat_hash_map<std::string, std::size_t> inbox_of_jobs_;  // number of these events by job id
+  // number of events in inbox_ by job ID
+  absl::flat_hash_map<std::string, std::size_t> inbox_of_jobs_;
   std::vector<std::function<void()>> when_room_;
   bool is_drain_scheduled_ = false;
   std::vector<std::pair<std::string, waits::PastInput>> earlier_inbox_;  // by job
@@ -107,7 +114,7 @@ struct PastWaits {
   bool is_partial = false;  // a log was damaged, or was left out because of its size
 };
 
-// Reads at most 256 MiB and 100 logs. Errors: the job's own log is larger or cannot be read.
+// Reads at most 256 MiB and 100 logs. Fails if the job's own log is larger or cannot be read.
 // O(bytes of the logs).
 absl::StatusOr<PastWaits> ReadPastWaits(const LogsOfRun& logs);
 

@@ -36,7 +36,9 @@
 #include "master/service/workflow_table.h"
 #include "master/store/disk.h"
 #include "master/store/job_history.h"
+#include "master/waits/cluster_contention.h"
 #include "text/duration_text.h"
+#include "tidemark/contention.h"
 #include "transport/listen_address.h"
 
 namespace tidemark {
@@ -48,6 +50,10 @@ using service::JobTable;
 using service::PublishedJob;
 
 constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
+// The contention metrics cover kContentionTime and are updated every kContentionEvery. Chosen by
+// hand; alerts need minutes, and the sums of a full master take tenths of a second.
+constexpr absl::Duration kContentionTime = absl::Minutes(5);
+constexpr absl::Duration kContentionEvery = absl::Seconds(30);
 
 constexpr const char* kIngestServiceName = "tidemark.v1.IngestService";
 constexpr const char* kServices[] = {kIngestServiceName, "tidemark.v1.JobService",
@@ -76,7 +82,7 @@ const char* NameOf(JobState state) {
 }
 
 // Keepalive pings close the streams of hosts that lost power, which would otherwise never end.
-// Chosen by hand: two pings a minute cost little, and no healthy network is silent for a minute.
+// Chosen by hand; two pings a minute cost little, and no healthy network is silent for a minute.
 constexpr int kKeepaliveIntervalMillis = 30'000;
 constexpr int kKeepaliveTimeoutMillis = 30'000;
 // Shortest accepted interval of clients' pings. Clients ping every 30 s (cli/master_client.cc).
@@ -89,15 +95,15 @@ void EnableKeepalive(grpc::ServerBuilder& builder) {
                              kPingIntervalMinMillis);
 }
 
-// Returns true if clients must show a token or a certificate. The permissions of a unix socket's
-// file protect it instead.
+// Returns true if clients must show a token or a certificate. A unix socket is protected by the
+// permissions of its file instead.
 bool HasUnauthenticated(const MasterOptions& options) {
   return !options.listen_address.starts_with("unix:") &&
          !(options.tokens_file.empty() && options.tls.client_ca_file.empty());
 }
 
 service::ConnectionLimits ConnectionsOf(const MasterOptions& options) {
-  // For libraries, listeners and the journal's syncs, in addition to the logs of jobs.
+  // Descriptors for libraries, listeners and the journal's syncs, in addition to the logs of jobs.
   constexpr std::size_t kOther = 64;
   constexpr std::size_t kMany = std::size_t{1} << 20;
   rlimit limit{};
@@ -119,13 +125,13 @@ void LimitUnauthenticated(const MasterOptions& options, grpc::ServerBuilder& bui
   builder.AddChannelArgument(GRPC_ARG_TCP_MAX_READ_CHUNK_SIZE, kReadAtOnceBytes);
 }
 
-// Returns a name that differs after every start.
+// Returns a random name, which differs after every start.
 std::string InstanceName() {
   std::random_device random;
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-// By the names in rejections.
+// Returns the limits by their names in rejections.
 std::map<std::string, std::uint64_t> LimitsOf(const MasterOptions& options) {
   return {{"jobs", options.jobs_max},
           {"workflows", options.workflows_max},
@@ -156,7 +162,7 @@ service::ShareOptions SharesOf(const MasterOptions& options) {
                                                           : options.state_bytes_max};
 }
 
-// Returns an empty function without rules.
+// Returns an empty function if there are no rules.
 std::function<std::optional<absl::Time>(const std::string& name, absl::Time now)> DeadlinesOf(
     const MasterOptions& options) {
   if (options.deadlines.empty()) return nullptr;
@@ -222,7 +228,7 @@ class CallbackWatcher final : public service::JobWatcher {
     on_snapshot_(*job.newest);
     const std::lock_guard lock(mutex_);
     caller_ = {};
-    if (job.newest->is_final) stopped_ = true;  // later snapshots are of another run
+    if (job.newest->is_final) stopped_ = true;  // later snapshots belong to another run
     returned_.notify_all();
   }
   void Close() override {}
@@ -269,8 +275,8 @@ class UnknownCalls final : public grpc::CallbackGenericService {
   grpc::ServerGenericBidiReactor* CreateReactor(
       grpc::GenericCallbackServerContext* context) override {
     return new Refusal(fmt::format(
-        "this master, of Tidemark {}, has no method {}; use a client of the same version", version_,
-        context->method()));
+        "this master runs Tidemark {}, which has no method {}; use a client of the same version",
+        version_, context->method()));
   }
 
  private:
@@ -372,6 +378,7 @@ class Master::Impl {
   }
   void TickUntilStopped();
   void Tick();
+  void UpdateContention();
   void RefreshTokens();
   void SetServing(bool serving);
 
@@ -386,7 +393,7 @@ class Master::Impl {
   service::Gate gate_;
   service::Deliveries deliveries_;
   std::shared_ptr<JobHub> hub_;  // subscriptions may outlive the master
-  // for work that neither ticks nor calls wait for.
+  // For work for which neither ticks nor calls wait.
   transport::TurnQueue aside_{1, transport::kNice};
   service::LiveWaits waits_{{}, &aside_};
   JobTable jobs_;
@@ -404,6 +411,7 @@ class Master::Impl {
   std::uint64_t ticks_ = 0;
   bool journal_ok_ = true;  // as last reported; used by the thread that ticks
   absl::Time tokens_checked_at_ = absl::InfinitePast();  // used by the thread that ticks
+  absl::Time contention_at_ = absl::InfinitePast();      // used by the thread of aside_
   std::thread ticker_;
 };
 
@@ -450,10 +458,11 @@ void Master::Impl::ReportJournal() {
   if (!draining_) {
     server_->GetHealthCheckService()->SetServingStatus(kIngestServiceName, status.ok());
   }
-  Notice(status.ok() ? "journal writable again"
-                     : fmt::format("journal not writable; until it is, events are not acknowledged "
-                                   "and no snapshots are made: {}",
-                                   std::string(status.message())));
+  Notice(status.ok()
+             ? "journal writable again"
+             : fmt::format("cannot write the journal: {}; the master acknowledges no events "
+                           "and publishes no snapshots until it can",
+                           std::string(status.message())));
 }
 
 absl::Status Master::Impl::Start() {
@@ -474,7 +483,7 @@ absl::Status Master::Impl::Start() {
   builder.RegisterService(&job_service_);
   builder.RegisterCallbackGenericService(&unknown_calls_);
   server_ = builder.BuildAndStart();
-  if (server_ == nullptr) return absl::UnavailableError("the gRPC server does not start");
+  if (server_ == nullptr) return absl::UnavailableError("cannot start the gRPC server");
   acceptor_.Serve();
   SetServing(true);
   ticker_ = std::thread([this] { TickUntilStopped(); });
@@ -484,7 +493,7 @@ absl::Status Master::Impl::Start() {
 void Master::Impl::SetServing(bool serving) {
   if (server_ == nullptr) return;
   grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
-  health.SetServingStatus(serving);  // of the whole server
+  health.SetServingStatus(serving);  // status of the whole server
   for (const char* service : kServices) health.SetServingStatus(service, serving);
 }
 
@@ -525,15 +534,27 @@ void Master::Impl::Tick() {
     }
     metrics_.snapshots_published.fetch_add(1, std::memory_order_relaxed);
   }
-  // May take long, or wait for a long answer.
+  // This may take long, or wait for a long answer.
   constexpr const char* kWaits = "waits";
   if (!aside_.IsBusy(kWaits)) {
     aside_.Add(kWaits, [this] {
       waits_.Advance(clock_.Now(),
                      [this](const std::string& job_id) { return hub_->Find(job_id).ok(); });
+      UpdateContention();
     });
   }
   hub_->EndRound();
+}
+
+void Master::Impl::UpdateContention() {
+  const absl::Time now = clock_.Now();
+  if (now < contention_at_ + kContentionEvery) return;
+  contention_at_ = now;
+  const ContentionQuestion question = {.last = kContentionTime, .rows_max = kWaitReasonCount};
+  waits::ContentionSums sums(
+      question, [](const std::string&) { return true; }, /*wants_graph=*/false);
+  waits_.AddContention(sums);
+  metrics_.SetContention(std::move(sums).Finish());
 }
 
 void Master::Impl::TickUntilStopped() {
@@ -614,11 +635,11 @@ absl::Status Validate(const MasterOptions& options) {
   }
   if (options.journal_commit_interval < absl::ZeroDuration() ||
       options.journal_commit_interval > absl::Seconds(10)) {
-    return absl::InvalidArgumentError("journal_commit_interval: must be within 0 and 10 s");
+    return absl::InvalidArgumentError("journal_commit_interval: must be from 0 to 10 s");
   }
   if (options.jobs_max == 0) return absl::InvalidArgumentError("jobs_max: must be at least 1");
   if (options.share_percent == 0 || options.share_percent > 100) {
-    return absl::InvalidArgumentError("share_percent: must be within 1 and 100");
+    return absl::InvalidArgumentError("share_percent: must be from 1 to 100");
   }
   if (options.workflows_max == 0 || options.workflow_jobs_max == 0) {
     return absl::InvalidArgumentError("workflows_max, workflow_jobs_max: must be at least 1");

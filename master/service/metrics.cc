@@ -35,7 +35,34 @@ LatencyCounts LatencyHistogram::Read() const {
   return latencies;
 }
 
+void Metrics::SetContention(const ClusterContention& contention) {
+  std::array<double, kContentionKindCount> largest{};
+  PerWaitReason<double> by_resource;
+  for (const ContentionList& list : contention.lists) {
+    for (const ContentionRow& row : list.rows) {
+      if (row.cause && row.cause->jobs == 0) continue;  // processes that no task reported
+      const double seconds = row.seconds ? row.seconds->value : 0;
+      double& most = largest[static_cast<std::size_t>(list.kind)];
+      most = std::max(most, seconds);
+      if (list.kind == ContentionKind::kResources) by_resource[*row.resource] = seconds;
+    }
+  }
+  const auto largest_of = [&](ContentionKind kind) {
+    return largest[static_cast<std::size_t>(kind)];
+  };
+  for (const WaitReason reason : kWaitReasons) {
+    contention_seconds[static_cast<std::size_t>(reason)].store(by_resource[reason]);
+  }
+  contention_of_cause_seconds.store(largest_of(ContentionKind::kCausingQueries));
+  contention_of_query_seconds.store(largest_of(ContentionKind::kDelayedQueries));
+  contention_of_host_seconds.store(largest_of(ContentionKind::kHosts));
+}
+
 MasterStats Metrics::Read() const {
+  PerWaitReason<double> contention;
+  for (const WaitReason reason : kWaitReasons) {
+    contention[reason] = contention_seconds[static_cast<std::size_t>(reason)].load();
+  }
   return {.events = events.load(),
           .event_bytes = event_bytes.load(),
           .events_refused = events_refused.load(),
@@ -51,6 +78,10 @@ MasterStats Metrics::Read() const {
           .connections_waiting = connections_waiting.load(),
           .ingest_streams = NotNegative(ingest_streams.load()),
           .unanswered_events = NotNegative(unanswered_events.load()),
+          .contention_seconds = contention,
+          .contention_of_cause_seconds = contention_of_cause_seconds.load(),
+          .contention_of_query_seconds = contention_of_query_seconds.load(),
+          .contention_of_host_seconds = contention_of_host_seconds.load(),
           .tick = tick.Read(),
           .estimate = estimate.Read(),
           .workflow_estimate = workflow_estimate.Read(),

@@ -1,6 +1,6 @@
 // The counters behind MasterStats.
 //
-// Thread-safe: each counter is atomic, so a reading may differ by a few events between two of them.
+// Thread-safe. Each counter is atomic, so two counters of one reading may differ by a few events.
 #pragma once
 
 #include <array>
@@ -9,7 +9,9 @@
 #include <cstdint>
 
 #include "absl/time/time.h"
+#include "tidemark/contention.h"
 #include "tidemark/master_stats.h"
+#include "tidemark/wait_reason.h"
 
 namespace tidemark::service {
 
@@ -42,6 +44,10 @@ struct Metrics {
   std::atomic<std::size_t> connections_waiting{0};
   std::atomic<std::int64_t> ingest_streams{0};
   std::atomic<std::int64_t> unanswered_events{0};
+  std::array<std::atomic<double>, kWaitReasonCount> contention_seconds{};
+  std::atomic<double> contention_of_cause_seconds{0};
+  std::atomic<double> contention_of_query_seconds{0};
+  std::atomic<double> contention_of_host_seconds{0};
   LatencyHistogram tick;
   LatencyHistogram estimate;
   LatencyHistogram workflow_estimate;
@@ -49,6 +55,8 @@ struct Metrics {
 
   // Reads all values but the number of watchers.
   MasterStats Read() const;
+  // Replaces the values of contention.
+  void SetContention(const ClusterContention& contention);
 };
 
 // Returns the processor time of the calling thread.

@@ -33,9 +33,9 @@ std::uint64_t Capped(std::uint64_t amount) { return std::min(amount, kCountedMax
 const char* ReasonOf(Resource resource) {
   switch (resource) {
     case Resource::kJobs:
-      return "this token or host has too many running jobs for the free places";
+      return "this token or host has too many running jobs for the remaining capacity";
     case Resource::kWorkflows:
-      return "this token or host has too many running workflows for the free places";
+      return "this token or host has too many running workflows for the remaining capacity";
     case Resource::kDiskBytes:
       return "the event logs of this token or host take too large a share of the free disk space";
     case Resource::kStateBytes:
@@ -81,7 +81,7 @@ bool Shares::Allows(const Account& account, Resource resource, std::uint64_t amo
   if (options_.percent >= 100 || slack >= 16) return true;
   const std::uint64_t wanted = Capped(account.taken[Index(resource)]) + Capped(amount);
   if (IsBytes(resource) && wanted <= options_.bytes_min) return true;
-  // A small share of few slots would otherwise be zero.
+  // Without this rule, a small share of few slots would be zero.
   if (!IsBytes(resource) && wanted <= 1) return Left(resource) >= amount;
   const std::uint64_t counted = wanted - wanted / 16 * slack;
   return counted * (100 - options_.percent) <= Capped(Left(resource)) * options_.percent;
@@ -127,7 +127,7 @@ struct MemoryFiles {
 constexpr MemoryFiles kVersion1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"};
 constexpr MemoryFiles kVersion2 = {"/sys/fs/cgroup", "memory.max"};
 
-// Returns nullopt for "max", which means unlimited in version 2, and for 0, with which no process
+// Returns nullopt for "max", which means unlimited in version 2, and for 0, under which no process
 // could run.
 std::optional<std::uint64_t> ParseLimit(const std::optional<std::string>& text) {
   std::uint64_t bytes = 0;
@@ -143,8 +143,9 @@ std::optional<std::uint64_t> Smaller(std::optional<std::uint64_t> a,
   return std::min(*a, *b);
 }
 
-// Returns the smallest limit of the cgroup at this path and of its parents. A path outside of a
-// container, or one that does not exist in it, counts as the root, which is the container's own.
+// Returns the smallest limit of the cgroup at this path and of its parents. A path outside of the
+// container, or one that does not exist in it, counts as the root, which is the container's own
+// cgroup.
 std::optional<std::uint64_t> LimitAlong(std::string cgroup, const MemoryFiles& files,
                                         const ReadFile& read) {
   if (!cgroup.starts_with('/') || cgroup.starts_with("/..")) cgroup.clear();
@@ -192,7 +193,7 @@ std::size_t HalfOfTheMemoryBytes() {
   };
   const auto memory = Smaller(HostMemoryBytes(), CgroupMemoryLimitBytes(read));
   if (!memory) return std::numeric_limits<std::size_t>::max();
-  // A limit of one byte counts.
+  // Half of one byte must not become 0.
   return static_cast<std::size_t>(std::max<std::uint64_t>(*memory / 2, 1));
 }
 

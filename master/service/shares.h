@@ -1,11 +1,11 @@
-// Limits how much of the common resources one reporter may use: slots for running jobs and
-// workflows, the disk under the logs, the memory of the jobs.
+// Limits the use of common resources by one reporter: slots for running jobs and workflows, the
+// disk under the logs, and the memory of the jobs.
 //
 // A reporter is the account of a job or workflow: the name space of the token that opened it
-// (name_space.h), or a host without tokens. With a share of 80 %, a reporter gets no more after its
-// use exceeds four times the free amount. One greedy reporter leaves a fifth free and two leave a
-// ninth, so there is always space for the next. A single reporter that uses less is never limited
-// (docs/internals/adr/0023).
+// (name_space.h) or, if there are no tokens, a host. With a share of 80 %, a reporter gets no more
+// once its use exceeds four times the free amount. One greedy reporter leaves a fifth free and two
+// leave a ninth, so there is always space for the next. A single reporter that uses less is never
+// limited (docs/internals/adr/0023).
 //
 // Thread-safe. Two concurrent calls may both get the last free amount. O(1).
 #pragma once
@@ -59,8 +59,8 @@ class Shares {
     Holding& operator=(Holding&& other) noexcept;
     ~Holding();
 
-    // Takes an amount, or nothing: ResourceExhausted names the resource. `slack`: how far it may
-    // exceed the share, in sixteenths; 16 means without limit.
+    // Takes the whole amount or nothing. Fails with ResourceExhausted, which names the resource.
+    // `slack` is how far the use may exceed the share, in sixteenths; 16 means no limit.
     absl::Status Reserve(Resource resource, std::uint64_t amount, unsigned slack = 0);
     // Sets the held amount, even beyond the share.
     void Hold(Resource resource, std::uint64_t amount);
@@ -84,29 +84,29 @@ class Shares {
   void SetFree(Resource resource, std::uint64_t amount);
 
  private:
-  // Returns whether taken + amount <= percent / (100 - percent) * free.
+  // Returns true if taken + amount <= percent / (100 - percent) * free.
   bool Allows(const Account& account, Resource resource, std::uint64_t amount,
               unsigned slack) const;
   std::uint64_t Left(Resource resource) const;
 
   const ShareOptions options_;
   Account all_;
-  std::array<std::atomic<std::uint64_t>, kResources> limits_;  // of all reporters together
+  std::array<std::atomic<std::uint64_t>, kResources> limits_;  // limits for all reporters together
   std::mutex mutex_;                                           // guards all below
   absl::flat_hash_map<std::string, std::weak_ptr<Account>> accounts_;
-  std::size_t pruned_at_ = 64;  // accounts
+  std::size_t pruned_at_ = 64;  // number of accounts at which unused ones are removed
 };
 
 // Returns the contents of a file, or nullopt if it cannot be read.
 using ReadFile = std::function<std::optional<std::string>(const std::string& path)>;
 
-// Returns the smallest memory limit of the cgroups of this process and their parents, of version 1
-// or 2 below /sys/fs/cgroup, or nullopt if none is known. Pure, except for `read`. Source:
-// cgroups(7), /proc/[pid]/cgroup.
+// Returns the smallest memory limit of the cgroups of this process and their parents, or nullopt
+// if none is known. Supports versions 1 and 2 below /sys/fs/cgroup. Pure, except for `read`.
+// Source: cgroups(7), /proc/[pid]/cgroup.
 std::optional<std::uint64_t> CgroupMemoryLimitBytes(const ReadFile& read);
 
-// Returns half of the host's memory, or of the cgroup limit if it is smaller; the largest number if
-// neither is known. Reads files. Thread-safe.
+// Returns half of the host's memory, or of the cgroup limit if that is smaller. Returns the
+// largest number if neither is known. Reads files. Thread-safe.
 std::size_t HalfOfTheMemoryBytes();
 
 }  // namespace tidemark::service

@@ -118,7 +118,8 @@ absl::StatusOr<std::unique_ptr<Tokens>> Tokens::Load(const std::string& file) {
 }
 
 absl::Status Tokens::Read() {
-  // Read before the contents, so that a change in between is detected the next time.
+  // Read the version before the contents, so that a change in between is detected by the next
+  // check.
   const std::size_t file_version = transport::FileVersion(file_);
   absl::StatusOr<std::string> text = transport::ReadSmallFile(file_);
   if (absl::Status secret = transport::CheckSecretFile(file_); text.ok() && !secret.ok()) {
@@ -164,7 +165,7 @@ absl::Status Caller::CheckToken() const {
         "`authorization: Bearer TOKEN`");
   }
   if (!tokens_.table()->Contains(*token_)) {
-    return absl::UnauthenticatedError("this master does not know the token");
+    return absl::UnauthenticatedError("this master rejects the token");
   }
   return absl::OkStatus();
 }

@@ -53,7 +53,7 @@ std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
   return {store::WorkflowLogPath(data_dir(), id)};
 }
 
-// If several workflows follow the job, returns the first.
+// Returns the workflow that follows the job. If several do, returns the first.
 std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
   const std::lock_guard lock(followers_mutex_);
   const auto of_job = followers_.find(job_id);
@@ -80,7 +80,7 @@ void WorkflowTable::AppendNewFacts(Entry& entry) const {
   AppendRecord(entry, record);
 }
 
-// Returns an error while the journal cannot write: later records would not become durable.
+// Returns an error while the journal cannot write, since later records would not become durable.
 absl::Status WorkflowTable::CheckJournal() const {
   const absl::Status status = journal().status();
   return status.ok() || data_dir().empty() ? absl::OkStatus() : JournalFails(status);
@@ -141,8 +141,8 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const Plan& plan, const Send
     }
     if (!entry->live.WasSubmittedAs(plan)) {
       return absl::AlreadyExistsError(
-          fmt::format("workflow {} was submitted before with other jobs or options; submit this "
-                      "one under another id",
+          fmt::format("workflow {} was submitted before with different jobs or options; submit "
+                      "this plan under another id",
                       plan.id));
     }
   }
@@ -252,7 +252,7 @@ void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
   }
 }
 
-// Loads the past runs of its jobs, once for each, and the measured node.
+// Loads the past runs of the workflow's jobs, once for each job, and the measured node.
 void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
   std::vector<std::size_t> unknown;
@@ -350,8 +350,8 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
     for (const std::string& job_id : entry->live.attached_jobs()) ObserveNewest(*entry, job_id);
     const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
     if (estimates) LoadHistory(*entry);
-    // The snapshot of the last tick. Later changes of its jobs are known after their ticks, when it
-    // is due again.
+    // Remakes the snapshot of the last tick. Later changes of the jobs are known after their
+    // ticks, when the workflow is due again.
     PublishLater(MakeSnapshot(entry, newest->at, estimates));
   }
   Publish();
@@ -380,7 +380,7 @@ absl::StatusOr<dag::LiveWorkflow> WorkflowTable::MakeHypothetical(const Plan& pl
                                                                   absl::Time now) const {
   if (absl::Status ok = dag::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
     return ok;
-  // No job of a hypothetical workflow has begun, even if a job of that id runs.
+  // No job of a hypothetical workflow has begun, even if a job of that ID runs.
   Entry asked(dag::LiveWorkflow(plan, now, options_.live), now, {.name_space = name_space},
               shares());
   LoadHistory(asked);

@@ -1,4 +1,4 @@
-// All workflows of a master: each has a LiveWorkflow and a log. live_table.h describes the rules
+// All workflows of a master. Each has a LiveWorkflow and a log. live_table.h describes the rules
 // that jobs and workflows share.
 //
 // Thread-safe, as live_table.h defines. The lock of a workflow is never held during an estimate.
@@ -32,15 +32,14 @@ namespace tidemark::service {
 struct WorkflowTableOptions {
   dag::LiveWorkflowOptions live;
   std::size_t jobs_per_workflow_max = 1000;
-  std::size_t workflows_max =
-      1000;  // JobTableOptions::shares limits the running ones of a reporter
-  // Returns the deadline of a workflow of that name that is submitted now without one. May be
-  // empty.
+  std::size_t workflows_max = 1000;  // limit of tracked workflows
+  // Returns the deadline of a workflow named `name` that is submitted at `now` and states none.
+  // May be empty.
   std::function<std::optional<absl::Time>(const std::string& name, absl::Time now)> deadline_of;
-  // Returns profiles of past runs for jobs of a name that `job` may use, the newest first. Called
-  // on any thread; may be empty.
+  // Returns profiles of past runs of jobs named `name` that `job` may use, the newest first.
+  // Called on any thread; may be empty.
   std::function<std::vector<JobProfile>(const std::string& name, const store::Reported& job)> runs;
-  // Returns past runs of applications of stages in the same way.
+  // Returns past runs, in the same way, of applications that consist of stages.
   std::function<dag::StageRuns(const std::string& name, const store::Reported& job)> stage_runs;
   // Returns the measured capacity of a node. Called on any thread; may be empty.
   std::function<std::optional<ResourceProfile>()> node;
@@ -55,37 +54,39 @@ class WorkflowTable final : public LiveTable {
   WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics = nullptr);
   ~WorkflowTable() override;
 
-  // Restores the workflows of data_dir and makes the next snapshot of each at the instant of its
-  // last one, so that no sequence number is published twice. Silence is counted from `now`.
-  // REQUIRES: jobs were recovered, and no plan was submitted yet.
+  // Restores the workflows of data_dir. Makes the next snapshot of each at the instant of its last
+  // one, so that no sequence number is published twice. Silence is counted from `now`. REQUIRES:
+  // the jobs have been recovered, and no plan has been submitted.
   absl::StatusOr<Recovery> Recover(absl::Time now);
 
   // Submit(), Attach() and Update() return the position in the journal that must be durable before
   // the caller gets an answer. They do not wait for it.
   //
-  // Errors: see CheckWorkflow(). AlreadyExists: another workflow of that id. ResourceExhausted:
-  // workflows, share_percent. Unavailable: the journal fails, and the call had no effect.
+  // Fails as CheckWorkflow() does, and with AlreadyExists if another workflow has the ID. Fails
+  // with ResourceExhausted over workflows_max or share_percent. Fails with Unavailable, without
+  // effect, if the journal fails.
   absl::StatusOr<Journal::Mark> Submit(const Plan& plan, const Sender& sender, absl::Time now);
-  // Errors: see LiveWorkflow::Attach(). NotFound: unknown workflow. Unavailable: as above.
+  // Fails as LiveWorkflow::Attach() does, with NotFound for an unknown workflow, and with
+  // Unavailable as Submit() does.
   absl::StatusOr<Journal::Mark> Attach(const std::string& workflow_id, const std::string& job_name,
                                        const std::string& job_id, absl::Time now);
 
-  // Errors: see LiveWorkflow::Update(). NotFound, Unavailable: as above.
+  // Fails as LiveWorkflow::Update() does, and with NotFound and Unavailable as Attach() does.
   absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id, const PlanChange& change,
                                        absl::Time now);
 
-  // Notifies the workflows of a job about its new published snapshot, which is not null.
+  // Passes a published snapshot of a job, which is not null, to the workflows of the job.
   // O(workflows of the job).
   void Observe(const std::shared_ptr<const Snapshot>& job);
 
-  // Return a submitted workflow or a plan, with past runs, for estimates. `name_space`: ids that
-  // the caller may read.
+  // Return a submitted workflow or a plan, with past runs, for estimates. `name_space` holds the
+  // IDs that the caller may read.
   absl::StatusOr<dag::LiveWorkflow> Copy(const std::string& workflow_id) const;
   absl::StatusOr<dag::LiveWorkflow> MakeHypothetical(const Plan& plan,
                                                      const std::string& name_space,
                                                      absl::Time now) const;
 
-  // Number of jobs whose snapshots running workflows need.
+  // Returns the number of jobs whose snapshots running workflows need.
   std::size_t followed_jobs() const;
 
  private:
@@ -108,8 +109,8 @@ class WorkflowTable final : public LiveTable {
   std::string WorkflowOf(const std::string& job_id) const;
   absl::Status CheckJournal() const;
   absl::StatusOr<std::shared_ptr<Entry>> Open(Plan plan, const Sender& sender, absl::Time now);
-  // Changes a workflow and appends a record of the change, if any. `observed_job`: a job that it
-  // may have ignored before, or empty.
+  // Changes a workflow and appends a record of the change, if any. `observed_job` is a job that
+  // the workflow may have ignored before, or empty.
   absl::StatusOr<Journal::Mark> Change(
       const std::string& workflow_id, const std::string& observed_job,
       absl::FunctionRef<absl::StatusOr<bool>(dag::LiveWorkflow&)> change,
@@ -127,8 +128,8 @@ class WorkflowTable final : public LiveTable {
   Ticked MakeSnapshot(const std::shared_ptr<Entry>& entry, absl::Time now, bool estimates);
   // REQUIRES: entry.mutex is held, here and below.
   void AppendRecord(Entry& entry, const std::string& record) const;
-  // Appends the facts since the last tick. They decide which attachments and changes are valid,
-  // also when the log is read again.
+  // Appends the facts since the last tick. The facts decide which attachments and changes are
+  // valid, even when the log is read again.
   void AppendNewFacts(Entry& entry) const;
 
   const WorkflowTableOptions options_;
@@ -137,7 +138,7 @@ class WorkflowTable final : public LiveTable {
   // Guards all below, and Entry::followed. Taken under the lock of a job or of an entry (Tick()
   // reads the workflow of a job), never together with a table's lock.
   mutable std::mutex followers_mutex_;
-  absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job id
+  absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job ID
 };
 
 }  // namespace tidemark::service

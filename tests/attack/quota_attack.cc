@@ -4,18 +4,18 @@
 // quota_attack TIDEMARK [--seconds N] [--latency-ms N] [--no-goals] [ATTACK...]
 //
 // Prints a line of JSON for each attack (default: all). The exit code is 1 if a goal is missed. The
-// goals: other clients keep their rights, and 99 of 100 of their acknowledgements and responses
-// arrive within 100 ms, or N.
+// goals are that other clients keep their rights and that 99 of 100 of their acknowledgements and
+// responses arrive within 100 ms, or N.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/mount.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,10 +27,10 @@
 
 #include "absl/time/clock.h"
 #include "bench/service/master_process.h"
-#include "proto/wire/encode_event.h"
+#include "bench/service/scratch.h"
 #include "proto/wire/plan_codec.h"
 #include "tests/facts/events.h"
-#include "tests/service/secret_file.h"
+#include "tests/wire/encode_request.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
@@ -107,7 +107,7 @@ double P99(std::vector<double>& values) {
   return values[values.size() * 99 / 100 - (values.size() >= 100 ? 1 : 0)];
 }
 
-// Reports on a job and reads it until it is destroyed.
+// Reports on a job and watches it until it is destroyed.
 class GoodJob {
  public:
   explicit GoodJob(const std::string& address)
@@ -115,7 +115,8 @@ class GoodJob {
         asks_([this, address](const std::stop_token& stop) { Ask(address, stop); }) {
     while (!begun_) absl::SleepFor(absl::Milliseconds(1));
   }
-  // Ends the job and returns latencies in milliseconds, or a thousand seconds if it was not served.
+  // Ends the job. Returns latencies in milliseconds, or a thousand seconds if the job was not
+  // served.
   std::pair<double, double> AckAndAnswerP99() {
     reports_ = {};
     asks_ = {};
@@ -215,29 +216,37 @@ Outcome OpenAndClose(const Arena& arena) {
           kept == 51};
 }
 
-// Sends events of about half a megabyte on eight streams.
-Outcome ManyBytes(const Arena& arena) {
-  std::atomic<std::size_t> taken = 0;
-  std::atomic<std::size_t> refused = 0;
-  const absl::Time end = absl::Now() + arena.lasts;
+// Repeats a call on each of eight threads for this time. Returns how many calls succeeded and how
+// many failed.
+std::pair<std::size_t, std::size_t> FromEightThreads(
+    absl::Duration lasts, const std::function<std::function<bool()>(int thread)>& make_call) {
+  std::atomic<std::size_t> succeeded = 0;
+  std::atomic<std::size_t> failed = 0;
+  const absl::Time end = absl::Now() + lasts;
   {
-    std::vector<std::jthread> writers;
+    std::vector<std::jthread> threads;
     for (int n = 0; n < 8; ++n) {
-      writers.emplace_back([&, n] {
-        Agent evil(arena.address, kEvil);
-        Source source("app-master", fmt::format("evil-{}", n));
-        evil.Tell(source.At(0, Opened(1, 1)));
-        std::vector<GroupPoint> points;
-        for (std::uint64_t i = 1; i <= 40'000; ++i) {
-          points.push_back(test::Point(i * 1'000'003, 1000));
-        }
-        while (absl::Now() < end) {
-          const Event event = source.At(1, test::Reduced(test::R(0), test::At(1), points));
-          ++(evil.Tell(event) ? taken : refused);
-        }
+      threads.emplace_back([&, n] {
+        const std::function<bool()> call = make_call(n);
+        while (absl::Now() < end) ++(call() ? succeeded : failed);
       });
     }
   }
+  return {succeeded, failed};
+}
+
+// Sends events of about half a megabyte on eight streams.
+Outcome ManyBytes(const Arena& arena) {
+  const auto [taken, refused] = FromEightThreads(arena.lasts, [&](int n) -> std::function<bool()> {
+    const auto evil = std::make_shared<Agent>(arena.address, kEvil);
+    const auto source = std::make_shared<Source>("app-master", fmt::format("evil-{}", n));
+    evil->Tell(source->At(0, Opened(1, 1)));
+    std::vector<GroupPoint> points;
+    for (std::uint64_t i = 1; i <= 40'000; ++i) points.push_back(test::Point(i * 1'000'003, 1000));
+    return [evil, source, points] {
+      return evil->Tell(source->At(1, test::Reduced(test::R(0), test::At(1), points)));
+    };
+  });
   std::error_code error;
   const auto space = std::filesystem::space(arena.directory, error);
   Agent good(arena.address, kGood);
@@ -248,27 +257,19 @@ Outcome ManyBytes(const Arena& arena) {
 }
 
 Outcome ManyLists(const Arena& arena) {
-  std::atomic<std::size_t> answered = 0;
-  std::atomic<std::size_t> refused = 0;
   {
     Agent evil(arena.address, kEvil);
     for (int i = 0; i < 500; ++i) Open(evil, fmt::format("evil-{}", i));
   }
-  const absl::Time end = absl::Now() + arena.lasts;
-  {
-    std::vector<std::jthread> askers;
-    for (int n = 0; n < 8; ++n) {
-      askers.emplace_back([&] {
-        const auto stub = v1::JobService::NewStub(NewChannel(arena.address));
-        v1::ListJobsRequest request;
-        request.set_page_size(100);
-        while (absl::Now() < end) {
-          v1::ListJobsResponse response;
-          ++(stub->ListJobs(ContextOf(kEvil).get(), request, &response).ok() ? answered : refused);
-        }
-      });
-    }
-  }
+  v1::ListJobsRequest request;
+  request.set_page_size(100);
+  const auto [answered, refused] = FromEightThreads(arena.lasts, [&](int) {
+    const std::shared_ptr stub = v1::JobService::NewStub(NewChannel(arena.address));
+    return [stub, request] {
+      v1::ListJobsResponse response;
+      return stub->ListJobs(ContextOf(kEvil).get(), request, &response).ok();
+    };
+  });
   return {fmt::format("\"answered\": {}, \"refused\": {}", answered, refused)};
 }
 
@@ -279,9 +280,6 @@ Outcome HugeEstimates(const Arena& arena) {
                          .map_task_count = 10'000'000,
                          .reduce_task_count = 10'000'000});
   }
-  std::atomic<std::size_t> answered = 0;
-  std::atomic<std::size_t> refused = 0;
-  const absl::Time end = absl::Now() + arena.lasts;
   const auto submitted = v1::JobService::NewStub(NewChannel(arena.address));
   for (int i = 0; i < 5; ++i) {
     v1::SubmitJobRequest request;
@@ -290,29 +288,23 @@ Outcome HugeEstimates(const Arena& arena) {
     v1::SubmitJobResponse response;
     submitted->SubmitJob(ContextOf(kEvil).get(), request, &response);
   }
-  {
-    std::vector<std::jthread> askers;
-    for (int n = 0; n < 8; ++n) {
-      askers.emplace_back([&] {
-        const auto stub = v1::JobService::NewStub(NewChannel(arena.address));
-        v1::EstimateJobRequest request;
-        wire::EncodePlan(plan, *request.mutable_plan());
-        while (absl::Now() < end) {
-          v1::EstimateJobResponse response;
-          ++(stub->EstimateJob(ContextOf(kEvil).get(), request, &response).ok() ? answered
-                                                                                : refused);
-        }
-      });
-    }
-  }
+  v1::EstimateJobRequest request;
+  wire::EncodePlan(plan, *request.mutable_plan());
+  const auto [answered, refused] = FromEightThreads(arena.lasts, [&](int) {
+    const std::shared_ptr stub = v1::JobService::NewStub(NewChannel(arena.address));
+    return [stub, request] {
+      v1::EstimateJobResponse response;
+      return stub->EstimateJob(ContextOf(kEvil).get(), request, &response).ok();
+    };
+  });
   return {fmt::format("\"answered\": {}, \"refused\": {}", answered, refused)};
 }
 
 struct Attack {
   const char* name;
   Outcome (*run)(const Arena& arena);
-  std::size_t
-      disk_mb;  // size of the disk for the data, if it can be mounted; 0 for the host's disk
+  // Size of a mounted disk for the data, or 0 for the host's disk.
+  std::size_t disk_mb;
 };
 constexpr Attack kAttacks[] = {{"many_jobs", ManyJobs, 0},
                                {"open_and_close", OpenAndClose, 0},
@@ -322,18 +314,20 @@ constexpr Attack kAttacks[] = {{"many_jobs", ManyJobs, 0},
 
 // Returns true if the goals were met.
 bool Run(const Attack& attack, Arena arena) {
-  std::string pattern = std::filesystem::temp_directory_path() / "tidemark-attack-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) return false;
-  arena.directory = pattern;
+  const bench::ScratchDirectory scratch;
+  arena.directory = scratch.path();
   const std::string options = fmt::format("size={}m", attack.disk_mb);
   const bool is_mounted = attack.disk_mb > 0 &&
                           mount("tmpfs", arena.directory.c_str(), "tmpfs", 0, options.c_str()) == 0;
-  test::WriteSecret(arena.directory + "/tokens", kTokens);
+  const std::string tokens = arena.directory + "/tokens";
+  std::ofstream(tokens) << kTokens;
+  using std::filesystem::perms;
+  std::filesystem::permissions(tokens, perms::owner_read | perms::owner_write);
   bool met = false;
   {
     auto master = MasterProcess::Start(
         {arena.program, "serve", "--listen", "127.0.0.1:0", "--data-dir", arena.directory + "/data",
-         "--set", "tokens=" + arena.directory + "/tokens", "log.level=error"},
+         "--set", "tokens=" + tokens, "log.level=error"},
         absl::Seconds(60));
     if (!master.ok()) {
       fmt::print(stderr, "{}\n", master.status().ToString());
@@ -355,8 +349,6 @@ bool Run(const Attack& attack, Arena arena) {
     std::fflush(stdout);
   }
   if (is_mounted) umount2(arena.directory.c_str(), MNT_DETACH);
-  std::error_code ignored;
-  std::filesystem::remove_all(arena.directory, ignored);
   return met;
 }
 

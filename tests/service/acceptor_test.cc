@@ -1,10 +1,9 @@
-// A real master, real clients and bare sockets on this host. Waits are for conditions, with a
-// deadline that only a failure reaches.
+// Tests a real master with real clients and bare sockets on this host. Waits are for conditions,
+// with a deadline that only a failure reaches.
 #include "master/service/acceptor.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -16,7 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "tests/scratch_directory.h"
 #include "tests/service/eventually.h"
 #include "tests/transport/certificates.h"
@@ -76,8 +74,8 @@ class AcceptorTest : public ::testing::Test {
   std::unique_ptr<Master> master_;
 };
 
-// The clients outnumber the places of unauthenticated connections: all are served only if each
-// authenticates.
+// Checks that all clients are served. They outnumber the places of unauthenticated connections, so
+// each must authenticate.
 void ExpectThatManyBecomeKnown(const std::vector<std::shared_ptr<grpc::Channel>>& channels,
                                const Master& master, auto ask) {
   for (const auto& channel : channels) EXPECT_EQ(ask(channel), grpc::StatusCode::NOT_FOUND);
@@ -100,7 +98,7 @@ TEST_F(AcceptorTest, AuthenticatesClientsWithATokenAtAnyAddress) {
 
 TEST_F(AcceptorTest, ALocalNameAndAUnixSocketAreServed) {
   Start("localhost:0", false);
-  // By its number, since the name resolver of gRPC's clients leaks.
+  // Connects by address, since the name resolver of gRPC's clients leaks.
   EXPECT_EQ(Ask(Connect("127.0.0.1:" + port()), ""), grpc::StatusCode::NOT_FOUND);
   const std::string address = "unix:" + (directory_ / "socket");
   for (int restart = 0; restart < 2; ++restart) {
@@ -126,7 +124,7 @@ TEST_F(AcceptorTest, CutsAClientThatGuessesTokensButNoOtherOfItsHost) {
   EXPECT_EQ(Ask(Connect(master_->address()), kToken), grpc::StatusCode::NOT_FOUND);
 }
 
-// Connections that send nothing.
+// Holds open connections that send nothing.
 class IdleConnections {
  public:
   IdleConnections(const std::string& port, int count) {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -197,7 +196,7 @@ TEST_F(ConnectionTableTest, ResetsThePlacesOfAHostWhenItsLineEnds) {
   EXPECT_THAT(Admitted(), SizeIs(2));
 }
 
-// The longest line of any host is cut; two hosts cannot exclude a third.
+// The longest queue of any host is cut. Two hosts cannot exclude a third.
 TEST_F(ConnectionTableTest, CutsTheLongestLineInFavourOfAShorterOne) {
   std::vector<ConnectionId> evil;
   for (int i = 0; i < 20; ++i) {

@@ -63,7 +63,7 @@ TEST(HideContendingQueries, AddsTheBoundsOfHiddenQueriesIfAllAreKnown) {
   EXPECT_EQ(explanation.queries[0].culprits[1].seconds_lower, 1);
 }
 
-// It is unknown whether a removed job may be read.
+// The master does not know whether the caller may read a removed job.
 TEST(HideContendingQueries, CountsRemovedJobsAmongTheHiddenOnes) {
   Explanation explanation = {.job_id = "mine", .queries = {{.query = ""}}};
   explanation.queries[0].culprits = {Of("", 3)};

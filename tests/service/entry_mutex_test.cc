@@ -64,7 +64,7 @@ TEST(EntryMutex, WaitsForAShortHolder) {
   EXPECT_TRUE(taken.get());
 }
 
-// A thread sleeps while a short holder has the lock, and a long holder gets the lock first.
+// A thread sleeps while a short holder has the lock. A long holder gets the lock first.
 TEST(EntryMutex, ALongHolderWakesSleepingCallers) {
   EntryMutex mutex;
   for (int round = 0; round < 200; ++round) {

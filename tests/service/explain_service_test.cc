@@ -1,11 +1,10 @@
-// A real master and real clients on this host. Waits are for conditions, with a deadline that only
-// a failure reaches.
+// Tests a real master with real clients on this host. Waits are for conditions, with a deadline
+// that only a failure reaches.
 #include "master/service/explain_service.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -15,8 +14,7 @@
 #include <thread>
 
 #include "absl/time/clock.h"
-#include "tests/service/secret_file.h"
-#include "tidemark/master.h"
+#include "tests/service/live_master.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 
 namespace tidemark {
@@ -24,38 +22,29 @@ namespace {
 
 using Status = grpc::StatusCode;
 
-constexpr std::chrono::seconds kDeadline(60);
+using test::kCallDeadline;
+using test::NewContext;
 
-class ExplainServiceTest : public ::testing::Test {
+constexpr const char* kTeam = "a-token-of-one-team";
+constexpr const char* kOperator = "a-token-of-an-operator";
+
+class ExplainServiceTest : public test::LiveMaster {
  protected:
   void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "tidemark-explain-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    options_.tick_interval = absl::Milliseconds(20);
-    options_.tick_interval_min = absl::Milliseconds(10);
-    options_.tokens_file = directory_ + "/tokens";
-    options_.data_dir = directory_ + "/data";
+    options_.tokens_file = directory_.Write("tokens",
+                                            "reader mine   a-token-of-one-team\n"
+                                            "reader *      a-token-of-an-operator\n"
+                                            "agent  *      a-token-of-all-agents\n");
+    options_.data_dir = directory_ / "data";
     std::filesystem::create_directory(options_.data_dir);
-    test::WriteSecret(options_.tokens_file,
-                      "reader mine   a-token-of-one-team\n"
-                      "reader *      a-token-of-an-operator\n"
-                      "agent  *      a-token-of-all-agents\n");
     StartMaster();
   }
   void StartMaster() {
-    auto master = Master::Start(options_);
-    ASSERT_TRUE(master.ok()) << master.status();
-    master_ = *std::move(master);
-    stub_ = v1::ExplainService::NewStub(
-        grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials()));
-  }
-  void TearDown() override {
-    master_.reset();
-    std::filesystem::remove_all(directory_);
+    LiveMaster::Start();
+    stub_ = v1::ExplainService::NewStub(channel_);
   }
 
-  void Tell(const std::string& job, EventBody body) {
+  void Report(const std::string& job, EventBody body) {
     const absl::Status taken = master_->Report({.job_id = job,
                                                 .source_id = "driver",
                                                 .sequence = ++sequence_[job],
@@ -65,93 +54,109 @@ class ExplainServiceTest : public ::testing::Test {
   }
   // Starts the first of `tasks` tasks of the job on node-1, where it has one slot.
   void Start(const std::string& job, std::uint32_t tasks = 1) {
-    Tell(job, JobOpened{.name = job});
-    Tell(job, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1});
-    Tell(job, StageOpened{.stage = 5, .task_count = tasks, .opened_at = absl::Now()});
+    Report(job, JobOpened{.name = job});
+    Report(job, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1});
+    Report(job, StageOpened{.stage = 5, .task_count = tasks, .opened_at = absl::Now()});
     Change(job, 0, AttemptState::kStarted);
   }
   void Change(const std::string& job, std::uint32_t task, AttemptState state) {
-    Tell(job, AttemptChanged{.attempt = {.stage = 5, .index = task},
-                             .state = state,
-                             .at = absl::Now(),
-                             .executor = 0});
+    Report(job, AttemptChanged{.attempt = {.stage = 5, .index = task},
+                               .state = state,
+                               .at = absl::Now(),
+                               .executor = 0});
   }
   // Reports the computing and waiting time of the task so far.
   void Heartbeat(const std::string& job, double computed, double waited, std::uint32_t task = 0) {
     TaskHeartbeat heartbeat{.attempt = {.stage = 5, .index = task}};
     heartbeat.time.cpu = absl::Seconds(computed);
     heartbeat.time.waits[WaitReason::kProcessor] = absl::Seconds(waited);
-    Tell(job, heartbeat);
+    Report(job, heartbeat);
   }
 
-  static void Prepare(const std::string& token, grpc::ClientContext& context) {
-    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
-    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
-  }
-  grpc::Status Explain(const std::string& job, const std::string& token,
-                       v1::ExplainJobResponse& response) {
-    grpc::ClientContext context;
-    Prepare(token, context);
+  // Calls Explain() and stores the response in response_.
+  grpc::Status Explain(const std::string& job, const std::string& token) {
     v1::ExplainJobRequest request;
     request.mutable_question()->set_job_id(job);
-    return stub_->ExplainJob(&context, request, &response);
+    return stub_->ExplainJob(NewContext(token).get(), request, &response_);
   }
-  // Lets both tasks compute half of the time and wait for the rest, until the first is reported to
-  // wait because of the other.
-  void ShareUntilBlamed(v1::ExplainJobResponse& response) {
-    const auto began = std::chrono::steady_clock::now();
-    while (CulpritIn(response, "theirs") == nullptr &&
-           std::chrono::steady_clock::now() < began + kDeadline) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-      const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - began;
-      Heartbeat("mine", ran.count() / 2, ran.count() / 2);
-      Heartbeat("theirs", ran.count() / 2, ran.count() / 2);
-      ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-    }
-    ASSERT_NE(CulpritIn(response, "theirs"), nullptr);
+  grpc::Status Contend(const std::string& token, const v1::ContentionQuestion& question,
+                       v1::ExplainClusterResponse& response) {
+    v1::ExplainClusterRequest request;
+    *request.mutable_question() = question;
+    return stub_->ExplainCluster(NewContext(token).get(), request, &response);
   }
-  // Returns an entry of the first query, or null.
-  static const v1::Culprit* CulpritIn(const v1::ExplainJobResponse& response,
-                                      const std::string& job) {
-    if (response.explanation().queries_size() == 0) return nullptr;
-    for (const v1::Culprit& culprit : response.explanation().queries(0).culprits()) {
+  // Starts a watch, whose context outlives it.
+  auto Watch(const std::string& job, const std::string& token) {
+    v1::WatchExplanationRequest request;
+    request.mutable_question()->set_job_id(job);
+    watch_ = NewContext(token);
+    return stub_->WatchExplanation(watch_.get(), request);
+  }
+  static void ExpectSavedTimeInBounds(const v1::Culprit& named) {
+    EXPECT_GT(named.sooner_seconds(), 0);
+    EXPECT_GE(named.sooner_seconds_lower(), 0);
+    EXPECT_LE(named.sooner_seconds_lower(), named.sooner_seconds());
+    EXPECT_LE(named.sooner_seconds(), named.sooner_seconds_upper());
+  }
+  // Returns an entry of the first query of response_, or null.
+  const v1::Culprit* CulpritOf(const std::string& job) const {
+    if (response_.explanation().queries_size() == 0) return nullptr;
+    for (const v1::Culprit& culprit : response_.explanation().queries(0).culprits()) {
       if (culprit.job_id() == job) return &culprit;
     }
     return nullptr;
   }
 
-  MasterOptions options_;
-  std::string directory_;
   std::map<std::string, std::uint64_t> sequence_;
-  std::unique_ptr<Master> master_;
   std::unique_ptr<v1::ExplainService::Stub> stub_;
+  std::unique_ptr<grpc::ClientContext> watch_;
+  v1::ExplainJobResponse response_;
 };
 
-// A task waits for half of the time because of another.
-TEST_F(ExplainServiceTest, NamesTheJobThatUsedTheProcessorOnlyToItsReaders) {
-  Start("mine");
-  Start("theirs");
-  v1::ExplainJobResponse response;
-  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
-  const v1::Culprit& named = response.explanation().queries(0).culprits(0);
+// Two jobs whose tasks each compute half of the time and wait for the rest. response_ reports that
+// the first waits because of the other.
+class SharedProcessorTest : public ExplainServiceTest {
+ protected:
+  void SetUp() override {
+    ExplainServiceTest::SetUp();
+    Start("mine");
+    Start("theirs");
+    const auto began = std::chrono::steady_clock::now();
+    while (CulpritOf("theirs") == nullptr &&
+           std::chrono::steady_clock::now() < began + kCallDeadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      const std::chrono::duration<double> ran = std::chrono::steady_clock::now() - began;
+      Heartbeat("mine", ran.count() / 2, ran.count() / 2);
+      Heartbeat("theirs", ran.count() / 2, ran.count() / 2);
+      ASSERT_TRUE(Explain("mine", kOperator).ok());
+    }
+    ASSERT_NE(CulpritOf("theirs"), nullptr);
+  }
+
+  const absl::Time began_ = absl::Now();
+};
+
+// A task waits for half of the time because of another task.
+TEST_F(SharedProcessorTest, NamesTheJobThatUsedTheProcessorOnlyToItsReaders) {
+  const v1::Culprit& named = response_.explanation().queries(0).culprits(0);
   EXPECT_EQ(named.job_id(), "theirs");
   EXPECT_EQ(named.host(), "node-1");
   EXPECT_EQ(named.resource(), v1::WAITED_RESOURCE_PROCESSOR);
   EXPECT_GT(named.seconds(), 0);
 
-  ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
-  ASSERT_GT(response.explanation().queries_size(), 0);
-  ASSERT_GT(response.explanation().queries(0).culprits_size(), 0);
-  const v1::Culprit& hidden = response.explanation().queries(0).culprits(0);
+  ASSERT_TRUE(Explain("mine", kTeam).ok());
+  ASSERT_GT(response_.explanation().queries_size(), 0);
+  ASSERT_GT(response_.explanation().queries(0).culprits_size(), 0);
+  const v1::Culprit& hidden = response_.explanation().queries(0).culprits(0);
   EXPECT_EQ(hidden.job_id(), "");
   EXPECT_EQ(hidden.query(), "");
   EXPECT_EQ(hidden.jobs(), 1U);
   EXPECT_GT(hidden.seconds(), 0);
-  EXPECT_EQ(response.DebugString().find("theirs"), std::string::npos);
+  EXPECT_EQ(response_.DebugString().find("theirs"), std::string::npos);
 }
 
-// Its tasks of half a second follow one another, and each waits for half of the time because of the
-// other's task.
+// Tasks of half a second follow one another, and each waits for half of the time because of the
+// other job's task.
 TEST_F(ExplainServiceTest, EstimatesHowMuchSoonerARunningJobWouldEndWithoutTheOther) {
   Start("mine", 200);
   Start("theirs", 200);
@@ -159,10 +164,9 @@ TEST_F(ExplainServiceTest, EstimatesHowMuchSoonerARunningJobWouldEndWithoutTheOt
   const auto began = std::chrono::steady_clock::now();
   auto task_began = began;
   std::uint32_t task = 0;
-  v1::ExplainJobResponse response;
   const v1::Culprit* named = nullptr;
   while ((named == nullptr || !named->has_sooner_seconds()) &&
-         std::chrono::steady_clock::now() < began + kDeadline) {
+         std::chrono::steady_clock::now() < began + kCallDeadline) {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     const auto now = std::chrono::steady_clock::now();
     const double ran = Seconds(now - task_began).count();
@@ -173,45 +177,34 @@ TEST_F(ExplainServiceTest, EstimatesHowMuchSoonerARunningJobWouldEndWithoutTheOt
       Change("mine", ++task, AttemptState::kStarted);
       task_began = now;
     }
-    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-    named = CulpritIn(response, "theirs");
+    ASSERT_TRUE(Explain("mine", kOperator).ok());
+    named = CulpritOf("theirs");
   }
   ASSERT_NE(named, nullptr);
   ASSERT_TRUE(named->has_sooner_seconds());
-  EXPECT_FALSE(response.explanation().has_ended());
-  EXPECT_GT(named->sooner_seconds(), 0);
-  EXPECT_GE(named->sooner_seconds_lower(), 0);
-  EXPECT_LE(named->sooner_seconds_lower(), named->sooner_seconds());
-  EXPECT_LE(named->sooner_seconds(), named->sooner_seconds_upper());
+  EXPECT_FALSE(response_.explanation().has_ended());
+  ExpectSavedTimeInBounds(*named);
   const auto job = master_->GetJob("mine");
   ASSERT_TRUE(job.ok() && job->estimate.remaining && job->estimate.remaining->upper);
-  // A tick may occur between both.
+  // A tick may occur between the two answers.
   EXPECT_LE(named->sooner_seconds_upper(),
             2 * absl::ToDoubleSeconds(*job->estimate.remaining->upper));
 }
 
-TEST_F(ExplainServiceTest, ComputesHowMuchSoonerAnEndedJobWouldHaveEndedWithoutTheOther) {
-  const absl::Time began = absl::Now();
-  Start("mine");
-  Start("theirs");
-  v1::ExplainJobResponse response;
-  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
-  EXPECT_FALSE(response.explanation().has_ended());
-  Tell("mine", JobClosed{});
-  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-  const double lasted = absl::ToDoubleSeconds(absl::Now() - began);
-  EXPECT_TRUE(response.explanation().has_ended());
-  const v1::Culprit* const named = CulpritIn(response, "theirs");
+TEST_F(SharedProcessorTest, ComputesHowMuchSoonerAnEndedJobWouldHaveEndedWithoutTheOther) {
+  EXPECT_FALSE(response_.explanation().has_ended());
+  Report("mine", JobClosed{});
+  ASSERT_TRUE(Explain("mine", kOperator).ok());
+  const double lasted = absl::ToDoubleSeconds(absl::Now() - began_);
+  EXPECT_TRUE(response_.explanation().has_ended());
+  const v1::Culprit* const named = CulpritOf("theirs");
   ASSERT_NE(named, nullptr);
-  EXPECT_GT(named->sooner_seconds(), 0);
-  EXPECT_GE(named->sooner_seconds_lower(), 0);
-  EXPECT_LE(named->sooner_seconds_lower(), named->sooner_seconds());
-  EXPECT_LE(named->sooner_seconds(), named->sooner_seconds_upper());
+  ExpectSavedTimeInBounds(*named);
   EXPECT_LE(named->sooner_seconds_upper(), lasted);
 
-  ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
-  ASSERT_GT(response.explanation().queries_size(), 0);
-  for (const v1::Culprit& hidden : response.explanation().queries(0).culprits()) {
+  ASSERT_TRUE(Explain("mine", kTeam).ok());
+  ASSERT_GT(response_.explanation().queries_size(), 0);
+  for (const v1::Culprit& hidden : response_.explanation().queries(0).culprits()) {
     EXPECT_FALSE(hidden.has_sooner_seconds());
   }
 }
@@ -219,33 +212,23 @@ TEST_F(ExplainServiceTest, ComputesHowMuchSoonerAnEndedJobWouldHaveEndedWithoutT
 TEST_F(ExplainServiceTest, RejectsUnauthorizedReadersAndInvalidQuestions) {
   Start("mine");
   Start("theirs");
-  v1::ExplainJobResponse response;
-  EXPECT_EQ(Explain("mine", "", response).error_code(), Status::UNAUTHENTICATED);
-  EXPECT_EQ(Explain("theirs", "a-token-of-one-team", response).error_code(),
-            Status::PERMISSION_DENIED);
-  EXPECT_EQ(Explain("", "a-token-of-an-operator", response).error_code(), Status::INVALID_ARGUMENT);
-  EXPECT_EQ(Explain("nobody", "a-token-of-an-operator", response).error_code(), Status::NOT_FOUND);
-  grpc::ClientContext context;
-  Prepare("a-token-of-one-team", context);
-  v1::WatchExplanationRequest request;
-  request.mutable_question()->set_job_id("theirs");
+  EXPECT_EQ(Explain("mine", "").error_code(), Status::UNAUTHENTICATED);
+  EXPECT_EQ(Explain("theirs", kTeam).error_code(), Status::PERMISSION_DENIED);
+  EXPECT_EQ(Explain("", kOperator).error_code(), Status::INVALID_ARGUMENT);
+  EXPECT_EQ(Explain("nobody", kOperator).error_code(), Status::NOT_FOUND);
   v1::WatchExplanationResponse watched;
-  const auto stream = stub_->WatchExplanation(&context, request);
+  const auto stream = Watch("theirs", kTeam);
   EXPECT_FALSE(stream->Read(&watched));
   EXPECT_EQ(stream->Finish().error_code(), Status::PERMISSION_DENIED);
 }
 
 TEST_F(ExplainServiceTest, AWatcherReceivesExplanationsUntilTheJobHasEnded) {
   Start("mine");
-  grpc::ClientContext context;
-  Prepare("a-token-of-an-operator", context);
-  v1::WatchExplanationRequest request;
-  request.mutable_question()->set_job_id("mine");
-  const auto stream = stub_->WatchExplanation(&context, request);
+  const auto stream = Watch("mine", kOperator);
   v1::WatchExplanationResponse response;
   ASSERT_TRUE(stream->Read(&response));
   Heartbeat("mine", 0, 0);
-  Tell("mine", JobClosed{});
+  Report("mine", JobClosed{});
   while (stream->Read(&response)) continue;
   EXPECT_TRUE(stream->Finish().ok());
   ASSERT_EQ(response.explanation().queries_size(), 1);
@@ -253,64 +236,57 @@ TEST_F(ExplainServiceTest, AWatcherReceivesExplanationsUntilTheJobHasEnded) {
   EXPECT_FALSE(response.explanation().is_partial());
 }
 
-// Waits are not stored on the disk: earlier ones are unknown, which is not zero.
+// Waits are not stored on disk. After a restart, earlier waits are unknown, which differs from
+// zero.
 TEST_F(ExplainServiceTest, ReportsAfterARestartThatEarlierWaitsAreUnknown) {
   Start("mine");
   Heartbeat("mine", 1, 5);
-  master_.reset();
   const absl::Time restarted = absl::Now();
   StartMaster();
-  v1::ExplainJobResponse response;
-  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-  EXPECT_TRUE(response.explanation().is_partial());
-  EXPECT_EQ(response.explanation().queries_size(), 0);
-  EXPECT_GE(response.explanation().since().seconds(), absl::ToUnixSeconds(restarted));
+  ASSERT_TRUE(Explain("mine", kOperator).ok());
+  EXPECT_TRUE(response_.explanation().is_partial());
+  EXPECT_EQ(response_.explanation().queries_size(), 0);
+  EXPECT_GE(response_.explanation().since().seconds(), absl::ToUnixSeconds(restarted));
 
-  Heartbeat("mine", 2, 6);  // of a task that started before
-  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-  EXPECT_TRUE(response.explanation().is_partial());
-  EXPECT_EQ(response.explanation().queries_size(), 0);
+  Heartbeat("mine", 2, 6);  // reports a task that started before
+  ASSERT_TRUE(Explain("mine", kOperator).ok());
+  EXPECT_TRUE(response_.explanation().is_partial());
+  EXPECT_EQ(response_.explanation().queries_size(), 0);
 }
 
-TEST_F(ExplainServiceTest, ExplainsAnEndedJobFromItsLogsAfterARestart) {
-  Start("mine");
-  Start("theirs");
-  v1::ExplainJobResponse response;
-  ASSERT_NO_FATAL_FAILURE(ShareUntilBlamed(response));
-  Tell("mine", JobClosed{});
+TEST_F(SharedProcessorTest, ExplainsAnEndedJobFromItsLogsAfterARestart) {
+  Report("mine", JobClosed{});
   Change("theirs", 0, AttemptState::kFinished);
-  ASSERT_TRUE(master_->WaitUntilFinal("mine", absl::FromChrono(kDeadline)).ok());
+  AwaitFinal("mine");
   const auto began = std::chrono::steady_clock::now();
   do {
-    ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
+    ASSERT_TRUE(Explain("mine", kOperator).ok());
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  } while (response.explanation().more_to_come() &&
-           std::chrono::steady_clock::now() < began + kDeadline);
-  const v1::Explanation before = response.explanation();
-  ASSERT_NE(CulpritIn(response, "theirs"), nullptr);
-  const double blamed = CulpritIn(response, "theirs")->seconds();
-  master_.reset();
+  } while (response_.explanation().more_to_come() &&
+           std::chrono::steady_clock::now() < began + kCallDeadline);
+  const v1::Explanation before = response_.explanation();
+  ASSERT_NE(CulpritOf("theirs"), nullptr);
+  const double blamed = CulpritOf("theirs")->seconds();
   StartMaster();
 
-  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-  const v1::Explanation& after = response.explanation();
+  ASSERT_TRUE(Explain("mine", kOperator).ok());
+  const v1::Explanation& after = response_.explanation();
   EXPECT_FALSE(after.is_partial());
   EXPECT_FALSE(after.more_to_come());
   EXPECT_TRUE(after.has_ended());
   EXPECT_EQ(after.queries_size(), before.queries_size());
-  const v1::Culprit* const named = CulpritIn(response, "theirs");
+  const v1::Culprit* const named = CulpritOf("theirs");
   ASSERT_NE(named, nullptr);
   EXPECT_NEAR(named->seconds(), blamed, 0.1 * blamed);
   EXPECT_TRUE(named->has_sooner_seconds());
   // A reader without the right to the other job still does not see its name.
-  ASSERT_TRUE(Explain("mine", "a-token-of-one-team", response).ok());
-  EXPECT_EQ(CulpritIn(response, "theirs"), nullptr);
+  ASSERT_TRUE(Explain("mine", kTeam).ok());
+  EXPECT_EQ(CulpritOf("theirs"), nullptr);
 }
 
-// Whichever task reports first: here one that began after the restart.
+// The first report after the restart is from a task that began after it.
 TEST_F(ExplainServiceTest, MarksAJobAsPartialAfterARestartEvenIfANewTaskReportsFirst) {
   Start("mine", 2);
-  master_.reset();
   StartMaster();
   const absl::Status taken =
       master_->Report({.job_id = "mine",
@@ -321,25 +297,23 @@ TEST_F(ExplainServiceTest, MarksAJobAsPartialAfterARestartEvenIfANewTaskReportsF
                                               .state = AttemptState::kStarted,
                                               .at = absl::Now()}});
   ASSERT_TRUE(taken.ok()) << taken;
-  v1::ExplainJobResponse response;
-  ASSERT_TRUE(Explain("mine", "a-token-of-an-operator", response).ok());
-  EXPECT_TRUE(response.explanation().is_partial());
+  ASSERT_TRUE(Explain("mine", kOperator).ok());
+  EXPECT_TRUE(response_.explanation().is_partial());
 }
 
-// This takes until the waits before its end are in the sums.
+// The master reports further waits until the sums contain all waits before the job's end.
 TEST_F(ExplainServiceTest, AnnouncesFurtherWaitsOfAnEndedJob) {
   Start("mine");
   Heartbeat("mine", 0, 0);
-  Tell("mine", JobClosed{});
+  Report("mine", JobClosed{});
   const auto began = std::chrono::steady_clock::now();
-  v1::ExplainJobResponse response;
   const auto wait_for = [&](bool more_to_come) {
     do {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      if (!Explain("mine", "a-token-of-an-operator", response).ok()) return false;
-    } while (response.explanation().more_to_come() != more_to_come &&
-             std::chrono::steady_clock::now() < began + kDeadline);
-    return response.explanation().more_to_come() == more_to_come;
+      if (!Explain("mine", kOperator).ok()) return false;
+    } while (response_.explanation().more_to_come() != more_to_come &&
+             std::chrono::steady_clock::now() < began + kCallDeadline);
+    return response_.explanation().more_to_come() == more_to_come;
   };
   EXPECT_TRUE(wait_for(true));
   EXPECT_TRUE(wait_for(false));
@@ -347,16 +321,106 @@ TEST_F(ExplainServiceTest, AnnouncesFurtherWaitsOfAnEndedJob) {
 
 TEST_F(ExplainServiceTest, EndsAWatchWithUnavailableAtShutdown) {
   Start("mine");
-  grpc::ClientContext context;
-  Prepare("a-token-of-an-operator", context);
-  v1::WatchExplanationRequest request;
-  request.mutable_question()->set_job_id("mine");
-  const auto stream = stub_->WatchExplanation(&context, request);
+  const auto stream = Watch("mine", kOperator);
   v1::WatchExplanationResponse response;
   ASSERT_TRUE(stream->Read(&response));
   master_->Shutdown(absl::Seconds(5));
   while (stream->Read(&response)) continue;
   EXPECT_EQ(stream->Finish().error_code(), Status::UNAVAILABLE);
+}
+
+// Each of the two jobs waits for half of the time because of the other one.
+TEST_F(SharedProcessorTest, ReportsTheContentionOfAllJobsAsFarAsTheCallerMayReadThem) {
+  const auto ask = [&](const std::string& token, const v1::ContentionQuestion& question,
+                       v1::ExplainClusterResponse& response) {
+    return Contend(token, question, response);
+  };
+  const auto causes_of = [](const v1::ExplainClusterResponse& response) {
+    std::multimap<std::string, std::uint32_t> causes;
+    for (const v1::ContentionList& list : response.contention().lists()) {
+      if (list.kind() != v1::CONTENTION_LIST_KIND_CAUSING_QUERIES) continue;
+      for (const v1::ContentionRow& row : list.rows()) {
+        causes.emplace(row.cause().job_id(), row.cause().jobs());
+      }
+    }
+    return causes;
+  };
+  using ::testing::Contains;
+  using ::testing::Key;
+  using ::testing::Not;
+  using ::testing::Pair;
+  v1::ExplainClusterResponse response;
+  ASSERT_TRUE(ask(kOperator, {}, response).ok());
+  EXPECT_THAT(causes_of(response), Contains(Pair("theirs", 1)));
+  EXPECT_EQ(response.contention().jobs(), 2U);
+  ASSERT_TRUE(ask(kTeam, {}, response).ok());
+  EXPECT_THAT(causes_of(response), Contains(Pair("", 1)));
+  EXPECT_THAT(causes_of(response), Not(Contains(Key("theirs"))));
+  EXPECT_EQ(response.contention().jobs(), 1U);
+  v1::ContentionQuestion of_theirs;
+  of_theirs.set_job_id("theirs");
+  ASSERT_TRUE(ask(kOperator, of_theirs, response).ok());
+  EXPECT_THAT(causes_of(response), Not(Contains(Key("theirs"))));
+  EXPECT_EQ(ask(kTeam, of_theirs, response).error_code(), Status::PERMISSION_DENIED);
+  EXPECT_EQ(ask("", {}, response).error_code(), Status::UNAUTHENTICATED);
+  of_theirs.set_job_id("nobody");
+  EXPECT_EQ(ask(kOperator, of_theirs, response).error_code(), Status::NOT_FOUND);
+  v1::ContentionQuestion invalid;
+  invalid.set_rows_max(101);
+  EXPECT_EQ(ask(kOperator, invalid, response).error_code(), Status::INVALID_ARGUMENT);
+}
+
+TEST_F(SharedProcessorTest, ReadsTheContentionOfAnEndedJobFromItsLogsAfterARestart) {
+  Report("mine", JobClosed{});
+  Change("theirs", 0, AttemptState::kFinished);
+  Report("theirs", JobClosed{});
+  AwaitFinal("mine");
+  AwaitFinal("theirs");
+  StartMaster();
+  v1::ContentionQuestion of_mine;
+  of_mine.set_job_id("mine");
+  v1::ExplainClusterResponse response;
+  ASSERT_TRUE(Contend(kOperator, of_mine, response).ok());
+  EXPECT_EQ(response.contention().jobs(), 1U);
+  const v1::ContentionRow* delayed = nullptr;
+  for (const v1::ContentionList& list : response.contention().lists()) {
+    const bool is_delayed = list.kind() == v1::CONTENTION_LIST_KIND_DELAYED_QUERIES;
+    if (is_delayed) delayed = &list.rows(0);
+  }
+  ASSERT_NE(delayed, nullptr);
+  EXPECT_EQ(delayed->delayed().job_id(), "mine");
+  EXPECT_GT(delayed->seconds().value(), 0);
+  // The question about all jobs reads no logs.
+  ASSERT_TRUE(Contend(kOperator, {}, response).ok());
+  EXPECT_EQ(response.contention().jobs(), 0U);
+  EXPECT_TRUE(response.contention().is_partial());
+}
+
+TEST_F(SharedProcessorTest, AQuestionAboutContentionNamesAQueryOrAHostWithoutTasks) {
+  v1::ContentionQuestion question;
+  question.set_job_id("mine");
+  question.set_query("sql/9");
+  v1::ExplainClusterResponse response;
+  const grpc::Status query = Contend(kOperator, question, response);
+  EXPECT_EQ(query.error_code(), Status::NOT_FOUND);
+  EXPECT_EQ(query.error_message(), "mine: query sql/9 ran no tasks");
+  question.clear_query();
+  question.set_host("node-3");
+  EXPECT_EQ(Contend(kOperator, question, response).error_message(),
+            "no task ran on host node-3; hosts: node-1");
+}
+
+// A hidden job cannot be found by its name.
+TEST_F(SharedProcessorTest, AQuestionAboutAHiddenCauseMatchesNone) {
+  const auto causes = [&](const std::string& token) {
+    v1::ExplainJobRequest request;
+    request.mutable_question()->set_job_id("mine");
+    request.mutable_question()->set_because_of("theirs");
+    EXPECT_TRUE(stub_->ExplainJob(NewContext(token).get(), request, &response_).ok());
+    return response_.explanation().queries(0).culprits_size();
+  };
+  EXPECT_EQ(causes(kOperator), 1);
+  EXPECT_EQ(causes(kTeam), 0);
 }
 
 }  // namespace

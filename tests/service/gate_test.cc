@@ -14,7 +14,7 @@ namespace {
 
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 
-// Returns the number of calls at one instant until one is rejected.
+// Returns the number of calls that are accepted at one instant before one is rejected.
 int Burst(CallPace& pace, const std::string& caller, absl::Time at) {
   int calls = 0;
   while (calls < 100'000 && pace.Enter(caller, at).ok()) ++calls;

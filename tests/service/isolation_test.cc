@@ -1,4 +1,4 @@
-// One job must not change a bit of another's snapshots.
+// Tests that one job does not change a bit of another's snapshots.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -58,7 +58,7 @@ ReduceProfile ProfileOf(std::vector<GroupPoint> points) {
   return profile;
 }
 
-// Sends events at full speed: invalid ones, new attempts and sources, large profiles.
+// Sends invalid events, new attempts and sources, and large profiles at full speed.
 void Flood(JobTable& table, const std::atomic<bool>& stop, const std::string& source_id) {
   Source source(source_id, "flood");
   table.Ingest(Encoded(source.At(0, Opened(10, 50))), At(0));

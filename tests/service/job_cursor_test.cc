@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <memory>
-#include <random>
-#include <string>
 
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"

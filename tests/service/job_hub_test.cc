@@ -41,31 +41,26 @@ std::vector<std::string> IdsOf(const std::vector<PublishedJob>& jobs) {
 
 bool Any(const Snapshot&) { return true; }
 
-TEST(JobHub, OffersAWatcherTheSnapshotsOfItsJobInOrder) {
+std::shared_ptr<Notes> Watching(JobHub& hub, const std::string& job_id, bool of_rounds = false) {
+  auto notes = std::make_shared<Notes>();
+  EXPECT_TRUE(hub.Subscribe(job_id, notes, of_rounds).ok());
+  return notes;
+}
+
+TEST(JobHub, OffersEveryWatcherTheSnapshotsOfItsJobInOrder) {
   JobHub hub("master", 10);
-  const auto notes = std::make_shared<Notes>();
-  EXPECT_TRUE(hub.Subscribe("a", notes, false).ok());
+  const auto one = Watching(hub, "a");
+  const auto two = Watching(hub, "a");
   hub.Publish(Of("a", 1));
   hub.Publish(Of("b", 7));
   hub.Publish(Of("a", 2));
-  EXPECT_THAT(notes->sequences, ElementsAre(1, 2));
-}
-
-TEST(JobHub, OffersEveryWatcherOfAJob) {
-  JobHub hub("master", 10);
-  const auto one = std::make_shared<Notes>();
-  const auto two = std::make_shared<Notes>();
-  EXPECT_TRUE(hub.Subscribe("a", one, false).ok());
-  EXPECT_TRUE(hub.Subscribe("a", two, false).ok());
-  hub.Publish(Of("a", 1));
-  EXPECT_THAT(one->sequences, ElementsAre(1));
-  EXPECT_THAT(two->sequences, ElementsAre(1));
+  EXPECT_THAT(one->sequences, ElementsAre(1, 2));
+  EXPECT_THAT(two->sequences, ElementsAre(1, 2));
 }
 
 TEST(JobHub, OffersNoSnapshotAfterUnsubscribe) {
   JobHub hub("master", 10);
-  const auto notes = std::make_shared<Notes>();
-  EXPECT_TRUE(hub.Subscribe("a", notes, false).ok());
+  const auto notes = Watching(hub, "a");
   hub.Unsubscribe("a", notes.get());
   hub.Publish(Of("a", 1));
   EXPECT_THAT(notes->sequences, IsEmpty());
@@ -83,20 +78,17 @@ TEST(JobHub, UnsubscribingFromAnUnwatchedJobIsHarmless) {
 
 TEST(JobHub, LimitsTheWatchersOfAllJobs) {
   JobHub hub("master", 2);
-  const auto notes = std::make_shared<Notes>();
-  EXPECT_TRUE(hub.Subscribe("a", notes, false).ok());
-  EXPECT_TRUE(hub.Subscribe("b", std::make_shared<Notes>(), false).ok());
+  const auto notes = Watching(hub, "a");
+  Watching(hub, "b");
   EXPECT_TRUE(absl::IsResourceExhausted(hub.Subscribe("c", std::make_shared<Notes>(), false)));
   hub.Unsubscribe("a", notes.get());
-  EXPECT_TRUE(hub.Subscribe("c", std::make_shared<Notes>(), false).ok());
+  Watching(hub, "c");
 }
 
 TEST(JobHub, ClosesEveryWatcherAndRejectsNewOnes) {
   JobHub hub("master", 10);
-  const auto one = std::make_shared<Notes>();
-  const auto two = std::make_shared<Notes>();
-  EXPECT_TRUE(hub.Subscribe("a", one, false).ok());
-  EXPECT_TRUE(hub.Subscribe("b", two, false).ok());
+  const auto one = Watching(hub, "a");
+  const auto two = Watching(hub, "b");
   hub.CloseAll();
   EXPECT_EQ(one->closed, 1);
   EXPECT_EQ(two->closed, 1);
@@ -133,7 +125,7 @@ TEST(JobHub, ListsTheNewestRunFirstAndContinuesAfterAPlace) {
   EXPECT_THAT(IdsOf(hub.List({}, Any, 2)), ElementsAre("b", "c"));
   hub.Remove("c");
   EXPECT_THAT(IdsOf(hub.List({2, "c"}, Any, 2)), ElementsAre("a"));
-  ASSERT_TRUE(hub.Enter(Of("a", 0, 4)).ok());  // another run of it
+  ASSERT_TRUE(hub.Enter(Of("a", 0, 4)).ok());  // another run of the job
   EXPECT_THAT(IdsOf(hub.List({}, Any, 9)), ElementsAre("a", "b"));
   EXPECT_THAT(IdsOf(hub.List(
                   {}, [](const Snapshot& job) { return job.job_id == "b"; }, 9)),
@@ -152,8 +144,7 @@ TEST(JobHub, AnIdBelongsToOneKindOfEntry) {
 
 TEST(JobHub, OffersSnapshotsOfRemovedRunsToWatchersWithoutStoringThem) {
   JobHub hub("master", 10);
-  const auto notes = std::make_shared<Notes>();
-  EXPECT_TRUE(hub.Subscribe("a", notes, false).ok());
+  const auto notes = Watching(hub, "a");
   ASSERT_TRUE(hub.Enter(Of("a", 0, 2)).ok());
   hub.Publish(Of("a", 9, 1));
   EXPECT_EQ(hub.Find("a")->newest->sequence, 0u);
@@ -174,10 +165,8 @@ TEST(JobHub, KnowsTheNewestRunOfAnIdOnly) {
 
 TEST(JobHub, ReportsTheEndOfARoundToRequestingWatchers) {
   JobHub hub("master", 1);
-  const auto of_all = std::make_shared<Notes>();
-  const auto paced = std::make_shared<Notes>();
-  EXPECT_TRUE(hub.Subscribe("", of_all, true).ok());
-  EXPECT_TRUE(hub.Subscribe("a", paced, true).ok()) << "places of their own";
+  const auto of_all = Watching(hub, "", /*of_rounds=*/true);
+  const auto paced = Watching(hub, "a", /*of_rounds=*/true);  // a separate place
   EXPECT_TRUE(absl::IsResourceExhausted(hub.Subscribe("", std::make_shared<Notes>(), true)));
   hub.Publish(Of("a", 1));
   hub.EndRound();
@@ -342,7 +331,7 @@ TEST(JobList, RejectsInvalidTokens) {
   }
 }
 
-// A watcher that follows the contract.
+// A watcher that keeps to the contract.
 struct Watcher {
   std::map<std::string, Snapshot> jobs;
   std::string token;
@@ -355,8 +344,8 @@ struct Watcher {
   }
 };
 
-// Random histories: jobs come, change and end, the master is replaced, the watcher is slow, and
-// connections break with updates in flight. Whenever no update is pending, the watcher has the
+// In random histories, jobs appear, change and end, the master is replaced, the watcher is slow,
+// and connections break with updates in flight. Whenever no update is pending, the watcher has the
 // listed jobs.
 TEST(JobList, AWatcherEndsWithThePublishedJobs) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {

@@ -1,14 +1,12 @@
-// A real master and real clients on this host. Waits are for conditions, with a deadline that only
-// a failure reaches.
+// Tests a real master with real clients on this host. Waits are for conditions, with a deadline
+// that only a failure reaches.
 #include "master/service/job_service.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -18,15 +16,15 @@
 #include <thread>
 #include <vector>
 
-#include "proto/wire/encode_event.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/plan_codec.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tests/facts/events.h"
-#include "tests/service/secret_file.h"
+#include "tests/service/live_master.h"
+#include "tests/service/published.h"
 #include "tests/service/service_on_a_disk.h"
 #include "tests/store/faulty_disk.h"
-#include "tidemark/master.h"
+#include "tests/wire/encode_request.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -39,12 +37,17 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 using tidemark::test::Closed;
+using tidemark::test::kCallDeadline;
 using tidemark::test::M;
+using tidemark::test::NewContext;
 using tidemark::test::Opened;
 using tidemark::test::Source;
 using tidemark::test::Started;
 
-constexpr std::chrono::seconds kDeadline(60);
+const JobProfile kEightMapsAndTwoReduces = {.map_tasks = 8,
+                                            .reduce_tasks = 2,
+                                            .map_task_time = absl::Seconds(10),
+                                            .reduce_task_time = absl::Seconds(10)};
 
 PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
   return {.name = name, .job_id = name + "-1", .after = std::move(after)};
@@ -54,7 +57,8 @@ Plan Chain() {
   return {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b", {"a"})}, .cluster = {.slots = 2}};
 }
 
-// Returns the field in a BadRequest, or the reason of the ErrorInfo without one.
+// Returns the field in a BadRequest. If the status has no BadRequest, returns the reason of the
+// ErrorInfo.
 std::string DetailOf(const grpc::Status& status) {
   rpc::v1::Status details;
   EXPECT_TRUE(details.ParseFromString(status.error_details()));
@@ -72,39 +76,19 @@ std::string DetailOf(const grpc::Status& status) {
   return detail;
 }
 
-class JobServiceTest : public ::testing::Test {
+class JobServiceTest : public test::LiveMaster {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "tidemark-job-service-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    options_.tick_interval = absl::Milliseconds(20);
-    options_.tick_interval_min = absl::Milliseconds(10);
-  }
-  void TearDown() override {
-    master_.reset();
-    std::filesystem::remove_all(directory_);
-  }
+  void SetUp() override { Start(); }
   void Start() {
-    master_.reset();
-    auto master = Master::Start(options_);
-    ASSERT_TRUE(master.ok()) << master.status();
-    master_ = *std::move(master);
-    channel_ = grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials());
+    LiveMaster::Start();
     jobs_ = v1::JobService::NewStub(channel_);
   }
 
-  static std::unique_ptr<grpc::ClientContext> Context(const std::string& token = "") {
-    auto context = std::make_unique<grpc::ClientContext>();
-    context->set_deadline(std::chrono::system_clock::now() + kDeadline);
-    if (!token.empty()) context->AddMetadata("authorization", "Bearer " + token);
-    return context;
-  }
   grpc::Status Submit(const Plan& plan, const std::string& token = "") {
     v1::SubmitJobRequest request;
     wire::EncodePlan(plan, *request.mutable_plan());
     v1::SubmitJobResponse response;
-    return jobs_->SubmitJob(Context(token).get(), request, &response);
+    return jobs_->SubmitJob(NewContext(token).get(), request, &response);
   }
   grpc::Status Attach(const std::string& name, const std::string& job_id) {
     v1::AttachJobRequest request;
@@ -112,11 +96,11 @@ class JobServiceTest : public ::testing::Test {
     request.set_child_name(name);
     request.set_child_job_id(job_id);
     v1::AttachJobResponse response;
-    return jobs_->AttachJob(Context().get(), request, &response);
+    return jobs_->AttachJob(NewContext().get(), request, &response);
   }
   grpc::Status Update(const v1::UpdateJobRequest& request) {
     v1::UpdateJobResponse response;
-    return jobs_->UpdateJob(Context().get(), request, &response);
+    return jobs_->UpdateJob(NewContext().get(), request, &response);
   }
   static v1::UpdateJobRequest Adding(const std::vector<PlannedJob>& jobs) {
     v1::Plan plan;
@@ -132,19 +116,34 @@ class JobServiceTest : public ::testing::Test {
     for (const std::string& name : names) request.add_cancel_jobs(name);
     return request;
   }
+  static v1::UpdateJobRequest CancellingAll() {
+    v1::UpdateJobRequest request = Cancelling({});
+    request.set_cancel(true);
+    return request;
+  }
+  grpc::Status Estimate(const v1::EstimateJobRequest& request, v1::EstimateJobResponse& response,
+                        const std::string& token = "") {
+    return jobs_->EstimateJob(NewContext(token).get(), request, &response);
+  }
   grpc::Status Forget(const std::string& job_id) {
     v1::ForgetJobRequest request;
     request.set_job_id(job_id);
     v1::ForgetJobResponse response;
-    return jobs_->ForgetJob(Context().get(), request, &response);
+    return jobs_->ForgetJob(NewContext().get(), request, &response);
   }
   grpc::Status Get(const std::string& job_id, Snapshot& snapshot) {
     v1::GetJobRequest request;
     request.set_job_id(job_id);
     v1::GetJobResponse response;
-    grpc::Status status = jobs_->GetJob(Context().get(), request, &response);
+    grpc::Status status = jobs_->GetJob(NewContext().get(), request, &response);
     if (status.ok()) snapshot = wire::ParseSnapshot(response.snapshot()).value();
     return status;
+  }
+  void AwaitStages(const std::string& job_id) {
+    Snapshot newest;
+    do {
+      ASSERT_TRUE(Get(job_id, newest).ok());
+    } while (newest.stages.empty());
   }
   Snapshot Final(const std::string& job_id) {
     v1::WatchJobRequest request;
@@ -156,7 +155,7 @@ class JobServiceTest : public ::testing::Test {
   }
 
   grpc::Status Send(const std::string& job_id, const std::vector<EventBody>& bodies) {
-    const auto context = Context();
+    const auto context = NewContext();
     const auto stub = tidemark::v1::IngestService::NewStub(channel_);
     const auto stream = stub->StreamEvents(context.get());
     Source source("master", job_id);
@@ -177,7 +176,7 @@ class JobServiceTest : public ::testing::Test {
     EXPECT_TRUE(Send(job_id, {Opened(1, 1), Closed()}).ok());
   }
 
-  // The result of reading until there are `count_max` responses or the stream ends.
+  // The result of reading until `count_max` responses have arrived or the stream ends.
   struct Watched {
     std::vector<v1::WatchJobResponse> responses;
     std::vector<Snapshot> snapshots;  // whole
@@ -185,7 +184,7 @@ class JobServiceTest : public ::testing::Test {
   };
   Watched Watch(const v1::WatchJobRequest& request, std::size_t count_max = SIZE_MAX,
                 const std::string& token = "") {
-    const auto context = Context(token);
+    const auto context = NewContext(token);
     const auto stream = jobs_->WatchJob(context.get(), request);
     Watched watched;
     wire::JobReader reader;
@@ -208,7 +207,7 @@ class JobServiceTest : public ::testing::Test {
   // Reads the list until `enough` returns true.
   void WatchAll(wire::JobListReader& reader, const std::function<bool()>& enough,
                 v1::WatchJobsRequest request = {}, const std::string& token = "") {
-    const auto context = Context(token);
+    const auto context = NewContext(token);
     request.set_resume_token(reader.resume_token());
     const auto stream = jobs_->WatchJobs(context.get(), request);
     v1::WatchJobsResponse response;
@@ -223,23 +222,18 @@ class JobServiceTest : public ::testing::Test {
     std::vector<std::string> ids;
     do {
       v1::ListJobsResponse response;
-      EXPECT_TRUE(jobs_->ListJobs(Context(token).get(), request, &response).ok());
+      EXPECT_TRUE(jobs_->ListJobs(NewContext(token).get(), request, &response).ok());
       for (const v1::Snapshot& snapshot : response.snapshots()) ids.push_back(snapshot.job_id());
       request.set_page_token(response.next_page_token());
     } while (!request.page_token().empty());
     return ids;
   }
 
-  std::string directory_;
-  MasterOptions options_;
-  std::unique_ptr<Master> master_;
-  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::JobService::Stub> jobs_;
   std::vector<std::string> refusals_;
 };
 
 TEST_F(JobServiceTest, AWatcherOfAPlanSeesGrowingSequencesAndOneFinalSnapshot) {
-  Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   const Watched first = Watch(WatchWf(), 2);
   ASSERT_THAT(first.responses, SizeIs(2));
@@ -268,7 +262,6 @@ TEST_F(JobServiceTest, AWatcherOfAPlanSeesGrowingSequencesAndOneFinalSnapshot) {
 }
 
 TEST_F(JobServiceTest, DeltasAndWholeSnapshotsAgree) {
-  Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   ASSERT_TRUE(Send("a-1", {Opened(2, 1), Started(M(0))}).ok());
   v1::WatchJobRequest request = WatchWf();
@@ -285,12 +278,11 @@ TEST_F(JobServiceTest, DeltasAndWholeSnapshotsAgree) {
 }
 
 TEST_F(JobServiceTest, AWatcherMayWaitForAJobAndForARunOfIt) {
-  Start();
   v1::WatchJobRequest request;
   request.set_job_id("later");
   EXPECT_EQ(Watch(request).status.error_code(), grpc::StatusCode::NOT_FOUND);
   request.set_wait_for_job(true);
-  const auto context = Context();
+  const auto context = NewContext();
   const auto stream = jobs_->WatchJob(context.get(), request);
   RunJob("later");
   v1::WatchJobResponse response;
@@ -304,7 +296,7 @@ TEST_F(JobServiceTest, AWatcherMayWaitForAJobAndForARunOfIt) {
 }
 
 TEST_F(JobServiceTest, AWatcherContinuesAtTheNextMasterOfTheDirectory) {
-  options_.data_dir = directory_;
+  options_.data_dir = directory_.path();
   Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   const Watched first = Watch(WatchWf(), 2);
@@ -325,7 +317,7 @@ TEST_F(JobServiceTest, ARestartWithoutDamageReportsNoNotice) {
     std::map<std::string, LogSeverity> logged;
   };
   const auto said = std::make_shared<Said>();  // the master outlives this function
-  options_.data_dir = directory_;
+  options_.data_dir = directory_.path();
   options_.on_notice = [said](const std::string& line) {
     const std::lock_guard lock(said->mutex);
     said->notices.push_back(line);
@@ -348,7 +340,6 @@ TEST_F(JobServiceTest, ARestartWithoutDamageReportsNoNotice) {
 }
 
 TEST_F(JobServiceTest, AMasterWithoutADataDirectoryRestartsItsWatchers) {
-  Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   v1::WatchJobRequest resumed = WatchWf();
   resumed.set_resume_token(Watch(WatchWf(), 2).responses.back().resume_token());
@@ -366,7 +357,6 @@ TEST_F(JobServiceTest, AMasterWithoutADataDirectoryRestartsItsWatchers) {
 }
 
 TEST_F(JobServiceTest, AWatcherOfTheListReceivesChangesAndRemovals) {
-  Start();
   RunJob("a-1");
   EXPECT_TRUE(Final("a-1").is_final);
   wire::JobListReader reader;
@@ -391,7 +381,6 @@ TEST_F(JobServiceTest, AWatcherOfTheListReceivesChangesAndRemovals) {
 }
 
 TEST_F(JobServiceTest, ListsMatchingJobsInPages) {
-  Start();
   for (const char* id : {"x-1", "x-2", "y-1"}) {
     RunJob(id);
     EXPECT_TRUE(Final(id).is_final);  // its first snapshot shows its kind
@@ -402,15 +391,16 @@ TEST_F(JobServiceTest, ListsMatchingJobsInPages) {
   EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("wf", "y-1", "x-2", "x-1"));
   request.mutable_filter()->add_kinds(v1::JOB_KIND_MAPREDUCE);
   EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("y-1", "x-2", "x-1"));
-  request.set_page_token("nonsense");
-  v1::ListJobsResponse response;
-  const grpc::Status status = jobs_->ListJobs(Context().get(), request, &response);
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_EQ(DetailOf(status), "page_token");
+  for (const char* token : {"nonsense", "first", "-1", "1x", "99999999999999999999999"}) {
+    request.set_page_token(token);
+    v1::ListJobsResponse response;
+    const grpc::Status status = jobs_->ListJobs(NewContext().get(), request, &response);
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << token;
+    EXPECT_EQ(DetailOf(status), "page_token") << token;
+  }
 }
 
 TEST_F(JobServiceTest, ListsTheJobsOfAPlan) {
-  Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   RunJob("a-1");
   RunJob("other");
@@ -462,7 +452,6 @@ TEST_F(JobServiceTest, NamesTheWrongField) {
 }
 
 TEST_F(JobServiceTest, AnIdBelongsToOneJobOrWorkflow) {
-  Start();
   RunJob("wf");
   EXPECT_EQ(Submit(Chain()).error_code(), grpc::StatusCode::ALREADY_EXISTS);
   EXPECT_TRUE(Final("wf").is_final);
@@ -473,7 +462,7 @@ TEST_F(JobServiceTest, AnIdBelongsToOneJobOrWorkflow) {
 }
 
 TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
-  options_.data_dir = directory_;
+  options_.data_dir = directory_.path();
   Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   const v1::UpdateJobRequest more = Adding({JobNamed("c", {"b"}), JobNamed("d", {"c"})});
@@ -506,7 +495,6 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
 }
 
 TEST_F(JobServiceTest, APlanShowsTheStagesOfItsJobsEvenAfterTheirRemoval) {
-  Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   RunJob("a-1");
   ASSERT_TRUE(Send("b-1", {Opened(2, 1), Started(M(0))}).ok());
@@ -534,14 +522,10 @@ TEST_F(JobServiceTest, APlanShowsTheStagesOfItsJobsEvenAfterTheirRemoval) {
 }
 
 TEST_F(JobServiceTest, APlanKeepsThatAJobHasNoReduceTasks) {
-  Start();
   Plan plan = Chain();
   plan.jobs.resize(1);
   plan.jobs[0].reduce_task_count = 0;
-  plan.jobs[0].profile = JobProfile{.map_tasks = 8,
-                                    .reduce_tasks = 2,
-                                    .map_task_time = absl::Seconds(10),
-                                    .reduce_task_time = absl::Seconds(10)};
+  plan.jobs[0].profile = kEightMapsAndTwoReduces;
   ASSERT_TRUE(Submit(plan).ok());
   const Watched watched = Watch(WatchWf(), 2);
   ASSERT_THAT(watched.snapshots, SizeIs(2));
@@ -551,15 +535,13 @@ TEST_F(JobServiceTest, APlanKeepsThatAJobHasNoReduceTasks) {
 }
 
 TEST_F(JobServiceTest, AWholePlanCanBeCancelledAndForgotten) {
-  options_.data_dir = directory_;
+  options_.data_dir = directory_.path();
   Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   EXPECT_EQ(Forget("wf").error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-  v1::UpdateJobRequest cancel = Cancelling({});
-  cancel.set_cancel(true);
-  EXPECT_TRUE(Update(cancel).ok());
+  EXPECT_TRUE(Update(CancellingAll()).ok());
   EXPECT_EQ(Final("wf").state, JobState::kKilled);
-  EXPECT_TRUE(Update(cancel).ok());
+  EXPECT_TRUE(Update(CancellingAll()).ok());
   EXPECT_TRUE(Forget("wf").ok());
   EXPECT_TRUE(Forget("wf").ok());
   Snapshot snapshot;
@@ -569,14 +551,8 @@ TEST_F(JobServiceTest, AWholePlanCanBeCancelledAndForgotten) {
 }
 
 TEST_F(JobServiceTest, EstimatesEachScenario) {
-  Start();
   Plan plan = Chain();
-  for (PlannedJob& job : plan.jobs) {
-    job.profile = JobProfile{.map_tasks = 8,
-                             .reduce_tasks = 2,
-                             .map_task_time = absl::Seconds(10),
-                             .reduce_task_time = absl::Seconds(10)};
-  }
+  for (PlannedJob& job : plan.jobs) job.profile = kEightMapsAndTwoReduces;
   v1::EstimateJobRequest request;
   wire::EncodePlan(plan, *request.mutable_plan());
   request.mutable_plan()->clear_id();
@@ -587,7 +563,7 @@ TEST_F(JobServiceTest, EstimatesEachScenario) {
   more.set_data_factor(2);
   const auto check = [&] {
     v1::EstimateJobResponse response;
-    const grpc::Status status = jobs_->EstimateJob(Context().get(), request, &response);
+    const grpc::Status status = Estimate(request, response);
     ASSERT_TRUE(status.ok()) << status.error_message();
     ASSERT_EQ(response.outcomes_size(), 3);
     const auto remaining = [&](int i) {
@@ -609,42 +585,34 @@ TEST_F(JobServiceTest, EstimatesEachScenario) {
   check();
   more.set_data_factor(-1);
   v1::EstimateJobResponse response;
-  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
-            "scenarios[2].data_factor");
+  EXPECT_EQ(DetailOf(Estimate(request, response)), "scenarios[2].data_factor");
   request.clear_subject();
-  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)), "subject");
+  EXPECT_EQ(DetailOf(Estimate(request, response)), "subject");
 }
 
 TEST_F(JobServiceTest, EstimatesAPredictedJobOnOtherSlots) {
-  Start();
   ASSERT_TRUE(Send("job-1", {Opened(2, 1), Started(M(0))}).ok());
-  Snapshot newest;
-  do {
-    ASSERT_TRUE(Get("job-1", newest).ok());
-  } while (newest.stages.empty());
+  AwaitStages("job-1");
   v1::EstimateJobRequest request;
   request.set_job_id("job-1");
   v1::EstimateJobResponse response;
-  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  ASSERT_TRUE(Estimate(request, response).ok());
   EXPECT_EQ(response.outcomes(0).snapshot().job_id(), "job-1");
   v1::Scenario& scenario = *request.add_scenarios();
   scenario.set_slots(8);
-  const grpc::Status early = jobs_->EstimateJob(Context().get(), request, &response);
+  const grpc::Status early = Estimate(request, response);
   EXPECT_EQ(early.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
-  EXPECT_THAT(early.error_message(), HasSubstr("it has no forecast now"));
+  EXPECT_THAT(early.error_message(), HasSubstr("has no forecast yet"));
   scenario.set_data_factor(2);
-  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
-            "scenarios[0].data_factor");
+  EXPECT_EQ(DetailOf(Estimate(request, response)), "scenarios[0].data_factor");
   scenario.clear_data_factor();
   RunJob("job-2");
   EXPECT_TRUE(Final("job-2").is_final);
   request.set_job_id("job-2");
-  EXPECT_EQ(jobs_->EstimateJob(Context().get(), request, &response).error_code(),
-            grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(Estimate(request, response).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
 }
 
 TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
-  Start();
   const auto started = [](std::uint32_t index) {
     AttemptChanged task = Started({.stage = 7, .index = index});
     task.executor = index / 2;
@@ -665,15 +633,15 @@ TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
     const auto& median = response.outcomes(i).snapshot().estimate().remaining().median();
     return static_cast<double>(median.seconds()) + 1e-9 * median.nanos();
   };
-  // The snapshot is of the last tick and the estimate of now. Both are nearly equal after the tasks
-  // have run for long compared with a tick.
+  // The snapshot is from the last tick, and the estimate is current. Both are nearly equal after
+  // the tasks have run much longer than a tick.
   const auto is_steady = [&] {
     return response.outcomes_size() == 4 && seconds(2) < 1.3 * seconds(0) + 0.1;
   };
-  const auto deadline = std::chrono::steady_clock::now() + kDeadline;
+  const auto deadline = std::chrono::steady_clock::now() + kCallDeadline;
   grpc::Status status;
   do {
-    status = jobs_->EstimateJob(Context().get(), request, &response);
+    status = Estimate(request, response);
   } while (!(status.ok() && is_steady()) && std::chrono::steady_clock::now() < deadline);
   ASSERT_TRUE(status.ok()) << status.error_message();
   ASSERT_EQ(response.outcomes_size(), 4);
@@ -687,22 +655,20 @@ TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
   EXPECT_NEAR(seconds(2), seconds(0), 0.3 * seconds(0) + 0.1);
   EXPECT_LT(seconds(3), 0.5 * seconds(2));
   request.mutable_scenarios(1)->set_executors(500'001);
-  const grpc::Status too_many = jobs_->EstimateJob(Context().get(), request, &response);
+  const grpc::Status too_many = Estimate(request, response);
   EXPECT_EQ(DetailOf(too_many), "scenarios[1].executors");
   EXPECT_THAT(too_many.error_message(), HasSubstr("must be at most 500000"));
   request.mutable_scenarios(1)->set_slots(4);
-  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
-            "scenarios[1].executors");
+  EXPECT_EQ(DetailOf(Estimate(request, response)), "scenarios[1].executors");
   request.mutable_scenarios(1)->clear_slots();
   ASSERT_TRUE(Submit(Chain()).ok());
   request.set_job_id("wf");
-  const grpc::Status of_workflow = jobs_->EstimateJob(Context().get(), request, &response);
+  const grpc::Status of_workflow = Estimate(request, response);
   EXPECT_EQ(DetailOf(of_workflow), "scenarios[1].executors");
   EXPECT_THAT(of_workflow.error_message(), HasSubstr("ask about one of its jobs"));
 }
 
 TEST_F(JobServiceTest, RejectsAnUnsuitablePolicyWithTheNameOfTheJob) {
-  Start();
   Plan plan = Chain();
   plan.cluster.queues = {{"etl", 1}};
   plan.jobs[0].queue = "etl";
@@ -711,37 +677,29 @@ TEST_F(JobServiceTest, RejectsAnUnsuitablePolicyWithTheNameOfTheJob) {
   request.set_job_id("wf");
   request.add_scenarios()->set_policy(v1::SCHEDULING_POLICY_CAPACITY);
   v1::EstimateJobResponse response;
-  const grpc::Status status = jobs_->EstimateJob(Context().get(), request, &response);
+  const grpc::Status status = Estimate(request, response);
   EXPECT_EQ(DetailOf(status), "scenarios[0].policy");
   EXPECT_THAT(status.error_message(), HasSubstr("jobs[1].queue: is missing"));
 }
 
 TEST_F(JobServiceTest, EstimatesAPlanWithStartedStages) {
-  Start();
   ASSERT_TRUE(Submit(Chain()).ok());
   ASSERT_TRUE(Send("a-1", {Opened(2, 1), Started(M(0))}).ok());
-  Snapshot plan;
-  do {
-    ASSERT_TRUE(Get("wf", plan).ok());
-  } while (plan.stages.empty());
+  AwaitStages("wf");
   v1::EstimateJobRequest request;
   request.set_job_id("wf");
   v1::EstimateJobResponse response;
-  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  ASSERT_TRUE(Estimate(request, response).ok());
   EXPECT_EQ(response.outcomes(0).snapshot().sequence(), 0u);
   EXPECT_EQ(response.outcomes(0).snapshot().stages_size(), 2);
   request.add_scenarios()->set_policy(v1::SCHEDULING_POLICY_CAPACITY);
-  EXPECT_EQ(DetailOf(jobs_->EstimateJob(Context().get(), request, &response)),
-            "scenarios[0].policy");
-  v1::UpdateJobRequest cancel = Cancelling({});
-  cancel.set_cancel(true);
-  ASSERT_TRUE(Update(cancel).ok());
+  EXPECT_EQ(DetailOf(Estimate(request, response)), "scenarios[0].policy");
+  ASSERT_TRUE(Update(CancellingAll()).ok());
   EXPECT_TRUE(Final("wf").is_final);
-  EXPECT_EQ(jobs_->EstimateJob(Context().get(), request, &response).error_code(),
-            grpc::StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(Estimate(request, response).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   request.clear_scenarios();
   response.Clear();
-  ASSERT_TRUE(jobs_->EstimateJob(Context().get(), request, &response).ok());
+  ASSERT_TRUE(Estimate(request, response).ok());
   EXPECT_TRUE(response.outcomes(0).snapshot().final());
   EXPECT_EQ(response.outcomes(0).snapshot().sequence(), 0u);
 }
@@ -772,7 +730,6 @@ TEST_F(JobServiceTest, SplitsLargeResponses) {
 }
 
 TEST_F(JobServiceTest, RejectsLongTexts) {
-  Start();
   v1::WatchJobRequest one = WatchWf();
   one.set_wait_for_job(true);
   one.set_run_uid(std::string(257, 'x'));
@@ -782,16 +739,15 @@ TEST_F(JobServiceTest, RejectsLongTexts) {
 }
 
 TEST_F(JobServiceTest, EnforcesTheRightsOfTokens) {
-  options_.tokens_file = directory_ + "/tokens";
-  tidemark::test::WriteSecret(options_.tokens_file,
-                              "agent wf agent-token-for-wf-0\n"
-                              "agent * agent-token-for-all-0\n"
-                              "reader wf reader-token-for-wf-0\n"
-                              "admin * admin-token-for-all-0\n");
+  const std::string reader_token = "reader-token-for-wf-0";
+  options_.tokens_file = directory_.Write("tokens",
+                                          "agent wf agent-token-for-wf-0\n"
+                                          "agent * agent-token-for-all-0\n"
+                                          "reader wf reader-token-for-wf-0\n"
+                                          "admin * admin-token-for-all-0\n");
   Start();
   EXPECT_EQ(Submit(Chain()).error_code(), grpc::StatusCode::UNAUTHENTICATED);
-  EXPECT_EQ(Submit(Chain(), "reader-token-for-wf-0").error_code(),
-            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(Submit(Chain(), reader_token).error_code(), grpc::StatusCode::PERMISSION_DENIED);
   // This agent may not report its jobs.
   EXPECT_EQ(Submit(Chain(), "agent-token-for-wf-0").error_code(),
             grpc::StatusCode::PERMISSION_DENIED);
@@ -802,52 +758,55 @@ TEST_F(JobServiceTest, EnforcesTheRightsOfTokens) {
   EXPECT_EQ(Watch(WatchWf()).status.error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(Watch(WatchWf(), 1, "agent-token-for-all-0").status.error_code(),
             grpc::StatusCode::PERMISSION_DENIED);
-  EXPECT_THAT(Watch(WatchWf(), 1, "reader-token-for-wf-0").responses, SizeIs(1));
-  EXPECT_THAT(IdsOf({}, "reader-token-for-wf-0"), UnorderedElementsAre("wf"));
+  EXPECT_THAT(Watch(WatchWf(), 1, reader_token).responses, SizeIs(1));
+  EXPECT_THAT(IdsOf({}, reader_token), UnorderedElementsAre("wf"));
   EXPECT_THAT(IdsOf({}, "admin-token-for-all-0"), UnorderedElementsAre("wf", "other"));
   wire::JobListReader reader;
   WatchAll(
-      reader, [&] { return reader.is_synced(); }, {}, "reader-token-for-wf-0");
+      reader, [&] { return reader.is_synced(); }, {}, reader_token);
   EXPECT_THAT(reader.jobs(), SizeIs(1));
   v1::EstimateJobRequest estimate;
   v1::EstimateJobResponse response;
-  const auto token = [] { return Context("reader-token-for-wf-0"); };
-  EXPECT_EQ(DetailOf(jobs_->EstimateJob(token().get(), estimate, &response)), "subject");
+  EXPECT_EQ(DetailOf(Estimate(estimate, response, reader_token)), "subject");
   wire::EncodePlan(Chain(), *estimate.mutable_plan());
   estimate.mutable_plan()->clear_id();
-  EXPECT_TRUE(jobs_->EstimateJob(token().get(), estimate, &response).ok());
+  EXPECT_TRUE(Estimate(estimate, response, reader_token).ok());
   v1::ListTasksRequest tasks;
   v1::ListTasksResponse listed;
   tasks.set_job_id("a-1");
-  EXPECT_EQ(jobs_->ListTasks(token().get(), tasks, &listed).error_code(),
+  EXPECT_EQ(jobs_->ListTasks(NewContext(reader_token).get(), tasks, &listed).error_code(),
             grpc::StatusCode::PERMISSION_DENIED);
   v1::ListForecastsRequest forecasts;
   v1::ListForecastsResponse said;
   forecasts.set_job_id("a-1");
-  EXPECT_EQ(jobs_->ListForecasts(token().get(), forecasts, &said).error_code(),
+  EXPECT_EQ(jobs_->ListForecasts(NewContext(reader_token).get(), forecasts, &said).error_code(),
             grpc::StatusCode::PERMISSION_DENIED);
 }
 
 TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
-  Start();
   const auto tasks = [&](const std::string& job_id, v1::ListTasksResponse& response) {
     v1::ListTasksRequest request;
     request.set_job_id(job_id);
-    return jobs_->ListTasks(Context().get(), request, &response);
+    return jobs_->ListTasks(NewContext().get(), request, &response);
   };
   const auto forecasts = [&](const std::string& job_id) {
     v1::ListForecastsRequest request;
     request.set_job_id(job_id);
     v1::ListForecastsResponse response;
-    EXPECT_TRUE(jobs_->ListForecasts(Context().get(), request, &response).ok());
+    EXPECT_TRUE(jobs_->ListForecasts(NewContext().get(), request, &response).ok());
     return response;
   };
   v1::ListTasksResponse listed;
   EXPECT_EQ(tasks("nobody", listed).error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_TRUE(Send("job-1", {Opened(2, 1), ExecutorOpened{.executor = 0, .host = "h"},
-                             AttemptChanged{
-                                 .attempt = M(0), .state = AttemptState::kStarted, .executor = 0}})
-                  .ok());
+  const auto events = [](std::uint32_t count) {
+    std::vector<EventBody> bodies = {Opened(2001, 1), ExecutorOpened{.executor = 0, .host = "h"}};
+    for (std::uint32_t i = 0; i < count; ++i) {
+      bodies.push_back(
+          AttemptChanged{.attempt = M(i), .state = AttemptState::kStarted, .executor = 0});
+    }
+    return bodies;
+  };
+  EXPECT_TRUE(Send("job-1", events(1)).ok());
   ASSERT_TRUE(tasks("job-1", listed).ok());
   ASSERT_EQ(listed.tasks_size(), 1);
   EXPECT_EQ(listed.tasks(0).host(), "h");
@@ -857,20 +816,15 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
 
   RunJob("job-2");
   EXPECT_TRUE(Final("job-2").is_final);
-  EXPECT_TRUE(Send("job-3",
-                   {Opened(2, 1), ExecutorOpened{.executor = 0, .host = "h"},
-                    AttemptChanged{.attempt = M(0), .state = AttemptState::kStarted, .executor = 0},
-                    Closed()})
-                  .ok());
+  std::vector<EventBody> few = events(1);
+  few.push_back(Closed());
+  EXPECT_TRUE(Send("job-3", few).ok());
   EXPECT_TRUE(Final("job-3").is_final);
   ASSERT_TRUE(tasks("job-3", listed).ok());
   ASSERT_EQ(listed.tasks_size(), 1);
   EXPECT_EQ(listed.tasks(0).host(), "h");
   EXPECT_FALSE(listed.tasks(0).has_remaining());
-  std::vector<EventBody> many = {Opened(2001, 1), ExecutorOpened{.executor = 0, .host = "h"}};
-  for (std::uint32_t i = 0; i < 2001; ++i) {
-    many.push_back(AttemptChanged{.attempt = M(i), .state = AttemptState::kStarted, .executor = 0});
-  }
+  std::vector<EventBody> many = events(2001);
   many.push_back(Closed());
   EXPECT_TRUE(Send("job-4", many).ok());
   EXPECT_TRUE(Final("job-4").is_final);
@@ -881,7 +835,7 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
   v1::ListTasksRequest of_host;
   of_host.set_job_id("job-4");
   of_host.set_host("h");
-  EXPECT_THAT(jobs_->ListTasks(Context().get(), of_host, &listed).error_message(),
+  EXPECT_THAT(jobs_->ListTasks(NewContext().get(), of_host, &listed).error_message(),
               HasSubstr("only the totals of each host are stored"));
 
   const v1::ListForecastsResponse said = forecasts("job-2");
@@ -891,10 +845,10 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
   later.set_job_id("job-2");
   *later.mutable_after() = said.forecasts(said.forecasts_size() - 1).at();
   v1::ListForecastsResponse nothing_new;
-  EXPECT_TRUE(jobs_->ListForecasts(Context().get(), later, &nothing_new).ok());
+  EXPECT_TRUE(jobs_->ListForecasts(NewContext().get(), later, &nothing_new).ok());
   EXPECT_EQ(nothing_new.forecasts_size(), 0);
   later.mutable_after()->set_nanos(-1);
-  EXPECT_EQ(DetailOf(jobs_->ListForecasts(Context().get(), later, &nothing_new)), "after");
+  EXPECT_EQ(DetailOf(jobs_->ListForecasts(NewContext().get(), later, &nothing_new)), "after");
 
   EXPECT_TRUE(Submit(Chain()).ok());
   EXPECT_EQ(tasks("wf", listed).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
@@ -902,14 +856,13 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
 }
 
 TEST_F(JobServiceTest, ReportsServerInfo) {
-  Start();
   v1::GetServerInfoResponse first;
   v1::GetServerInfoResponse second;
-  ASSERT_TRUE(jobs_->GetServerInfo(Context().get(), {}, &first).ok());
+  ASSERT_TRUE(jobs_->GetServerInfo(NewContext().get(), {}, &first).ok());
   EXPECT_FALSE(first.version().empty());
   EXPECT_EQ(first.limits().at("jobs"), options_.jobs_max);
   Start();
-  ASSERT_TRUE(jobs_->GetServerInfo(Context().get(), {}, &second).ok());
+  ASSERT_TRUE(jobs_->GetServerInfo(NewContext().get(), {}, &second).ok());
   EXPECT_NE(first.instance(), second.instance());
 }
 
@@ -929,29 +882,17 @@ class JobServiceOnADisk : public test::ServiceOnADisk {
     wire::EncodePlan(plan, *request.mutable_plan());
     return request;
   }
-  static void SetDeadline(grpc::ClientContext& context) {
-    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
-  }
   grpc::StatusCode Submit(const std::string& id) {
-    grpc::ClientContext context;
-    SetDeadline(context);
     v1::SubmitJobResponse response;
-    return stub_->SubmitJob(&context, Submission(id), &response).error_code();
+    return stub_->SubmitJob(NewContext().get(), Submission(id), &response).error_code();
   }
   bool IsAnswered() {
-    grpc::ClientContext context;
-    SetDeadline(context);
     v1::EstimateJobRequest request;
     wire::EncodePlan(Chain(), *request.mutable_plan());
     v1::EstimateJobResponse response;
-    return stub_->EstimateJob(&context, request, &response).ok();
+    return stub_->EstimateJob(NewContext().get(), request, &response).ok();
   }
-  std::size_t Count() const {
-    return hub_
-        .List(
-            {}, [](const Snapshot&) { return true; }, 1000)
-        .size();
-  }
+  std::size_t Count() const { return test::AllOf(hub_).size(); }
 
   std::unique_ptr<v1::JobService::Stub> stub_;
 };

@@ -2,18 +2,19 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <future>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/estimates.h"
+#include "tests/scratch_directory.h"
 #include "tests/service/published.h"
 
 namespace tidemark::service {
@@ -44,6 +45,11 @@ const std::string kMalformed("\x2a\x00", 2);
 absl::Status Ingest(JobTable& jobs, const Event& event) {
   return jobs.Ingest(wire::EncodeEvent(event), event.arrived_at).status;
 }
+absl::Status IngestMalformed(JobTable& jobs, const Event& event) {
+  wire::ReceivedEvent malformed = wire::EncodeEvent(event);
+  malformed.body = kMalformed;
+  return jobs.Ingest(malformed, event.arrived_at).status;
+}
 
 JobTableOptions WithTicks(absl::Duration at_least, absl::Duration at_most) {
   return {.pace = {.interval = at_least, .interval_min = at_most}};
@@ -68,7 +74,7 @@ void OpenAndEnd(JobTable& jobs, const std::string& job_id, double seconds = 0) {
 // --- jobs
 
 TEST(JobTable, HasNoJobAtFirst) {
-  service::JobHub hub("i", 1);
+  JobHub hub("i", 1);
   const JobTable jobs({.hub = &hub});
   EXPECT_EQ(jobs.Newest("job-1"), nullptr);
   EXPECT_TRUE(IdsOf(hub).empty());
@@ -134,7 +140,7 @@ TEST(JobTable, RemainingStagesBelongToTheTickOfTheirSnapshot) {
 }
 
 TEST(JobTable, ListsTheNewestJobFirst) {
-  service::JobHub hub("i", 1);
+  JobHub hub("i", 1);
   JobTable jobs({.hub = &hub});
   Open(jobs, "b", 1);
   Open(jobs, "a", 2);
@@ -152,11 +158,8 @@ TEST(JobTable, JobsAreIndependent) {
 }
 
 TEST(JobTable, EvictsTheOldestEndedJob) {
-  service::JobHub hub("i", 1);
-  JobTableOptions options;
-  options.hub = &hub;
-  options.jobs_max = 3;
-  JobTable jobs(options);
+  JobHub hub("i", 1);
+  JobTable jobs({.jobs_max = 3, .hub = &hub});
   Open(jobs, "running");
   OpenAndEnd(jobs, "old");
   OpenAndEnd(jobs, "new", 10);
@@ -165,11 +168,8 @@ TEST(JobTable, EvictsTheOldestEndedJob) {
 }
 
 TEST(JobTable, RejectsAJobWhenAllRun) {
-  service::JobHub hub("i", 1);
-  JobTableOptions options;
-  options.hub = &hub;
-  options.jobs_max = 2;
-  JobTable jobs(options);
+  JobHub hub("i", 1);
+  JobTable jobs({.jobs_max = 2, .hub = &hub});
   Open(jobs, "a");
   Open(jobs, "b");
   const absl::Status status = Ingest(jobs, SourceOf("c").At(0, Opened(1, 1)));
@@ -179,11 +179,8 @@ TEST(JobTable, RejectsAJobWhenAllRun) {
 }
 
 TEST(JobTable, ARejectedJobTakesNoPlace) {
-  service::JobHub hub("i", 1);
-  JobTableOptions options;
-  options.hub = &hub;
-  options.jobs_max = 1;
-  JobTable jobs(options);
+  JobHub hub("i", 1);
+  JobTable jobs({.jobs_max = 1, .hub = &hub});
   OpenAndEnd(jobs, "ended");
   EXPECT_TRUE(absl::IsResourceExhausted(Ingest(jobs, SourceOf("giant").At(0, Opened(900'000, 1)))));
   EXPECT_THAT(IdsOf(hub), ElementsAre("ended"));
@@ -194,7 +191,7 @@ TEST(JobTable, TheIdOfAnEndedJobCannotBeReused) {
   OpenAndEnd(jobs, "job-1");
   const absl::Status status = Ingest(jobs, Source("other").At(9, Opened(1, 1)));
   EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("open the new one under another id"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("open the new run under another id"));
 }
 
 TEST(JobTable, ResendingTheEventsOfAnEndedJobIsHarmless) {
@@ -208,18 +205,24 @@ TEST(JobTable, ResendingTheEventsOfAnEndedJobIsHarmless) {
 
 // --- runs of a job id
 
-// A source of a run of job-1. Both runs have sources of the same names, which is the worst case.
+// Returns a source of a run of job-1. Both runs have sources of the same names, which is the worst
+// case.
 Source OfRun(const std::string& run_uid, const std::string& source_id = "app-master") {
   return Source(source_id, "job-1", run_uid);
 }
 
+// Opens and ends the run within a second.
+void EndRun(JobTable& jobs, Source& run) {
+  EXPECT_TRUE(Ingest(jobs, run.At(0, Opened(1, 1))).ok());
+  EXPECT_TRUE(Ingest(jobs, run.At(1, Closed())).ok());
+}
+
 TEST(JobTable, AnotherRunOfAnEndedJobIsWatchedFromItsBeginning) {
-  service::JobHub hub("i", 1);
+  JobHub hub("i", 1);
   JobTable jobs({.hub = &hub});
   Source first = OfRun("a");
-  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
-  EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
-  const service::PublishedJob ended = jobs.TickDue(At(1)).at(0);
+  EndRun(jobs, first);
+  const PublishedJob ended = jobs.TickDue(At(1)).at(0);
   EXPECT_EQ(ended.newest->state, JobState::kSucceeded);
   EXPECT_EQ(ended.newest->run_uid, "a");
 
@@ -249,9 +252,7 @@ TEST(JobTable, RejectsAnotherRunWhileTheFirstRuns) {
                     HasSubstr("use another id")));
   EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(3, Started(M(0))))));
   EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, second.At(4, Closed()))));
-  wire::ReceivedEvent malformed = wire::EncodeEvent(second.At(4, Started(M(0))));
-  malformed.body = kMalformed;
-  EXPECT_FALSE(jobs.Ingest(malformed, At(4)).status.ok());
+  EXPECT_FALSE(IngestMalformed(jobs, second.At(4, Started(M(0)))).ok());
 
   const Snapshot shown = *jobs.TickDue(At(5)).at(0).newest;
   EXPECT_EQ(shown.state, JobState::kRunning);
@@ -281,8 +282,7 @@ TEST(JobTable, ARestartedApplicationMasterContinuesItsRun) {
 TEST(JobTable, IgnoresLateReportsOfAnEarlierRun) {
   JobTable jobs({});
   Source first = OfRun("a");
-  EXPECT_TRUE(Ingest(jobs, first.At(0, Opened(1, 1))).ok());
-  EXPECT_TRUE(Ingest(jobs, first.At(1, Closed())).ok());
+  EndRun(jobs, first);
   jobs.TickDue(At(1));
   EXPECT_TRUE(Ingest(jobs, OfRun("b").At(9, Opened(1, 1))).ok());
   EXPECT_TRUE(absl::IsFailedPrecondition(Ingest(jobs, OfRun("a", "task").At(10, Started(M(0))))));
@@ -314,32 +314,43 @@ TEST(JobTable, ANamedRunMayFollowAnUnnamedOne) {
 
 // --- locks
 
+// Blocks the first estimate of jobs with a name until it is released.
+class BlockedEstimate {
+ public:
+  explicit BlockedEstimate(std::string name) : name_(std::move(name)) {}
+  auto PastRuns() {
+    return [this](const std::string& name, const store::Reported&) {
+      if (name == name_) {
+        reached_.set_value();
+        release_.get_future().wait();
+      }
+      return std::vector<PastRun>();
+    };
+  }
+  void AwaitReached() { reached_.get_future().wait(); }
+  void Release() { release_.set_value(); }
+
+ private:
+  const std::string name_;
+  std::promise<void> reached_;
+  std::promise<void> release_;
+};
+
 TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
-  std::promise<void> busy;
-  std::promise<void> release;
-  service::JobHub hub("i", 1);
-  JobTableOptions options;
-  options.hub = &hub;
-  options.jobs_max = 2;
-  options.past_runs = [&](const std::string& name, const store::Reported&) {
-    if (name == "busy") {
-      busy.set_value();
-      release.get_future().wait();
-    }
-    return std::vector<PastRun>();
-  };
-  JobTable jobs(options);
+  BlockedEstimate busy("busy");
+  JobHub hub("i", 1);
+  JobTable jobs({.jobs_max = 2, .past_runs = busy.PastRuns(), .hub = &hub});
   OpenAndEnd(jobs, "ended");
   EXPECT_TRUE(Ingest(jobs, SourceOf("busy").At(
                                1, JobOpened{.name = "busy", .stages = MapReduceStages({}, {})}))
                   .ok());
   std::thread ticking([&] { jobs.TickDue(At(2)); });  // holds the lock of the job
-  busy.get_future().wait();
+  busy.AwaitReached();
   auto opened = std::async(std::launch::async,
                            [&] { return Ingest(jobs, SourceOf("new").At(3, Opened(1, 1))); });
   // Only a failure takes this long.
   EXPECT_EQ(opened.wait_for(std::chrono::seconds(60)), std::future_status::ready);
-  release.set_value();
+  busy.Release();
   EXPECT_TRUE(opened.get().ok());
   ticking.join();
   EXPECT_THAT(IdsOf(hub), ElementsAre("new", "busy"));
@@ -350,9 +361,7 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
 TEST(JobTable, CountsMalformedEventsOfAJob) {
   JobTable jobs({});
   Open(jobs, "job-1");
-  wire::ReceivedEvent malformed = wire::EncodeEvent(Source("other").At(1, Started(M(0))));
-  malformed.body = kMalformed;
-  EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest(malformed, At(1)).status));
+  EXPECT_TRUE(absl::IsInvalidArgument(IngestMalformed(jobs, Source("other").At(1, Started(M(0))))));
   EXPECT_EQ(jobs.TickDue(At(1)).back().newest->coverage->rejected_events, 1u);
 }
 
@@ -363,7 +372,7 @@ TEST(JobTable, AcceptsAnEventOfANewerVersionAndNotesIt) {
   const Snapshot shown = *jobs.TickDue(At(1)).back().newest;
   EXPECT_EQ(shown.coverage->rejected_events, 0u);
   EXPECT_EQ(shown.coverage->lost_events, 0u);
-  EXPECT_THAT(shown.notes, ElementsAre("1 report of a newer version of Tidemark was not "
+  EXPECT_THAT(shown.notes, ElementsAre("1 report from a newer version of Tidemark was not "
                                        "understood and ignored; update the master"));
 }
 
@@ -384,7 +393,7 @@ TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
 }
 
 TEST(JobTable, RefusesAMalformedEventOfNoJob) {
-  service::JobHub hub("i", 1);
+  JobHub hub("i", 1);
   JobTable jobs({.hub = &hub});
   EXPECT_TRUE(absl::IsInvalidArgument(jobs.Ingest({}, At(0)).status));
   EXPECT_TRUE(IdsOf(hub).empty());
@@ -421,7 +430,7 @@ TEST(JobTable, TicksAJobWithNewsAtMostOncePerShortInterval) {
 }
 
 TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
-  service::JobHub hub("i", 1);
+  JobHub hub("i", 1);
   JobTable jobs({.hub = &hub});
   Open(jobs, "job-1");
   const std::vector<Snapshot> published = Values(jobs.TickDue(At(1)));
@@ -430,27 +439,10 @@ TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
   EXPECT_EQ(Values(AllOf(hub)), published);
 }
 
-TEST(JobTable, AJobWithPastRunsIsForecastFromItsFirstSnapshotOn) {
+// Returns options in which jobs with names have a past run of 40 s. `asked` collects the names.
+JobTableOptions WithPastRuns(std::vector<std::string>& asked) {
   JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
-  std::vector<std::string> asked;
-  options.past_runs = [&](const std::string& name, const store::Reported&) {
-    asked.push_back(name);
-    return std::vector<PastRun>{{.map_time = absl::Seconds(10), .reduce_time = absl::Seconds(30)}};
-  };
-  JobTable jobs(options);
-  Open(jobs, "job-1");
-  jobs.TickDue(At(1));
-  const Estimate forecast = jobs.Newest("job-1")->estimate;
-  EXPECT_EQ(forecast.state, EstimateState::kValid);
-  EXPECT_NEAR(absl::ToDoubleSeconds(Left(forecast).value_or(absl::ZeroDuration())), 39, 1e-6);
-  jobs.TickDue(At(3));
-  EXPECT_THAT(asked, ElementsAre(Opened(1, 1).name));
-}
-
-TEST(JobTable, AJobWhoseNameIsReportedLateIsForecastFromItsPastRuns) {
-  JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
-  std::vector<std::string> asked;
-  options.past_runs = [&](const std::string& name, const store::Reported&) {
+  options.past_runs = [&asked](const std::string& name, const store::Reported&) {
     asked.push_back(name);
     std::vector<PastRun> runs;
     if (!name.empty()) {
@@ -458,7 +450,28 @@ TEST(JobTable, AJobWhoseNameIsReportedLateIsForecastFromItsPastRuns) {
     }
     return runs;
   };
-  JobTable jobs(options);
+  return options;
+}
+
+double SecondsLeft(const JobTable& jobs) {
+  const Estimate forecast = jobs.Newest("job-1")->estimate;
+  return absl::ToDoubleSeconds(Left(forecast).value_or(absl::ZeroDuration()));
+}
+
+TEST(JobTable, AJobWithPastRunsIsForecastFromItsFirstSnapshotOn) {
+  std::vector<std::string> asked;
+  JobTable jobs(WithPastRuns(asked));
+  Open(jobs, "job-1");
+  jobs.TickDue(At(1));
+  EXPECT_EQ(jobs.Newest("job-1")->estimate.state, EstimateState::kValid);
+  EXPECT_NEAR(SecondsLeft(jobs), 39, 1e-6);
+  jobs.TickDue(At(3));
+  EXPECT_THAT(asked, ElementsAre(Opened(1, 1).name));
+}
+
+TEST(JobTable, AJobWhoseNameIsReportedLateIsForecastFromItsPastRuns) {
+  std::vector<std::string> asked;
+  JobTable jobs(WithPastRuns(asked));
   Source task("task");
   ASSERT_TRUE(Ingest(jobs, task.At(0, JobOpened{.stages = MapReduceStages(1, 1)})).ok());
   jobs.TickDue(At(1));
@@ -467,9 +480,7 @@ TEST(JobTable, AJobWhoseNameIsReportedLateIsForecastFromItsPastRuns) {
   ASSERT_TRUE(Ingest(jobs, app.At(2, Opened(1, 1))).ok());
   for (const double seconds : {3, 5}) jobs.TickDue(At(seconds));
   EXPECT_THAT(asked, ElementsAre("", Opened(1, 1).name));
-  EXPECT_NEAR(
-      absl::ToDoubleSeconds(Left(jobs.Newest("job-1")->estimate).value_or(absl::ZeroDuration())),
-      35, 1);
+  EXPECT_NEAR(SecondsLeft(jobs), 35, 1);
 }
 
 TEST(JobTable, PublishesTheFinalSnapshotOnce) {
@@ -485,7 +496,7 @@ TEST(JobTable, EndsAJobWithoutReports) {
   EXPECT_EQ(jobs.TickDue(At(3600)).back().newest->state, JobState::kAbandoned);
 }
 
-// The ticking thread read the clock before the thread that received the event.
+// The ticking thread read the clock before the thread that received the event did.
 TEST(JobTable, InstantsThatCrossBetweenThreadsDoNotGoBack) {
   JobTable jobs({});
   Open(jobs, "job-1", 5);
@@ -496,13 +507,6 @@ TEST(JobTable, InstantsThatCrossBetweenThreadsDoNotGoBack) {
 
 class JobTableLog : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "tidemark-job-table-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    options_.event_log_dir = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(options_.event_log_dir); }
-
   // Returns the snapshots of a replay of the job's log.
   std::vector<Snapshot> Replayed(const std::string& job_id) const {
     std::vector<Snapshot> snapshots;
@@ -517,7 +521,8 @@ class JobTableLog : public ::testing::Test {
     return snapshots;
   }
 
-  JobTableOptions options_;
+  const test::ScratchDirectory directory_;
+  JobTableOptions options_ = {.event_log_dir = directory_.path()};
 };
 
 TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
@@ -531,9 +536,7 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   tick(0);
   EXPECT_TRUE(Ingest(jobs, source.At(5, Started(M(0), 100))).ok());
   EXPECT_FALSE(jobs.Ingest({.job_id = "job-1"}, At(5)).status.ok());
-  wire::ReceivedEvent malformed = wire::EncodeEvent(source.At(5, Started(M(0))));
-  malformed.body = kMalformed;
-  EXPECT_FALSE(jobs.Ingest(malformed, At(5)).status.ok());
+  EXPECT_FALSE(IngestMalformed(jobs, source.At(5, Started(M(0)))).ok());
   EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // the threads crossed
   EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
   tick(8);
@@ -599,23 +602,16 @@ void OpenLarge(JobTable& jobs, const std::string& job_id, const std::string& nam
 }
 
 TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeThem) {
-  std::promise<void> reached;
-  std::promise<void> go_on;
+  BlockedEstimate huge("huge");
   JobTableOptions options = WithTicks(absl::ZeroDuration(), absl::ZeroDuration());
-  options.past_runs = [&](const std::string& name, const store::Reported&) {
-    if (name == "huge") {
-      reached.set_value();
-      go_on.get_future().wait();
-    }
-    return std::vector<PastRun>();
-  };
+  options.past_runs = huge.PastRuns();
   options.has_heavy_thread = true;
   JobTable jobs(std::move(options));
   OpenLarge(jobs, "huge-1", "huge");
   Open(jobs, "calm", 0);
   EXPECT_THAT(Values(jobs.TickDue(At(1))),
               ElementsAre(::testing::Field(&Snapshot::job_id, "calm")));
-  reached.get_future().wait();
+  huge.AwaitReached();
 
   // Its estimate runs and blocks.
   int calls = 0;
@@ -634,7 +630,7 @@ TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeTh
   }
   EXPECT_EQ(calls, 0);
 
-  go_on.set_value();
+  huge.Release();
   for (int i = 5; jobs.Newest("huge-1")->sequence == 0; ++i) jobs.TickDue(At(i));
   EXPECT_EQ(calls, 3) << "the job is free again, and each callback ran";
   EXPECT_TRUE(jobs.IngestUnlessBusy(event, At(2), {}, [&] { ++calls; }));

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/time/clock.h"
 #include "tests/service/eventually.h"
 #include "tests/store/faulty_disk.h"
 
@@ -23,20 +22,36 @@ JournalOptions Quick() {
   return {.commit_interval = absl::ZeroDuration(), .retry_interval = absl::Milliseconds(1)};
 }
 
-class DurableWaiter final : public Journal::Waiter {
+// Stores the first report of each kind.
+class Waiter final : public Journal::Waiter {
  public:
   void OnDurable(Journal::Position durable) override { durable_.set_value(durable); }
-  Journal::Position Wait() { return future_.get(); }
+  void OnStalled(const absl::Status& why) override {
+    if (!std::exchange(has_stalled_, true)) stalled_.set_value(why);
+  }
+  Journal::Position AwaitDurable() { return durable_.get_future().get(); }
+  absl::Status AwaitStall() { return stalled_.get_future().get(); }
 
  private:
   std::promise<Journal::Position> durable_;
-  std::future<Journal::Position> future_ = durable_.get_future();
+  std::promise<absl::Status> stalled_;
+  bool has_stalled_ = false;
 };
 
 class JournalTest : public ::testing::Test {
  protected:
-  void Start(const JournalOptions& options = Quick()) {
+  void SetUp() override { Start(Quick()); }
+  void Start(const JournalOptions& options) {
     journal_ = std::make_unique<Journal>(disk_, options);
+  }
+  // Appends to the log and waits until the record is durable.
+  void AppendDurably(const std::shared_ptr<Journal::Log>& log, const std::string& record) {
+    ASSERT_TRUE(journal_->WaitUntilDurable({journal_->Append(log, record), log}));
+  }
+  std::shared_ptr<Waiter> Notified(const Journal::Mark& mark) {
+    auto waiter = std::make_shared<Waiter>();
+    journal_->NotifyWhenDurable(mark, waiter);
+    return waiter;
   }
   bool BecomesDurable(Journal::Position position) {
     return Eventually([&] { return journal_->durable() >= position; });
@@ -47,31 +62,26 @@ class JournalTest : public ::testing::Test {
 };
 
 TEST_F(JournalTest, DurableRecordsSurviveALossOfPower) {
-  Start();
   const auto log = Journal::MakeLog("a", "start ");
   journal_->Append(log, "one ");
-  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(log, "two")));
+  AppendDurably(log, "two");
   EXPECT_EQ(disk_->Synced("a"), "start one two");
 }
 
 TEST_F(JournalTest, ContinuesAfterTheEarlierContentsOfALog) {
-  Start();
-  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "start"), "")));
-  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", 3), "ff")));
+  AppendDurably(Journal::MakeLog("a", "start"), "");
+  AppendDurably(Journal::MakeLog("a", 3), "ff");
   EXPECT_EQ(disk_->Synced("a"), "staff");
 }
 
 TEST_F(JournalTest, ANewLogReplacesTheFileOfItsName) {
-  Start();
-  ASSERT_TRUE(
-      journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "a long one"), "")));
-  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "new"), "")));
+  AppendDurably(Journal::MakeLog("a", "a long one"), "");
+  AppendDurably(Journal::MakeLog("a", "new"), "");
   EXPECT_EQ(disk_->Synced("a"), "new");
 }
 
 TEST_F(JournalTest, ARemovedFileMayBeCreatedAgainAtOnce) {
-  Start();
-  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(Journal::MakeLog("a", "old"), "")));
+  AppendDurably(Journal::MakeLog("a", "old"), "");
   disk_->Break(absl::ResourceExhaustedError("no space left"));
   journal_->Remove("a");
   const auto log = Journal::MakeLog("a", "new");
@@ -93,30 +103,6 @@ TEST_F(JournalTest, ReportsAFileThatCannotBeRemovedAndDelaysNoLog) {
   EXPECT_TRUE(BecomesDurable(journal_->Append(Journal::MakeLog("a", "new"), "")));
 }
 
-// Records the reports of a failing disk.
-class Stalled final : public Journal::Waiter {
- public:
-  void OnDurable(Journal::Position) override {}
-  void OnStalled(const absl::Status& why) override { why_.set_value(why); }
-  absl::Status Wait() { return why_.get_future().get(); }
-
- private:
-  std::promise<absl::Status> why_;
-};
-
-TEST_F(JournalTest, ReportsAFailingDiskToWaiters) {
-  Start();
-  const auto log = Journal::MakeLog("a", "");
-  const auto before = std::make_shared<Stalled>();
-  const auto after = std::make_shared<Stalled>();
-  disk_->Break(absl::ResourceExhaustedError("no space left"));
-  const Journal::Position position = journal_->Append(log, "x");
-  journal_->NotifyWhenDurable(position, before);
-  EXPECT_TRUE(absl::IsResourceExhausted(before->Wait()));
-  journal_->NotifyWhenDurable(position, after);
-  EXPECT_TRUE(absl::IsResourceExhausted(after->Wait()));
-}
-
 TEST_F(JournalTest, OneSyncServesAllWaiters) {
   Start({.commit_interval = absl::Seconds(1)});
   std::vector<std::shared_ptr<Journal::Log>> logs;
@@ -130,27 +116,19 @@ TEST_F(JournalTest, OneSyncServesAllWaiters) {
 }
 
 TEST_F(JournalTest, NotifiesWaitersWhenTheirRecordIsDurable) {
-  Start();
-  const auto log = Journal::MakeLog("a", "");
-  const auto told = std::make_shared<DurableWaiter>();
-  const Journal::Position position = journal_->Append(log, "x");
-  journal_->NotifyWhenDurable(position, told);
-  EXPECT_GE(told->Wait(), position);
-  const auto late = std::make_shared<DurableWaiter>();
-  journal_->NotifyWhenDurable(position, late);
-  EXPECT_GE(late->Wait(), position);
+  const Journal::Position position = journal_->Append(Journal::MakeLog("a", ""), "x");
+  EXPECT_GE(Notified(position)->AwaitDurable(), position);
+  EXPECT_GE(Notified(position)->AwaitDurable(), position) << "also if it is durable already";
 }
 
 TEST_F(JournalTest, RecordsWithoutALogNeedNoSync) {
-  Start();
   ASSERT_TRUE(BecomesDurable(journal_->Append(nullptr, "")));
   EXPECT_EQ(disk_->syncs(), 0);
 }
 
 TEST_F(JournalTest, AFullDiskDelaysAllRecordsUntilThereIsSpace) {
-  Start();
   const auto log = Journal::MakeLog("a", "start ");
-  ASSERT_TRUE(journal_->WaitUntilDurable(journal_->Append(log, "kept ")));
+  AppendDurably(log, "kept ");
   disk_->Break(absl::ResourceExhaustedError("no space left"));
   const Journal::Position position = journal_->Append(log, "held ");
   EXPECT_FALSE(journal_->WaitUntilDurable(position));
@@ -165,35 +143,19 @@ TEST_F(JournalTest, AFullDiskDelaysAllRecordsUntilThereIsSpace) {
 }
 
 TEST_F(JournalTest, ReportsTheBlockingCauseToWaiters) {
-  class Waiting final : public Journal::Waiter {
-   public:
-    void OnDurable(Journal::Position) override { durable.set_value(); }
-    void OnStalled(const absl::Status& status) override {
-      if (!std::exchange(told_, true)) stalled.set_value(status);
-    }
-    std::promise<void> durable;
-    std::promise<absl::Status> stalled;
-
-   private:
-    bool told_ = false;
-  };
-  Start();
   const auto log = Journal::MakeLog("a", "start ");
   disk_->Break(absl::ResourceExhaustedError("no space left"));
   const Journal::Position position = journal_->Append(log, "held");
-  const auto early = std::make_shared<Waiting>();
-  journal_->NotifyWhenDurable(position, early);
-  EXPECT_EQ(early->stalled.get_future().get().message(), "no space left");
-  const auto late = std::make_shared<Waiting>();
-  journal_->NotifyWhenDurable(position, late);
-  EXPECT_EQ(late->stalled.get_future().get().message(), "no space left");
+  const auto early = Notified(position);
+  EXPECT_EQ(early->AwaitStall(), absl::ResourceExhaustedError("no space left"));
+  const auto late = Notified(position);
+  EXPECT_EQ(late->AwaitStall(), absl::ResourceExhaustedError("no space left"));
   disk_->Break(absl::OkStatus());
-  early->durable.get_future().get();
-  late->durable.get_future().get();
+  early->AwaitDurable();
+  late->AwaitDurable();
 }
 
 TEST_F(JournalTest, RetriesAFileThatCannotBeCreated) {
-  Start();
   disk_->Break(absl::PermissionDeniedError("no"));
   const Journal::Position position = journal_->Append(Journal::MakeLog("a", "start"), "");
   EXPECT_FALSE(journal_->WaitUntilDurable(position));
@@ -224,14 +186,10 @@ TEST_F(JournalTest, AFailingLogDelaysNoOther) {
   EXPECT_FALSE(journal_->IsDurable(held));
   EXPECT_FALSE(journal_->WaitUntilDurable(held));
   EXPECT_THAT(told.get_future().get(), ::testing::HasSubstr("bad: too many open files"));
-  const auto stalled = std::make_shared<Stalled>();
-  journal_->NotifyWhenDurable(held, stalled);
-  EXPECT_EQ(stalled->Wait().message(), "bad: too many open files");
-
-  const auto durable = std::make_shared<DurableWaiter>();
-  journal_->NotifyWhenDurable(held, durable);
+  const auto waiter = Notified(held);
+  EXPECT_EQ(waiter->AwaitStall().message(), "bad: too many open files");
   disk_->BreakFile("bad", absl::OkStatus());
-  durable->Wait();
+  waiter->AwaitDurable();
   EXPECT_TRUE(journal_->IsDurable(held));
   EXPECT_FALSE(journal_->IsStuck(bad));
   EXPECT_EQ(disk_->Synced("bad"), "start " + std::string(200, 'y'));
@@ -281,33 +239,35 @@ TEST_F(JournalTest, ReportsWhenItsMemoryIsFull) {
   EXPECT_EQ(journal_->waiting_bytes(), 0u);
 }
 
-TEST_F(JournalTest, ABusyLogLeavesMemoryForOthers) {
-  JournalOptions options = Quick();
-  options.waiting_bytes_max = 8000;
-  Start(options);
-  disk_->Break(absl::ResourceExhaustedError("no space left"));
-  const auto flood = Journal::MakeLog("flood", "");
-  const auto calm = Journal::MakeLog("calm", "");
-  journal_->Append(flood, std::string(500, 'x'));
-  EXPECT_TRUE(journal_->HasRoomFor(flood)) << "500 of 7500 are less than an eighth";
-  journal_->Append(flood, std::string(500, 'x'));
-  EXPECT_FALSE(journal_->HasRoomFor(flood)) << "1000 of 7000 are more";
-  EXPECT_TRUE(journal_->HasRoomFor(calm));
+// A journal of 8,000 bytes on a full disk.
+class FullJournalTest : public JournalTest {
+ protected:
+  void SetUp() override {
+    JournalOptions options = Quick();
+    options.waiting_bytes_max = 8000;
+    Start(options);
+    disk_->Break(absl::ResourceExhaustedError("no space left"));
+  }
+
+  const std::shared_ptr<Journal::Log> flood_ = Journal::MakeLog("flood", "");
+  const std::shared_ptr<Journal::Log> calm_ = Journal::MakeLog("calm", "");
+};
+
+TEST_F(FullJournalTest, ABusyLogLeavesMemoryForOthers) {
+  journal_->Append(flood_, std::string(500, 'x'));
+  EXPECT_TRUE(journal_->HasRoomFor(flood_)) << "500 of 7500 are less than an eighth";
+  journal_->Append(flood_, std::string(500, 'x'));
+  EXPECT_FALSE(journal_->HasRoomFor(flood_)) << "1000 of 7000 are more";
+  EXPECT_TRUE(journal_->HasRoomFor(calm_));
   EXPECT_TRUE(journal_->HasRoomFor(nullptr));
 }
 
-TEST_F(JournalTest, ALogWithoutWaitingRecordsIsAcceptedEvenIfOthersUseAllMemory) {
-  JournalOptions options = Quick();
-  options.waiting_bytes_max = 8000;
-  Start(options);
-  disk_->Break(absl::ResourceExhaustedError("no space left"));
-  const auto flood = Journal::MakeLog("flood", "");
-  const auto calm = Journal::MakeLog("calm", "");
-  journal_->Append(flood, std::string(9000, 'x'));
-  EXPECT_TRUE(journal_->HasRoomFor(calm));
-  journal_->Append(calm, "x");
-  EXPECT_FALSE(journal_->HasRoomFor(calm));
-  journal_->Append(flood, std::string(9000, 'x'));
+TEST_F(FullJournalTest, ALogWithoutWaitingRecordsIsAcceptedEvenIfOthersUseAllMemory) {
+  journal_->Append(flood_, std::string(9000, 'x'));
+  EXPECT_TRUE(journal_->HasRoomFor(calm_));
+  journal_->Append(calm_, "x");
+  EXPECT_FALSE(journal_->HasRoomFor(calm_));
+  journal_->Append(flood_, std::string(9000, 'x'));
   EXPECT_FALSE(journal_->HasRoomFor(Journal::MakeLog("late", ""))) << "twice as much is the most";
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "master/service/metrics.h"
 #include "tests/facts/events.h"
 #include "tests/scratch_directory.h"
 #include "tests/store/written_log.h"
@@ -21,24 +22,28 @@ using ::testing::SizeIs;
 
 bool Known(const std::string&) { return true; }
 
-// Reports a job that computes on node-1 for 10 s and waits for 5 of them.
-void ReportOf(const std::string& job, LiveWaits& waits) {
+// Returns the events of a job that computes on node-1 for 10 s from `at` and waits for 5 of them.
+std::vector<Event> EventsOf(const std::string& job, double at = 0) {
   test::Source source("driver", job);
   TaskHeartbeat heartbeat{.attempt = {.stage = 5}};
   heartbeat.time.cpu = absl::Seconds(5);
   heartbeat.time.waits[WaitReason::kProcessor] = absl::Seconds(5);
-  waits.Observe(source.At(0, JobOpened{.name = job}));
-  waits.Observe(source.At(0, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1}));
-  waits.Observe(source.At(0, StageOpened{.stage = 5, .task_count = 1}));
-  waits.Observe(source.At(
-      0,
-      AttemptChanged{
-          .attempt = {.stage = 5}, .state = AttemptState::kStarted, .at = At(0), .executor = 0}));
-  waits.Observe(source.At(10, heartbeat));
+  return {source.At(at, JobOpened{.name = job}),
+          source.At(at, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1}),
+          source.At(at, StageOpened{.stage = 5, .task_count = 1}),
+          source.At(at, AttemptChanged{.attempt = {.stage = 5},
+                                       .state = AttemptState::kStarted,
+                                       .at = At(at),
+                                       .executor = 0}),
+          source.At(at + 10, heartbeat)};
 }
 
-// Returns the answer of a log whose job computes on node-1 for 10 s. If `has_lost_opening`, past
-// runs precede all events, as in a log whose first events are damaged.
+void ReportOf(const std::string& job, LiveWaits& waits) {
+  for (const Event& event : EventsOf(job)) waits.Observe(event);
+}
+
+// Returns the answer from the log of such a job. If `has_lost_opening`, past runs precede all
+// events, as in a log whose first events are damaged.
 std::optional<Explanation> AskLog(const std::string& path, bool has_lost_opening) {
   auto log = store::WrittenLog::Create(path, "a", {});
   EXPECT_TRUE(log.ok()) << log.status();
@@ -47,25 +52,54 @@ std::optional<Explanation> AskLog(const std::string& path, bool has_lost_opening
     store::EncodePastRuns({{.map_time = absl::Seconds(10)}}, (*log)->key(), record);
     EXPECT_TRUE((*log)->AppendEncoded(record).ok());
   }
-  test::Source source("driver", "a");
-  TaskHeartbeat heartbeat{.attempt = {.stage = 5}};
-  heartbeat.time.cpu = absl::Seconds(5);
-  heartbeat.time.waits[WaitReason::kProcessor] = absl::Seconds(5);
-  for (const Event& event :
-       {source.At(1'000'000, JobOpened{.name = "a"}),
-        source.At(1'000'000, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1}),
-        source.At(1'000'000, StageOpened{.stage = 5, .task_count = 1}),
-        source.At(1'000'000, AttemptChanged{.attempt = {.stage = 5},
-                             .state = AttemptState::kStarted,
-                             .at = At(1'000'000),
-                             .executor = 0}),
-        source.At(1'000'010, heartbeat)}) {
-    EXPECT_TRUE((*log)->Append(event).ok());
-  }
+  for (const Event& event : EventsOf("a", 1'000'000)) EXPECT_TRUE((*log)->Append(event).ok());
   EXPECT_TRUE((*log)->Flush().ok());
   absl::StatusOr<PastWaits> past = ReadPastWaits({.own = path, .ended_at = At(1'000'010)});
   EXPECT_TRUE(past.ok()) << past.status();
   return past.ok() ? past->waits.Ask("a", {}) : std::nullopt;
+}
+
+// Each of two jobs waits for 5 s behind the other one.
+TEST(LiveWaits, MetricsShowTheLargestSumsOfContention) {
+  LiveWaits waits;
+  ReportOf("a", waits);
+  ReportOf("b", waits);
+  waits.Advance(At(20), Known);
+  Metrics metrics;
+  waits::ContentionSums sums(
+      {}, [](const std::string&) { return true; }, /*wants_graph=*/false);
+  waits.AddContention(sums);
+  metrics.SetContention(std::move(sums).Finish());
+  const MasterStats stats = metrics.Read();
+  EXPECT_NEAR(stats.contention_seconds[WaitReason::kProcessor], 10, 1e-6);
+  EXPECT_EQ(stats.contention_seconds[WaitReason::kIo], 0);
+  EXPECT_NEAR(stats.contention_of_cause_seconds, 5, 1e-6);
+  EXPECT_NEAR(stats.contention_of_query_seconds, 5, 1e-6);
+  EXPECT_NEAR(stats.contention_of_host_seconds, 10, 1e-6);
+}
+
+TEST(LiveWaits, TheLargestDelayByOneQueryLeavesOutProcessesOutsideTidemark) {
+  const ContentionRow outside = {.cause = ContentionParty{.jobs = 0},
+                                 .seconds = LimitedAmount{40, 0, 60}};
+  const ContentionRow query = {.cause = ContentionParty{.job_id = "a"},
+                               .seconds = LimitedAmount{3, 0, 9}};
+  Metrics metrics;
+  metrics.SetContention(
+      {.lists = {{.kind = ContentionKind::kCausingQueries, .rows = {outside, query}}}});
+  EXPECT_EQ(metrics.Read().contention_of_cause_seconds, 3);
+}
+
+TEST(LiveWaits, ContentionOfOneJobLeavesOutTheDelaysOfOthers) {
+  LiveWaits waits;
+  ReportOf("a", waits);
+  ReportOf("b", waits);
+  waits.Advance(At(20), Known);
+  waits::ContentionSums sums({.job_id = "a"}, [](const std::string&) { return true; });
+  waits.AddContention(sums);
+  const ClusterContention contention = std::move(sums).Finish();
+  EXPECT_EQ(contention.jobs, 1U);
+  ASSERT_FALSE(contention.lists.empty());
+  EXPECT_EQ(contention.lists[0].rows.at(0).delayed->job_id, "a");
 }
 
 TEST(PastWaits, ALogThatBeginsWithoutAnEventGivesTheSameWaits) {
@@ -78,7 +112,7 @@ TEST(PastWaits, ALogThatBeginsWithoutAnEventGivesTheSameWaits) {
   EXPECT_EQ(damaged->queries, whole->queries);
 }
 
-// The inbox is never emptied, since the thread that would empty it is blocked.
+// The inbox is never emptied, since the thread that empties it is blocked.
 TEST(LiveWaits, AFullInboxDelaysOnlyBusyJobs) {
   transport::TurnQueue aside(1);
   std::promise<void> go_on;

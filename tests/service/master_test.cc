@@ -1,16 +1,14 @@
-// A real master and real clients on this host. Waits are for conditions, with a deadline that only
-// a failure reaches.
+// Tests a real master with real clients on this host. Waits are for conditions, with a deadline
+// that only a failure reaches.
 #include "tidemark/master.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -26,6 +24,8 @@
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/service/eventually.h"
+#include "tests/service/live_master.h"
+#include "tests/wire/encode_request.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
@@ -36,8 +36,10 @@ using test::Closed;
 using test::Emitted;
 using test::Eventually;
 using test::Finished;
+using test::kCallDeadline;
 using test::Key;
 using test::M;
+using test::NewContext;
 using test::Opened;
 using test::Partition;
 using test::Source;
@@ -45,22 +47,6 @@ using test::Started;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-constexpr std::chrono::seconds kDeadline(60);
-
-MasterOptions QuickOptions() {
-  MasterOptions options;
-  options.tick_interval = absl::Milliseconds(20);
-  options.tick_interval_min = absl::Milliseconds(10);
-  options.agent_flush_interval = absl::Milliseconds(250);
-  return options;
-}
-
-std::unique_ptr<grpc::ClientContext> NewContext() {
-  auto context = std::make_unique<grpc::ClientContext>();
-  context->set_deadline(std::chrono::system_clock::now() + kDeadline);
-  return context;
-}
 
 // One ingest stream.
 class Ingest {
@@ -91,7 +77,13 @@ class Ingest {
     return rejections;
   }
   bool Read(v1::StreamEventsResponse& response) { return stream_->Read(&response); }
-  // All control messages so far, merged.
+  // Returns the status of a stream that ends without another response.
+  grpc::Status End() {
+    v1::StreamEventsResponse response;
+    EXPECT_FALSE(Read(response));
+    return Finish();
+  }
+  // Returns all control messages so far, merged.
   const v1::Control& control() const { return control_; }
 
   void WritesDone() { stream_->WritesDone(); }
@@ -115,12 +107,12 @@ class Ingest {
 class Watching {
  public:
   Watching(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
-           const std::string& token = "", const std::string& run_uid = "")
+           const std::string& run_uid = "", const std::string& token = "")
       : stub_(v1::JobService::NewStub(channel)) {
     v1::WatchJobRequest request;
     request.set_job_id(job_id);
-    request.set_resume_token(token);
     request.set_run_uid(run_uid);
+    request.set_resume_token(token);
     reader_ = stub_->WatchJob(context_.get(), request);
   }
   bool Read(v1::WatchJobResponse& response) { return reader_->Read(&response); }
@@ -141,12 +133,12 @@ class Watching {
 
 bool IsFinal(const v1::WatchJobResponse& response) { return response.snapshot().final(); }
 
-class MasterTest : public ::testing::Test {
+class MasterTest : public test::LiveMaster {
  protected:
-  void Start(const MasterOptions& options = QuickOptions()) {
-    auto master = Master::Start(options);
-    ASSERT_TRUE(master.ok()) << master.status();
-    master_ = *std::move(master);
+  MasterTest() { options_.agent_flush_interval = absl::Milliseconds(250); }
+  void SetUp() override { Start(); }
+  void Start() {
+    LiveMaster::Start();
     channel_ = NewChannel();
   }
   // Returns a channel with a separate connection.
@@ -168,62 +160,53 @@ class MasterTest : public ::testing::Test {
     Source source("app-master", job_id);
     const auto ingest = OpenJob(source);
     EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
-    EXPECT_TRUE(master_->WaitUntilFinal(job_id, absl::FromChrono(kDeadline)).ok());
+    AwaitFinal(job_id);
   }
   std::uint64_t NewestSequence(const std::string& job_id = "job-1") const {
     const auto snapshot = master_->GetJob(job_id);
     return snapshot.ok() ? snapshot->sequence : 0;
   }
+};
 
-  // Returns the token of a watcher of job-1 after the snapshot of that sequence.
-  std::string TokenAt(std::uint64_t sequence) const {
-    Watching watching(channel_, "job-1");
-    v1::WatchJobResponse response;
-    EXPECT_TRUE(watching.Read(response));
-    watching.Kill();
-    auto point = service::ParseResumeToken(response.resume_token());
-    EXPECT_TRUE(point.ok()) << point.status();
-    point->sequence = sequence;
-    return service::EncodeResumeToken(*point);
+// A master with a running job, whose source has a stream.
+class RunningJobTest : public MasterTest {
+ protected:
+  void SetUp() override {
+    MasterTest::SetUp();
+    ingest_ = OpenJob(source_);
   }
 
-  std::unique_ptr<Master> master_;
-  std::shared_ptr<grpc::Channel> channel_;
+  Source source_;
+  std::unique_ptr<Ingest> ingest_;
 };
 
 // --- runs of a job id
 
 TEST_F(MasterTest, AWatcherReceivesOneRunOnly) {
-  Start();
   Source first("app-master", "job-1", "a");
   const auto ingest = OpenJob(first);
   EXPECT_TRUE(ingest->Send(first.At(1, Closed())));
-  EXPECT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
-  Watching too_early(channel_, "job-1", "", "b");
+  AwaitFinal("job-1");
+  Watching too_early(channel_, "job-1", "b");
   EXPECT_THAT(too_early.ReadAll(), IsEmpty());
   EXPECT_EQ(too_early.Finish().error_code(), grpc::StatusCode::NOT_FOUND);
-  const std::string token = Watching(channel_, "job-1", "", "a").ReadAll().at(0).resume_token();
+  const std::string token = Watching(channel_, "job-1", "a").ReadAll().at(0).resume_token();
 
   Source second("app-master", "job-1", "b");
   const auto next = OpenJob(second);
-  Watching in_time(channel_, "job-1", "", "b");
+  Watching in_time(channel_, "job-1", "b");
   v1::WatchJobResponse response;
   ASSERT_TRUE(in_time.Read(response));
   EXPECT_EQ(response.snapshot().run_uid(), "b");
   EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_RUNNING);
-  v1::WatchJobRequest resume;
-  resume.set_job_id("job-1");
-  resume.set_resume_token(token);
-  grpc::ClientContext context;
-  const auto resumed = v1::JobService::NewStub(channel_)->WatchJob(&context, resume);
-  ASSERT_TRUE(resumed->Read(&response));
+  Watching resumed(channel_, "job-1", "", token);
+  ASSERT_TRUE(resumed.Read(response));
   EXPECT_TRUE(response.restarted());
-  EXPECT_EQ(Watching(channel_, "job-1", "", "a").ReadAll().size(), 0u);
-  context.TryCancel();
+  EXPECT_THAT(Watching(channel_, "job-1", "a").ReadAll(), IsEmpty());
+  resumed.Kill();
 }
 
 TEST_F(MasterTest, ACallbackReceivesOneRunOnly) {
-  Start();
   std::mutex mutex;
   std::vector<std::string> runs;
   const auto watch = master_->Watch("job-1", [&](const Snapshot& snapshot) {
@@ -246,54 +229,37 @@ TEST_F(MasterTest, ACallbackReceivesOneRunOnly) {
 
 // --- ingest
 
-TEST_F(MasterTest, AcknowledgesAcceptedEvents) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
-  EXPECT_TRUE(ingest->Send(source.At(1, Started(M(0)))));
-  EXPECT_TRUE(ingest->Send(source.At(2, Finished(M(0)))));
-  EXPECT_THAT(ingest->Answered(3), IsEmpty());
-}
-
 TEST_F(MasterTest, AcceptsEventsOfItsProcess) {
-  Start();
   Source source;
   EXPECT_TRUE(master_->Report(source.At(0, Opened(1, 1))).ok());
   EXPECT_TRUE(master_->Report(source.At(1, Started(M(0)))).ok());
   EXPECT_EQ(master_->Report(source.At(2, Started(M(1)))).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(master_->Report(source.At(3, Closed())).ok());
-  const auto final = master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline));
+  const auto final = master_->WaitUntilFinal("job-1", absl::FromChrono(kCallDeadline));
   ASSERT_TRUE(final.ok()) << final.status();
   EXPECT_EQ(final->state, JobState::kSucceeded);
 }
 
-TEST_F(MasterTest, SendsControlMessagesInTheFirstResponseOnly) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
-  EXPECT_EQ(ingest->control().flush_interval().seconds(), 0);
-  EXPECT_EQ(ingest->control().flush_interval().nanos(), 250'000'000);
-  EXPECT_EQ(ingest->control().lambda(), 2000u);
-  EXPECT_TRUE(ingest->Send(source.At(1, Started(M(0)))));
+TEST_F(RunningJobTest, SendsControlMessagesInTheFirstResponseOnly) {
+  EXPECT_EQ(ingest_->control().flush_interval().seconds(), 0);
+  EXPECT_EQ(ingest_->control().flush_interval().nanos(), 250'000'000);
+  EXPECT_EQ(ingest_->control().lambda(), 2000u);
+  EXPECT_TRUE(ingest_->Send(source_.At(1, Started(M(0)))));
   v1::StreamEventsResponse response;
-  ASSERT_TRUE(ingest->Read(response));
+  ASSERT_TRUE(ingest_->Read(response));
   EXPECT_FALSE(response.has_control());
 }
 
-TEST_F(MasterTest, RequestsKeyGroupsByName) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
-  EXPECT_FALSE(ingest->control().has_named_group_bytes_min());
-  EXPECT_TRUE(ingest->Send(source.At(1, Emitted(M(0), {Partition(0, 900, {Key(1, 321)})}))));
-  EXPECT_TRUE(ingest->Send(source.At(1, Finished(M(0)))));
-  ingest->Answered(3);
-  EXPECT_EQ(ingest->control().named_group_bytes_min(), 321u);
+TEST_F(RunningJobTest, RequestsKeyGroupsByName) {
+  EXPECT_FALSE(ingest_->control().has_named_group_bytes_min());
+  EXPECT_TRUE(ingest_->Send(source_.At(1, Emitted(M(0), {Partition(0, 900, {Key(1, 321)})}))));
+  EXPECT_TRUE(ingest_->Send(source_.At(1, Finished(M(0)))));
+  ingest_->Answered(3);
+  EXPECT_EQ(ingest_->control().named_group_bytes_min(), 321u);
 }
 
 TEST_F(MasterTest, NamesEveryRejectedEventAndContinues) {
-  Start();
   Source source;
   const auto ingest = std::make_unique<Ingest>(channel_);
   EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // not open
@@ -317,21 +283,17 @@ TEST_F(MasterTest, NamesEveryRejectedEventAndContinues) {
 }
 
 TEST_F(MasterTest, ABatchWithoutASourceEndsItsStream) {
-  Start();
   Ingest ingest(channel_);
   v1::StreamEventsRequest batch;
   wire::EncodeRequest(Source().At(0, Opened(1, 1)), batch);
   batch.clear_sources();
   EXPECT_TRUE(ingest.Send(batch));
-  v1::StreamEventsResponse response;
-  EXPECT_FALSE(ingest.Read(response));
-  const grpc::Status status = ingest.Finish();
+  const grpc::Status status = ingest.End();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_THAT(status.error_message(), HasSubstr("handle 0, under which no source was opened"));
 }
 
 TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
-  Start();
   Ingest ingest(channel_);
   v1::StreamEventsRequest batch;
   wire::EncodeRequest(Source("first").At(0, Opened(1, 1)), batch, 7);
@@ -346,7 +308,6 @@ TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
 }
 
 TEST_F(MasterTest, ASourceWhoseIdsAreTooLongEndsItsStream) {
-  Start();
   const std::string id(100'000, 'x');
   const std::pair<Event, const char*> events[] = {
       {Source(id).At(0, Opened(1, 1)), "source_id has 100000 bytes; send 1 to 128"},
@@ -355,45 +316,35 @@ TEST_F(MasterTest, ASourceWhoseIdsAreTooLongEndsItsStream) {
   for (const auto& [event, reason] : events) {
     Ingest ingest(channel_);
     EXPECT_TRUE(ingest.Send(event));
-    v1::StreamEventsResponse response;
-    EXPECT_FALSE(ingest.Read(response));
-    const grpc::Status status = ingest.Finish();
+    const grpc::Status status = ingest.End();
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
     EXPECT_THAT(status.error_message(), HasSubstr(reason));
   }
 }
 
 // The journal checks its space between batches.
-TEST_F(MasterTest, ABatchOfTooManyEventsEndsItsStreamWithoutEffect) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, ABatchOfTooManyEventsEndsItsStreamWithoutEffect) {
   v1::StreamEventsRequest batch;
-  wire::EncodeRequest(source.At(1, Started(M(0))), batch);
+  wire::EncodeRequest(source_.At(1, Started(M(0))), batch);
   while (batch.events_size() < 10'000) batch.add_events()->CopyFrom(batch.events(0));
-  EXPECT_TRUE(ingest->Send(batch));
-  EXPECT_THAT(ingest->Answered(10'001), IsEmpty());
+  EXPECT_TRUE(ingest_->Send(batch));
+  EXPECT_THAT(ingest_->Answered(10'001), IsEmpty());
   batch.set_first_sequence(10'002);
   batch.add_events()->CopyFrom(batch.events(0));
-  EXPECT_TRUE(ingest->Send(batch));
-  v1::StreamEventsResponse response;
-  EXPECT_FALSE(ingest->Read(response));
-  const grpc::Status status = ingest->Finish();
+  EXPECT_TRUE(ingest_->Send(batch));
+  const grpc::Status status = ingest_->End();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(status.error_message(), "10001 events in one message; send at most 10000");
 }
 
-TEST_F(MasterTest, CountsTheRejectedEventsThatItDoesNotName) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, CountsTheRejectedEventsThatItDoesNotName) {
   v1::StreamEventsRequest batch;
-  wire::EncodeRequest(source.At(1, Started(M(99))), batch);  // no such task
+  wire::EncodeRequest(source_.At(1, Started(M(99))), batch);  // no such task
   while (batch.events_size() < 300) batch.add_events()->CopyFrom(batch.events(0));
-  EXPECT_TRUE(ingest->Send(batch));
+  EXPECT_TRUE(ingest_->Send(batch));
   std::uint64_t refused = 0;
   v1::StreamEventsResponse response;
-  while (response.accepted_sequence() < 301 && ingest->Read(response)) {
+  while (response.accepted_sequence() < 301 && ingest_->Read(response)) {
     refused +=
         static_cast<std::uint64_t>(response.rejections_size()) + response.unnamed_rejections();
   }
@@ -401,7 +352,6 @@ TEST_F(MasterTest, CountsTheRejectedEventsThatItDoesNotName) {
 }
 
 TEST_F(MasterTest, ASourceOfAnEndedRunReceivesNoRequests) {
-  Start();
   Source source("app-master", "job-1", "run-1");
   Ingest ingest(channel_);
   EXPECT_TRUE(ingest.Send(source.At(0, Opened(1, 1))));
@@ -420,7 +370,6 @@ TEST_F(MasterTest, ASourceOfAnEndedRunReceivesNoRequests) {
 }
 
 TEST_F(MasterTest, AcceptsABatchAndNamesItsRejectedEvents) {
-  Start();
   Source source;
   Ingest ingest(channel_);
   v1::StreamEventsRequest batch;
@@ -435,43 +384,35 @@ TEST_F(MasterTest, AcceptsABatchAndNamesItsRejectedEvents) {
 }
 
 TEST_F(MasterTest, AsksASenderOfVersion01ToUpdate) {
-  Start();
   Ingest ingest(channel_);
   v1::StreamEventsRequest old;
   // StreamEventsRequest.envelope of 0.1, with a source_id.
   ASSERT_TRUE(old.ParseFromString(std::string("\x0a\x03\x0a\x01s", 5)));
   EXPECT_TRUE(ingest.Send(old));
-  v1::StreamEventsResponse response;
-  EXPECT_FALSE(ingest.Read(response));
-  const grpc::Status status = ingest.Finish();
+  const grpc::Status status = ingest.End();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_THAT(status.error_message(), HasSubstr("protocol of Tidemark 0.1"));
 }
 
 TEST_F(MasterTest, AsksForPointsOnlyIfAnIndicatorIsMadeOfThem) {
   for (const char* indicator : {"tidemark", "nearestfit"}) {
-    MasterOptions options = QuickOptions();
-    options.job.indicators = {indicator};
-    Start(options);
+    options_.job.indicators = {indicator};
+    Start();
     Source source;
     EXPECT_EQ(OpenJob(source)->control().send_points(), indicator == std::string("nearestfit"));
   }
 }
 
-TEST_F(MasterTest, AnswersEverySourceOfOneStreamAlone) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, AnswersEverySourceOfOneStreamAlone) {
   Source relayed("m-0");
-  EXPECT_TRUE(ingest->Send(relayed.At(1, Started(M(0)))));
-  EXPECT_TRUE(ingest->Send(relayed.At(2, Finished(M(0)))));
-  EXPECT_THAT(ingest->Answered(2, "m-0"), IsEmpty());
-  EXPECT_TRUE(ingest->Send(source.At(3, Closed())));
-  EXPECT_THAT(ingest->Answered(2), IsEmpty());
+  EXPECT_TRUE(ingest_->Send(relayed.At(1, Started(M(0)))));
+  EXPECT_TRUE(ingest_->Send(relayed.At(2, Finished(M(0)))));
+  EXPECT_THAT(ingest_->Answered(2, "m-0"), IsEmpty());
+  EXPECT_TRUE(ingest_->Send(source_.At(3, Closed())));
+  EXPECT_THAT(ingest_->Answered(2), IsEmpty());
 }
 
 TEST_F(MasterTest, ResendingOnANewStreamIsHarmless) {
-  Start();
   Source source;
   const std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(M(0))),
                                      source.At(2, Finished(M(0)))};
@@ -489,7 +430,6 @@ TEST_F(MasterTest, ResendingOnANewStreamIsHarmless) {
 }
 
 TEST_F(MasterTest, ASourceThatClosesItsSideStillReceivesAcknowledgements) {
-  Start();
   Source source;
   Ingest ingest(channel_);
   EXPECT_TRUE(ingest.Send(source.At(0, Opened(50, 1))));
@@ -503,9 +443,8 @@ TEST_F(MasterTest, ASourceThatClosesItsSideStillReceivesAcknowledgements) {
 }
 
 TEST_F(MasterTest, AMessageOverTheLimitEndsItsStreamAndNoOther) {
-  MasterOptions options = QuickOptions();
-  options.message_bytes_max = 10'000;
-  Start(options);
+  options_.message_bytes_max = 10'000;
+  Start();
   Source source;
   const auto ingest = OpenJob(source);
   Ingest large(NewChannel());
@@ -513,33 +452,17 @@ TEST_F(MasterTest, AMessageOverTheLimitEndsItsStreamAndNoOther) {
   JobOpened opened = Opened(1, 1);
   opened.name = std::string(20'000, 'x');
   large.Send(other.At(0, opened));
-  v1::StreamEventsResponse response;
-  EXPECT_FALSE(large.Read(response));
-  EXPECT_EQ(large.Finish().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(large.End().error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_TRUE(ingest->Send(source.At(1, Started(M(0)))));
   EXPECT_THAT(ingest->Answered(2), IsEmpty());
 }
 
-// --- progress, by call
+// --- calls and watches
 
 grpc::StatusCode CodeOf(const grpc::Status& status) { return status.error_code(); }
 
-TEST_F(MasterTest, GetJobReturnsTheNewestSnapshot) {
-  Start();
-  OpenAndClose("job-1");
-  const auto stub = v1::JobService::NewStub(channel_);
-  v1::GetJobRequest request;
-  v1::GetJobResponse response;
-  request.set_job_id("job-1");
-  const grpc::Status status = stub->GetJob(NewContext().get(), request, &response);
-  EXPECT_TRUE(status.ok()) << status.error_message();
-  EXPECT_EQ(response.snapshot().job_id(), "job-1");
-  EXPECT_EQ(response.snapshot().state(), v1::JOB_STATE_SUCCEEDED);
-}
-
 // Clients of version 0.1 call this method.
 TEST_F(MasterTest, AnswersAnUnknownMethodWithAMessage) {
-  Start();
   grpc::GenericStub stub(channel_);
   const auto context = NewContext();
   const grpc::Slice empty;
@@ -553,167 +476,18 @@ TEST_F(MasterTest, AnswersAnUnknownMethodWithAMessage) {
   EXPECT_THAT(status.error_message(), HasSubstr("has no method /tidemark.v1.WatchService/Watch"));
 }
 
-TEST_F(MasterTest, AnUnknownJobIsNotFound) {
-  Start();
-  const auto stub = v1::JobService::NewStub(channel_);
-  v1::GetJobRequest request;
-  v1::GetJobResponse response;
-  request.set_job_id("nobody");
-  EXPECT_EQ(CodeOf(stub->GetJob(NewContext().get(), request, &response)),
-            grpc::StatusCode::NOT_FOUND);
-  Watching watching(channel_, "nobody");
-  EXPECT_THAT(watching.ReadAll(), IsEmpty());
-  EXPECT_EQ(CodeOf(watching.Finish()), grpc::StatusCode::NOT_FOUND);
-  EXPECT_TRUE(absl::IsNotFound(master_->GetJob("nobody").status()));
-}
-
-TEST_F(MasterTest, ListJobsReturnsPagesNewestFirst) {
-  Start();
-  for (const char* id : {"a", "b", "c"}) OpenAndClose(id);
-  const auto stub = v1::JobService::NewStub(channel_);
-  v1::ListJobsRequest request;
-  request.set_page_size(2);
-  std::vector<std::string> ids;
-  int pages = 0;
-  do {
-    v1::ListJobsResponse response;
-    ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
-    for (const v1::Snapshot& snapshot : response.snapshots()) ids.push_back(snapshot.job_id());
-    request.set_page_token(response.next_page_token());
-    ++pages;
-  } while (!request.page_token().empty() && pages < 10);
-  EXPECT_THAT(ids, ElementsAre("c", "b", "a"));
-  EXPECT_EQ(pages, 2);
-}
-
-TEST_F(MasterTest, JobsOpenedBetweenPagesNeitherRepeatNorHideOthers) {
-  MasterOptions options = QuickOptions();
-  options.jobs_max = 4;
-  Start(options);
-  for (const char* id : {"a", "b", "c", "d"}) OpenAndClose(id);
-  const auto stub = v1::JobService::NewStub(channel_);
-  v1::ListJobsRequest request;
-  request.set_page_size(2);
-  v1::ListJobsResponse response;
-  ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
-  EXPECT_EQ(response.snapshots(1).job_id(), "c");
-  request.set_page_token(response.next_page_token());
-  OpenAndClose("e");  // evicts a
-  ASSERT_TRUE(stub->ListJobs(NewContext().get(), request, &response).ok());
-  ASSERT_EQ(response.snapshots_size(), 1);
-  EXPECT_EQ(response.snapshots(0).job_id(), "b");
-  EXPECT_EQ(response.next_page_token(), "");
-}
-
-TEST_F(MasterTest, ListJobsNeedsNoPageSize) {
-  Start();
-  const auto stub = v1::JobService::NewStub(channel_);
-  v1::ListJobsResponse response;
-  EXPECT_TRUE(stub->ListJobs(NewContext().get(), {}, &response).ok());
-  EXPECT_EQ(response.snapshots_size(), 0);
-  EXPECT_EQ(response.next_page_token(), "");
-}
-
-TEST_F(MasterTest, ListJobsRejectsAForeignToken) {
-  Start();
-  const auto stub = v1::JobService::NewStub(channel_);
-  for (const char* token : {"first", "-1", "1x", "99999999999999999999999"}) {
-    v1::ListJobsRequest request;
-    v1::ListJobsResponse response;
-    request.set_page_token(token);
-    EXPECT_EQ(CodeOf(stub->ListJobs(NewContext().get(), request, &response)),
-              grpc::StatusCode::INVALID_ARGUMENT)
-        << token;
-  }
-}
-
-// --- progress, by watching
-
-TEST_F(MasterTest, AWatchBeginsWithTheNewestSnapshotAndEndsAfterTheFinalOne) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
-  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 3; }));
-  Watching watching(channel_, "job-1");
-  v1::WatchJobResponse response;
-  ASSERT_TRUE(watching.Read(response));
-  EXPECT_GE(response.snapshot().sequence(), 3u);
-  EXPECT_EQ(response.skipped_snapshots(), 0u) << "nothing was missed by one who came new";
-  std::uint64_t last = response.snapshot().sequence();
-  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
-  int finals = 0;
-  while (watching.Read(response)) {
-    EXPECT_EQ(finals, 0) << "nothing comes after the final snapshot";
-    EXPECT_EQ(response.snapshot().sequence(), last + response.skipped_snapshots() + 1);
-    last = response.snapshot().sequence();
-    finals += IsFinal(response) ? 1 : 0;
-  }
-  EXPECT_EQ(finals, 1);
-  EXPECT_TRUE(watching.Finish().ok());
-}
-
-TEST_F(MasterTest, AResumedWatchReportsMissedSnapshots) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
-  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 5; }));
-  Watching watching(channel_, "job-1", TokenAt(2));
-  v1::WatchJobResponse response;
-  ASSERT_TRUE(watching.Read(response));
-  EXPECT_GE(response.snapshot().sequence(), 5u);
-  EXPECT_EQ(response.skipped_snapshots(), response.snapshot().sequence() - 3);
-}
-
-TEST_F(MasterTest, AWatchResumedAfterTheFinalSnapshotEndsAtOnce) {
-  Start();
-  OpenAndClose("job-1");
-  Watching watching(channel_, "job-1", TokenAt(NewestSequence()));
-  EXPECT_THAT(watching.ReadAll(), IsEmpty());
-  EXPECT_TRUE(watching.Finish().ok());
-}
-
-TEST_F(MasterTest, AWatchResumedBeforeTheFinalSnapshotGetsItAlone) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
-  ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 3; }));
-  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
-  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
-  Watching watching(channel_, "job-1", TokenAt(1));
-  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
-  ASSERT_EQ(responses.size(), 1u);
-  EXPECT_TRUE(IsFinal(responses[0]));
-  EXPECT_EQ(responses[0].skipped_snapshots(), NewestSequence() - 2);
-}
-
-TEST_F(MasterTest, AWatchResumedFromAnEarlierMasterRestarts) {
-  Start();
-  OpenAndClose("job-1");
-  Watching watching(channel_, "job-1", TokenAt(1'000'000));
-  const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
-  ASSERT_EQ(responses.size(), 1u);
-  EXPECT_TRUE(IsFinal(responses[0]));
-  EXPECT_EQ(responses[0].skipped_snapshots(), 0u);
-}
-
-TEST_F(MasterTest, ASlowReaderMissesSnapshotsButNotTheFinalOne) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, ASlowReaderMissesSnapshotsButNotTheFinalOne) {
   Watching watching(channel_, "job-1");
   ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 20; }));
-  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
-  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  EXPECT_TRUE(ingest_->Send(source_.At(1, Closed())));
+  AwaitFinal("job-1");
   const std::vector<v1::WatchJobResponse> responses = watching.ReadAll();
   ASSERT_FALSE(responses.empty());
   EXPECT_TRUE(IsFinal(responses.back()));
   EXPECT_TRUE(watching.Finish().ok());
 }
 
-TEST_F(MasterTest, AKilledWatcherAffectsNoOther) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, AKilledWatcherAffectsNoOther) {
   Watching stays(channel_, "job-1");
   for (int i = 0; i < 20; ++i) {
     Watching killed(NewChannel(), "job-1");
@@ -723,15 +497,14 @@ TEST_F(MasterTest, AKilledWatcherAffectsNoOther) {
     killed.ReadAll();
     EXPECT_EQ(CodeOf(killed.Finish()), grpc::StatusCode::CANCELLED);
   }
-  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+  EXPECT_TRUE(ingest_->Send(source_.At(1, Closed())));
   EXPECT_TRUE(IsFinal(stays.ReadAll().back()));
   EXPECT_TRUE(stays.Finish().ok());
 }
 
 TEST_F(MasterTest, LimitsItsWatchers) {
-  MasterOptions options = QuickOptions();
-  options.watchers_max = 1;
-  Start(options);
+  options_.watchers_max = 1;
+  Start();
   Source source;
   const auto ingest = OpenJob(source);
   Watching one(channel_, "job-1");
@@ -747,9 +520,8 @@ TEST_F(MasterTest, LimitsItsWatchers) {
   })) << "the place of one who left is free";
 }
 
-// Watches that begin while their job ends all receive its final snapshot.
+// All watches that begin while their job ends receive its final snapshot.
 TEST_F(MasterTest, NoWatchMissesTheFinalSnapshotHoweverLateItBegins) {
-  Start();
   for (int round = 0; round < 10; ++round) {
     const std::string job_id = "job-" + std::to_string(round);
     Source source("app-master", job_id);
@@ -774,7 +546,6 @@ TEST_F(MasterTest, NoWatchMissesTheFinalSnapshotHoweverLateItBegins) {
 // --- watching and waiting within the process
 
 TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
-  Start();
   std::mutex mutex;
   std::vector<Snapshot> seen;
   const auto subscription = master_->Watch("job-1", [&](const Snapshot& snapshot) {
@@ -792,7 +563,6 @@ TEST_F(MasterTest, CallsBackWithEverySnapshotInOrderAndTheFinalOneLast) {
 }
 
 TEST_F(MasterTest, CallsNoEndedSubscription) {
-  Start();
   std::atomic<int> calls = 0;
   auto subscription = master_->Watch("job-1", [&](const Snapshot&) { ++calls; });
   Source source;
@@ -806,7 +576,6 @@ TEST_F(MasterTest, CallsNoEndedSubscription) {
 }
 
 TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
-  Start();
   std::mutex mutex;
   std::unique_ptr<Master::Subscription> subscription;
   std::atomic<int> calls = 0;
@@ -829,9 +598,8 @@ TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
 }
 
 TEST_F(MasterTest, RejectsAWatcherOverTheLimitWithItsName) {
-  MasterOptions options = QuickOptions();
-  options.watchers_max = 1;
-  Start(options);
+  options_.watchers_max = 1;
+  Start();
   const auto first = master_->Watch("job-1", [](const Snapshot&) {});
   ASSERT_TRUE(first.ok()) << first.status();
   const auto refused = master_->Watch("job-1", [](const Snapshot&) {});
@@ -840,59 +608,47 @@ TEST_F(MasterTest, RejectsAWatcherOverTheLimitWithItsName) {
 }
 
 TEST_F(MasterTest, ASubscriptionMayOutliveItsMaster) {
-  Start();
   const auto subscription = master_->Watch("job-1", [](const Snapshot&) {});
   master_.reset();
 }
 
-TEST_F(MasterTest, WaitsForTheFinalSnapshotNoLongerThanItsTimeout) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, WaitsForTheFinalSnapshotNoLongerThanItsTimeout) {
   EXPECT_TRUE(
       absl::IsDeadlineExceeded(master_->WaitUntilFinal("job-1", absl::Milliseconds(30)).status()));
   EXPECT_TRUE(
       absl::IsDeadlineExceeded(master_->WaitUntilFinal("nobody", absl::ZeroDuration()).status()));
-  EXPECT_TRUE(ingest->Send(source.At(1, Closed())));
+  EXPECT_TRUE(ingest_->Send(source_.At(1, Closed())));
   const auto snapshot = master_->WaitUntilFinal("job-1", absl::InfiniteDuration());
   ASSERT_TRUE(snapshot.ok()) << snapshot.status();
   EXPECT_EQ(snapshot->state, JobState::kSucceeded);
 }
 
 TEST_F(MasterTest, ListsItsJobs) {
-  Start();
   for (const char* id : {"a", "b"}) OpenAndClose(id);
   ASSERT_EQ(master_->ListJobs().size(), 2u);
   EXPECT_EQ(master_->ListJobs()[0].job_id, "b");
+  EXPECT_TRUE(absl::IsNotFound(master_->GetJob("nobody").status()));
 }
 
 // --- starting
 
 TEST_F(MasterTest, ReportsItsPort) {
-  Start();
   EXPECT_THAT(master_->address(), ::testing::MatchesRegex("127\\.0\\.0\\.1:[1-9][0-9]*"));
 }
 
 TEST_F(MasterTest, ServesOnAUnixSocket) {
-  std::string directory = ::testing::TempDir() + "tidemark-XXXXXX";
-  ASSERT_NE(mkdtemp(directory.data()), nullptr);
-  MasterOptions options = QuickOptions();
-  options.listen_address = "unix:" + directory + "/socket";
-  Start(options);
-  EXPECT_EQ(master_->address(), options.listen_address);
+  options_.listen_address = "unix:" + (directory_ / "socket");
+  Start();
+  EXPECT_EQ(master_->address(), options_.listen_address);
   OpenAndClose("job-1");
-  const auto second = Master::Start(options);
+  const auto second = Master::Start(options_);
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << "the socket stays the first master's";
   OpenAndClose("job-2");
-  master_.reset();
-  std::filesystem::remove_all(directory);
 }
 
 TEST_F(MasterTest, APortInUseIsUnavailable) {
-  Start();
-  MasterOptions options = QuickOptions();
-  options.listen_address = master_->address();
-  const auto second = Master::Start(options);
+  options_.listen_address = master_->address();
+  const auto second = Master::Start(options_);
   EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
   EXPECT_THAT(std::string(second.status().message()), HasSubstr(master_->address()));
 }
@@ -905,7 +661,7 @@ struct BadOptions {
 class MasterBadOptions : public ::testing::TestWithParam<BadOptions> {};
 
 TEST_P(MasterBadOptions, RejectsInvalidOptionsWithTheReason) {
-  MasterOptions options = QuickOptions();
+  MasterOptions options;
   GetParam().spoil(options);
   const auto master = Master::Start(options);
   EXPECT_TRUE(absl::IsInvalidArgument(master.status())) << master.status();
@@ -930,14 +686,13 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(MasterTest, ServesARemoteAddressIfAllowed) {
-  MasterOptions options = QuickOptions();
-  options.listen_address = "0.0.0.0:0";
-  options.allow_insecure_remote = true;
-  EXPECT_TRUE(Master::Start(options).ok());
+  options_.listen_address = "0.0.0.0:0";
+  options_.allow_insecure_remote = true;
+  EXPECT_TRUE(Master::Start(options_).ok());
 }
 
-// Calls grpc.health.v1.Health/Check by hand: field 1 of the request is the service, field 1 of the
-// response its state, of which 1 is SERVING.
+// Calls grpc.health.v1.Health/Check without generated code. Field 1 of the request is the service.
+// Field 1 of the response is its state; 1 is SERVING.
 std::string HealthOf(const std::string& service, const std::shared_ptr<grpc::Channel>& channel) {
   const std::string request =
       service.empty() ? "" : "\x0a" + std::string(1, static_cast<char>(service.size())) + service;
@@ -962,7 +717,6 @@ std::string HealthOf(const std::string& service, const std::shared_ptr<grpc::Cha
 }
 
 TEST_F(MasterTest, ReportsThatItIsHealthy) {
-  Start();
   for (const char* service : {"", "tidemark.v1.IngestService", "tidemark.v1.JobService"}) {
     EXPECT_EQ(HealthOf(service, channel_), "\x08\x01") << service;
   }
@@ -970,10 +724,7 @@ TEST_F(MasterTest, ReportsThatItIsHealthy) {
 
 // --- ending
 
-TEST_F(MasterTest, ShutdownEndsWatchesWithUnavailable) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, ShutdownEndsWatchesWithUnavailable) {
   std::vector<std::unique_ptr<Watching>> watchers;
   for (int i = 0; i < 5; ++i) {
     watchers.push_back(std::make_unique<Watching>(channel_, "job-1"));
@@ -982,7 +733,7 @@ TEST_F(MasterTest, ShutdownEndsWatchesWithUnavailable) {
   }
   const absl::Time before = absl::Now();
   master_->Shutdown(absl::Milliseconds(100));
-  EXPECT_LT(absl::Now() - before, absl::FromChrono(kDeadline));
+  EXPECT_LT(absl::Now() - before, absl::FromChrono(kCallDeadline));
   for (const auto& watcher : watchers) {
     watcher->ReadAll();
     const grpc::Status status = watcher->Finish();
@@ -991,35 +742,25 @@ TEST_F(MasterTest, ShutdownEndsWatchesWithUnavailable) {
   }
 }
 
-TEST_F(MasterTest, ShutdownEndsStreamsOfSourcesWithUnavailable) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, ShutdownEndsStreamsOfSourcesWithUnavailable) {
   master_->Shutdown(absl::Milliseconds(10));
-  v1::StreamEventsResponse response;
-  EXPECT_FALSE(ingest->Read(response));
-  EXPECT_EQ(CodeOf(ingest->Finish()), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(CodeOf(ingest_->End()), grpc::StatusCode::UNAVAILABLE);
 }
 
-TEST_F(MasterTest, ShutdownDoesNotWaitForASleepingReader) {
-  Start();
-  Source source;
-  const auto ingest = OpenJob(source);
+TEST_F(RunningJobTest, ShutdownDoesNotWaitForASleepingReader) {
   Watching sleeps(channel_, "job-1");
   ASSERT_TRUE(Eventually([&] { return NewestSequence() >= 5; }));
   const absl::Time before = absl::Now();
   master_->Shutdown(absl::ZeroDuration());
-  EXPECT_LT(absl::Now() - before, absl::FromChrono(kDeadline));
+  EXPECT_LT(absl::Now() - before, absl::FromChrono(kCallDeadline));
 }
 
 TEST_F(MasterTest, ShutdownMayBeCalledTwiceAndWithoutALimit) {
-  Start();
   master_->Shutdown(absl::InfiniteDuration());
   master_->Shutdown(absl::ZeroDuration());
 }
 
 TEST_F(MasterTest, ShutdownWakesWaiters) {
-  Start();
   absl::Status status;
   std::thread waits(
       [&] { status = master_->WaitUntilFinal("job-1", absl::InfiniteDuration()).status(); });
@@ -1031,13 +772,10 @@ TEST_F(MasterTest, ShutdownWakesWaiters) {
 // --- event logs
 
 TEST_F(MasterTest, WritesALogThatReplaysToTheFinalSnapshot) {
-  std::string directory = ::testing::TempDir() + "tidemark-XXXXXX";
-  ASSERT_NE(mkdtemp(directory.data()), nullptr);
-  MasterOptions options = QuickOptions();
-  options.event_log_dir = directory;
-  Start(options);
+  options_.event_log_dir = directory_.path();
+  Start();
   OpenAndClose("job-1");
-  auto reader = store::EventLogReader::Open(store::EventLogPath(directory, "job-1"));
+  auto reader = store::EventLogReader::Open(store::EventLogPath(directory_.path(), "job-1"));
   ASSERT_TRUE(reader.ok()) << reader.status();
   JobMonitor monitor((*reader)->job_id(), (*reader)->options());
   Snapshot last;
@@ -1046,7 +784,6 @@ TEST_F(MasterTest, WritesALogThatReplaysToTheFinalSnapshot) {
     if (store::Replay(**record, monitor)) last = monitor.job();
   }
   EXPECT_EQ(last, *master_->GetJob("job-1"));
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

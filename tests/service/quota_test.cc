@@ -1,9 +1,8 @@
-// Bounds on what one client costs others: attacks on a real master, by real clients on this host,
-// beside a client that must not be affected.
+// Tests the bounds on the cost of one client to others. Clients on this host attack a real master,
+// and one other client must not be affected.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -17,13 +16,12 @@
 
 #include "master/service/ingest_service.h"
 #include "master/store/event_log.h"
-#include "proto/wire/encode_event.h"
 #include "proto/wire/plan_codec.h"
 #include "tests/facts/events.h"
-#include "tests/service/secret_file.h"
+#include "tests/service/live_master.h"
 #include "tests/service/service_on_a_disk.h"
 #include "tests/store/faulty_disk.h"
-#include "tidemark/master.h"
+#include "tests/wire/encode_request.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -32,12 +30,11 @@ namespace tidemark {
 namespace {
 
 using test::Closed;
+using test::NewContext;
 using test::Opened;
 using test::Source;
 using ::testing::HasSubstr;
 
-// Only a hanging test takes this long, even with sanitizers on a slow machine.
-constexpr std::chrono::seconds kDeadline(100);
 constexpr const char* kEvil = "token-of-the-evil-agent";
 constexpr const char* kGood = "token-of-the-good-agent";
 constexpr const char* kEvilReader = "token-of-the-evil-reader";
@@ -48,18 +45,11 @@ constexpr const char* kTokens =
     "reader * token-of-the-evil-reader\n"
     "reader * token-of-the-good-reader\n";
 
-std::unique_ptr<grpc::ClientContext> ContextOf(const std::string& token) {
-  auto context = std::make_unique<grpc::ClientContext>();
-  context->set_deadline(std::chrono::system_clock::now() + kDeadline);
-  if (!token.empty()) context->AddMetadata("authorization", "Bearer " + token);
-  return context;
-}
-
 // One ingest stream. Each event is answered before the next is sent.
 class Agent {
  public:
   Agent(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
-      : context_(ContextOf(token)),
+      : context_(NewContext(token)),
         stub_(v1::IngestService::NewStub(channel)),
         stream_(stub_->StreamEvents(context_.get())) {}
   ~Agent() {
@@ -70,7 +60,8 @@ class Agent {
     EXPECT_TRUE(stream_->Finish().ok());
   }
 
-  // Returns the limit or another reason of a rejection; empty if the event was accepted.
+  // Returns the limit or another reason of a rejection, or an empty string if the event was
+  // accepted.
   std::string Send(const Event& event) {
     v1::StreamEventsRequest request;
     const std::uint32_t handle =
@@ -104,44 +95,19 @@ class Agent {
       stream_;
 };
 
-class QuotaTest : public ::testing::Test {
+class QuotaTest : public test::LiveMaster {
  protected:
   void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "tidemark-quota-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    std::filesystem::create_directory(directory_ + "/data");
-    test::WriteSecret(directory_ + "/tokens", kTokens);
-    options_ = {.tick_interval = absl::Milliseconds(20),
-                .tick_interval_min = absl::Milliseconds(10),
-                .journal_commit_interval = absl::ZeroDuration(),
-                .journal_sync = false};
-    options_.tokens_file = directory_ + "/tokens";
-    options_.data_dir = directory_ + "/data";
-  }
-  void TearDown() override {
-    master_.reset();
-    std::filesystem::remove_all(directory_);
-  }
-  void Start() {
-    master_.reset();
-    auto master = Master::Start(options_);
-    ASSERT_TRUE(master.ok()) << master.status();
-    master_ = *std::move(master);
-    channel_ = grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials());
-  }
-  void AwaitFinal(const std::string& job_id) {
-    EXPECT_TRUE(master_->WaitUntilFinal(job_id, absl::FromChrono(kDeadline)).ok()) << job_id;
+    std::filesystem::create_directory(directory_ / "data");
+    options_.journal_commit_interval = absl::ZeroDuration();
+    options_.journal_sync = false;
+    options_.tokens_file = directory_.Write("tokens", kTokens);
+    options_.data_dir = directory_ / "data";
   }
   grpc::Status List(const std::string& token) {
     v1::ListJobsResponse response;
-    return v1::JobService::NewStub(channel_)->ListJobs(ContextOf(token).get(), {}, &response);
+    return v1::JobService::NewStub(channel_)->ListJobs(NewContext(token).get(), {}, &response);
   }
-
-  std::string directory_;
-  MasterOptions options_;
-  std::unique_ptr<Master> master_;
-  std::shared_ptr<grpc::Channel> channel_;
 };
 
 TEST_F(QuotaTest, AReporterOfManyJobsLeavesPlacesForOthers) {
@@ -222,13 +188,13 @@ TEST_F(QuotaTest, RejectsABusyCallerWithAWaitAndAnswersOthers) {
   request.set_job_id("good-1");
   const auto stub = v1::JobService::NewStub(channel_);
   const auto watch = [&] {
-    const auto context = ContextOf(kEvilReader);
+    const auto context = NewContext(kEvilReader);
     const auto stream = stub->WatchJob(context.get(), request);
     v1::WatchJobResponse response;
     EXPECT_FALSE(stream->Read(&response));
     return stream->Finish().error_code();
   };
-  // The first call may come late enough to be answered: the job is unknown.
+  // The first call may arrive late enough to be answered with NOT_FOUND, since the job is unknown.
   grpc::StatusCode code = grpc::StatusCode::NOT_FOUND;
   for (int i = 0; i < 10'000 && code == grpc::StatusCode::NOT_FOUND; ++i) code = watch();
   EXPECT_EQ(code, grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -247,7 +213,7 @@ TEST_F(QuotaTest, CutsACallerFarOverItsLimit) {
   }
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE) << status.error_message();
   EXPECT_GE(refused, 49) << "five seconds' worth";
-  // The channel may notice only by another call that its connection is closed.
+  // The channel may detect only at another call that its connection is closed.
   grpc::Status again = List(kGoodReader);
   for (int i = 0; i < 10 && again.error_code() == grpc::StatusCode::UNAVAILABLE; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -279,7 +245,7 @@ TEST_F(QuotaTest, HugeEstimatesDelayNoOtherCalls) {
   std::vector<std::promise<grpc::Status>> done(kCalls);
   const v1::EstimateJobRequest request = Huge();
   for (int i = 0; i < kCalls; ++i) {
-    contexts.push_back(ContextOf(kEvilReader));
+    contexts.push_back(NewContext(kEvilReader));
     stub->async()->EstimateJob(
         contexts.back().get(), &request, &responses[static_cast<std::size_t>(i)],
         [&done, i](grpc::Status status) { done[static_cast<std::size_t>(i)].set_value(status); });
@@ -319,12 +285,9 @@ TEST_F(QuotaTest, RejectsTokensThatOtherUsersMayRead) {
 // --- the disk
 
 std::unique_ptr<service::Tokens> TokensOf(const std::string& text) {
-  const std::string file =
-      ::testing::TempDir() + "quota-on-a-disk-tokens-" + std::to_string(getpid());
-  test::WriteSecret(file, text);
-  auto tokens = service::Tokens::Load(file);
+  const test::ScratchDirectory directory;
+  auto tokens = service::Tokens::Load(directory.Write("tokens", text));
   EXPECT_TRUE(tokens.ok()) << tokens.status();
-  std::filesystem::remove(file);
   return *std::move(tokens);
 }
 
@@ -376,7 +339,7 @@ TEST_F(QuotaOnADisk, AReporterOfManyBytesLeavesSpaceForOthers) {
   }
   EXPECT_EQ(evil.Send(Much(bad, 1001)), "share_percent");
 
-  // It can still end, which frees space for its next jobs.
+  // The job can still end, which frees space for its reporter's next jobs.
   EXPECT_EQ(evil.Send(bad.At(1002, Closed())), "");
   look();
   EXPECT_EQ(evil.Open("evil-2"), "");

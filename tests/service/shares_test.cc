@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// Returns as many running jobs as `reporter` gets.
+// Reserves running jobs for `reporter` until its limit is reached. Returns them.
 std::vector<Shares::Holding> AllJobsOf(Shares& shares, const std::string& reporter) {
   std::vector<Shares::Holding> held;
   while (true) {
@@ -23,7 +23,7 @@ std::vector<Shares::Holding> AllJobsOf(Shares& shares, const std::string& report
   }
 }
 
-TEST(Shares, WhoTakesAllItCanLeavesSomethingForEveryNext) {
+TEST(Shares, AReporterThatTakesItsShareLeavesPlacesForEveryNext) {
   Shares shares({.percent = 80, .jobs_max = 1000});
   const auto first = AllJobsOf(shares, "a");
   EXPECT_EQ(first.size(), 800u);
@@ -33,14 +33,14 @@ TEST(Shares, WhoTakesAllItCanLeavesSomethingForEveryNext) {
   EXPECT_EQ(third.size(), 32u);
 }
 
-TEST(Shares, AFewPlacesAreGivenToTheLastToWhoeverAsks) {
+TEST(Shares, TheFirstReporterMayTakeAllOfAFewPlaces) {
   for (const std::size_t places : {1, 2, 3, 4}) {
     Shares shares({.percent = 80, .jobs_max = places});
     EXPECT_EQ(AllJobsOf(shares, "a").size(), places);
   }
 }
 
-TEST(Shares, OfFewPlacesASmallShareIsOneAtLeast) {
+TEST(Shares, ASmallShareIsAtLeastOnePlace) {
   Shares shares({.percent = 1, .jobs_max = 2});
   const auto first = AllJobsOf(shares, "a");
   EXPECT_EQ(first.size(), 1u);
@@ -49,13 +49,13 @@ TEST(Shares, OfFewPlacesASmallShareIsOneAtLeast) {
   EXPECT_EQ(AllJobsOf(shares, "c").size(), 0u) << "there are no more";
 }
 
-TEST(Shares, AHundredPercentLimitNobody) {
+TEST(Shares, AShareOfHundredPercentLimitsNoReporter) {
   Shares shares({.percent = 100, .state_bytes_max = 10});
   Shares::Holding held = shares.Of("a");
   EXPECT_TRUE(held.Reserve(Resource::kStateBytes, 1000 * kMiB).ok());
 }
 
-TEST(Shares, WhatIsGivenBackMayBeTakenAgain) {
+TEST(Shares, AReturnedPlaceMayBeTakenAgain) {
   Shares shares({.percent = 80, .jobs_max = 1000});
   auto all = AllJobsOf(shares, "a");
   all.pop_back();
@@ -76,10 +76,10 @@ TEST(Shares, ARefusalNamesTheLimitAndTakesNothing) {
   EXPECT_TRUE(held.Reserve(Resource::kStateBytes, 300 * kMiB).ok());
 }
 
-TEST(Shares, OfTheDiskEverybodyMayTakeALittleAndTheRestByWhatIsLeft) {
+TEST(Shares, EveryReporterMayTakeALittleOfTheDiskAndMoreByTheFreeSpace) {
   Shares shares({.percent = 80});
   Shares::Holding hog = shares.Of("hog");
-  EXPECT_TRUE(hog.Reserve(Resource::kDiskBytes, 700 * kMiB).ok()) << "nobody has looked yet";
+  EXPECT_TRUE(hog.Reserve(Resource::kDiskBytes, 700 * kMiB).ok()) << "the free space is unknown";
   shares.SetFree(Resource::kDiskBytes, 175 * kMiB);
   EXPECT_TRUE(hog.Reserve(Resource::kDiskBytes, 0).ok());
   EXPECT_FALSE(hog.Reserve(Resource::kDiskBytes, kMiB).ok()) << "four times as much as is left";
@@ -89,10 +89,10 @@ TEST(Shares, OfTheDiskEverybodyMayTakeALittleAndTheRestByWhatIsLeft) {
   shares.SetFree(Resource::kDiskBytes, 0);
   EXPECT_FALSE(other.Reserve(Resource::kDiskBytes, 1).ok());
   EXPECT_TRUE(shares.Of("third").Reserve(Resource::kDiskBytes, 64 * kMiB).ok())
-      << "a disk that is full makes wait, it refuses nothing to those who have little";
+      << "a full disk delays reporters of little and refuses nothing";
 }
 
-TEST(Shares, WhatWasTakenSinceSomebodyLookedIsNotLeftAnyMore) {
+TEST(Shares, ReservationsReduceTheFreeSpaceThatWasSeenBefore) {
   Shares shares({.percent = 50, .bytes_min = 0});
   shares.SetFree(Resource::kDiskBytes, 100);
   Shares::Holding held = shares.Of("a");
@@ -101,7 +101,7 @@ TEST(Shares, WhatWasTakenSinceSomebodyLookedIsNotLeftAnyMore) {
   EXPECT_FALSE(held.Reserve(Resource::kDiskBytes, 1).ok());
 }
 
-TEST(Shares, AnEndIsTakenWhateverIsLeft) {
+TEST(Shares, TheEndOfAJobIsStoredOnAFullDisk) {
   Shares shares({.percent = 80, .bytes_min = 0});
   shares.SetFree(Resource::kDiskBytes, 0);
   Shares::Holding held = shares.Of("a");
@@ -121,7 +121,7 @@ std::optional<std::uint64_t> LimitOf(const Files& files) {
   });
 }
 
-TEST(MemoryLimit, IsTheSmallestOfTheCgroupAndThoseAroundIt) {
+TEST(MemoryLimit, IsTheSmallestOfTheCgroupAndItsParents) {
   Files files = {{"/proc/self/cgroup", "0::/system.slice/tidemark.service\n"},
                  {"/sys/fs/cgroup/system.slice/tidemark.service/memory.max", "3000000\n"},
                  {"/sys/fs/cgroup/system.slice/memory.max", "max\n"}};
@@ -130,7 +130,7 @@ TEST(MemoryLimit, IsTheSmallestOfTheCgroupAndThoseAroundIt) {
   EXPECT_EQ(LimitOf(files), 2'000'000U);
 }
 
-TEST(MemoryLimit, OfAContainerIsAtTheRootOfWhatItSees) {
+TEST(MemoryLimit, IsReadAtTheRootInAContainer) {
   for (const char* path : {"/", "/../other", "/docker/0123456789ab"}) {
     EXPECT_EQ(LimitOf({{"/proc/self/cgroup", std::string("0::") + path + "\n"},
                        {"/sys/fs/cgroup/memory.max", "4294967296\n"},
@@ -140,7 +140,7 @@ TEST(MemoryLimit, OfAContainerIsAtTheRootOfWhatItSees) {
   }
 }
 
-TEST(MemoryLimit, OfVersionOneIsThatOfTheMemoryController) {
+TEST(MemoryLimit, IsReadFromTheMemoryControllerInVersionOne) {
   EXPECT_EQ(LimitOf({{"/proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/a/b\n0::/\n"},
                      {"/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes", "9223372036854771712\n"},
                      {"/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "1000\n"}}),
@@ -151,7 +151,7 @@ TEST(MemoryLimit, OfVersionOneIsThatOfTheMemoryController) {
       << "a colon may be part of a name";
 }
 
-TEST(MemoryLimit, IsNoneWhereNothingIsSaid) {
+TEST(MemoryLimit, IsNoneIfNoFileStatesOne) {
   const std::string file = "/sys/fs/cgroup/memory.max";
   EXPECT_EQ(LimitOf({}), std::nullopt);
   EXPECT_EQ(LimitOf({{"/proc/self/cgroup", "0::/\n"}}), std::nullopt);
@@ -163,7 +163,7 @@ TEST(MemoryLimit, IsNoneWhereNothingIsSaid) {
   }
 }
 
-TEST(MemoryLimit, OfThisProcessLeavesRoomForSomething) { EXPECT_GE(HalfOfTheMemoryBytes(), 1U); }
+TEST(MemoryLimit, OfThisProcessIsPositive) { EXPECT_GE(HalfOfTheMemoryBytes(), 1U); }
 
 }  // namespace
 }  // namespace tidemark::service

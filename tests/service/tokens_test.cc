@@ -20,27 +20,24 @@ bool Allows(const std::string& text, const std::string& token, Right right,
   return table.ok() && table->Allows(DigestOf(token), right, job_id);
 }
 
-TEST(TokenTable, AgentsReportAndReadersRead) {
-  const std::string agent = std::string("agent job-1 ") + kToken;
-  EXPECT_TRUE(Allows(agent, kToken, Right::kReport, "job-1"));
-  EXPECT_FALSE(Allows(agent, kToken, Right::kRead, "job-1"));
-  const std::string reader = std::string("reader job-1 ") + kToken;
-  EXPECT_FALSE(Allows(reader, kToken, Right::kReport, "job-1"));
-  EXPECT_TRUE(Allows(reader, kToken, Right::kRead, "job-1"));
+// Returns whether a token with this role and pattern has the right.
+bool Allows(const std::string& role_and_pattern, Right right, const std::string& job_id) {
+  return Allows(role_and_pattern + " " + kToken, kToken, right, job_id);
 }
 
-TEST(TokenTable, AdminsDoBoth) {
-  const std::string admin = std::string("admin * ") + kToken;
-  EXPECT_TRUE(Allows(admin, kToken, Right::kReport, "any"));
-  EXPECT_TRUE(Allows(admin, kToken, Right::kRead, "any"));
+TEST(TokenTable, AgentsReportReadersReadAndAdminsDoBoth) {
+  EXPECT_TRUE(Allows("agent job-1", Right::kReport, "job-1"));
+  EXPECT_FALSE(Allows("agent job-1", Right::kRead, "job-1"));
+  EXPECT_FALSE(Allows("reader job-1", Right::kReport, "job-1"));
+  EXPECT_TRUE(Allows("reader job-1", Right::kRead, "job-1"));
+  EXPECT_TRUE(Allows("admin *", Right::kReport, "any"));
+  EXPECT_TRUE(Allows("admin *", Right::kRead, "any"));
 }
 
 TEST(TokenTable, APatternIsAnIdOrTheBeginningOfOne) {
-  const std::string exact = std::string("admin job-1 ") + kToken;
-  EXPECT_FALSE(Allows(exact, kToken, Right::kRead, "job-12"));
-  const std::string prefix = std::string("admin job-1* ") + kToken;
-  EXPECT_TRUE(Allows(prefix, kToken, Right::kRead, "job-12"));
-  EXPECT_FALSE(Allows(prefix, kToken, Right::kRead, "job-2"));
+  EXPECT_FALSE(Allows("admin job-1", Right::kRead, "job-12"));
+  EXPECT_TRUE(Allows("admin job-1*", Right::kRead, "job-12"));
+  EXPECT_FALSE(Allows("admin job-1*", Right::kRead, "job-2"));
 }
 
 TEST(TokenTable, LinesOfOneTokenAddUp) {
@@ -61,7 +58,7 @@ TEST(TokenTable, TheNameSpaceOfATokenIsAllThatItMayDo) {
   EXPECT_EQ(table->NameSpaceOf(DigestOf("unknown"), Right::kReport), "");
 }
 
-// sha256sum of the sixteen characters above.
+// The digest is the sha256sum of the sixteen characters above.
 TEST(TokenTable, TakesADigestForTheToken) {
   const std::string text =
       "admin * sha256:9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f";

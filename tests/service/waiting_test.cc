@@ -1,23 +1,21 @@
-// Tests which parts of a master wait for which others: the services over tables whose estimates and
-// deliveries are blocked on demand, with real clients on this host. Waits are for conditions, with
-// a deadline that only a failure reaches.
-#include <gmock/gmock.h>
+// Tests which parts of a master wait for which others. The tables under the services block
+// estimates and deliveries on demand. The clients are real and on this host. Waits are for
+// conditions, with a deadline that only a failure reaches.
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <future>
-#include <map>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/service/eventually.h"
+#include "tests/service/live_master.h"
 #include "tests/service/service_on_a_disk.h"
+#include "tests/wire/encode_request.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
@@ -26,10 +24,9 @@ namespace {
 
 using test::Eventually;
 using test::M;
+using test::NewContext;
 using test::Source;
 using test::Started;
-
-constexpr std::chrono::seconds kDeadline(30);
 
 // Work that blocks until it is released.
 class Barrier {
@@ -51,11 +48,10 @@ class Agent {
  public:
   Agent(const std::shared_ptr<grpc::Channel>& channel, const std::string& source_id,
         const std::string& job_id)
-      : source_(source_id, job_id), stub_(v1::IngestService::NewStub(channel)) {
-    context_.set_deadline(std::chrono::system_clock::now() + kDeadline);
-    stream_ = stub_->StreamEvents(&context_);
-  }
-  ~Agent() { context_.TryCancel(); }
+      : source_(source_id, job_id),
+        stub_(v1::IngestService::NewStub(channel)),
+        stream_(stub_->StreamEvents(context_.get())) {}
+  ~Agent() { context_->TryCancel(); }
 
   void Send(EventBody body) {
     v1::StreamEventsRequest request;
@@ -63,7 +59,7 @@ class Agent {
     ++sent_;
     EXPECT_TRUE(stream_->Write(request));
   }
-  // Many events in one message.
+  // Sends many events in one message.
   void SendBatch(const std::vector<EventBody>& bodies) {
     v1::StreamEventsRequest batch;
     for (const EventBody& body : bodies) {
@@ -90,7 +86,7 @@ class Agent {
 
  private:
   Source source_;
-  grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientContext> context_ = NewContext();
   std::unique_ptr<v1::IngestService::Stub> stub_;
   std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
       stream_;
@@ -104,14 +100,13 @@ class Reader {
   Reader(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
          bool deltas = false, const std::string& token = "")
       : stub_(v1::JobService::NewStub(channel)) {
-    context_.set_deadline(std::chrono::system_clock::now() + kDeadline);
     v1::WatchJobRequest request;
     request.set_job_id(job_id);
     request.set_deltas(deltas);
     request.set_resume_token(token);
-    stream_ = stub_->WatchJob(&context_, request);
+    stream_ = stub_->WatchJob(context_.get(), request);
   }
-  ~Reader() { context_.TryCancel(); }
+  ~Reader() { context_->TryCancel(); }
 
   // Reads up to that snapshot. Returns false if the stream ended before.
   bool ReadUpTo(std::uint64_t sequence) {
@@ -127,7 +122,7 @@ class Reader {
   const std::string& token() const { return token_; }
 
  private:
-  grpc::ClientContext context_;
+  const std::unique_ptr<grpc::ClientContext> context_ = NewContext();
   std::unique_ptr<v1::JobService::Stub> stub_;
   std::unique_ptr<grpc::ClientReader<v1::WatchJobResponse>> stream_;
   std::uint64_t sequence_ = 0;
@@ -173,19 +168,36 @@ class Waiting : public test::ServiceOnADisk {
     hub_.EndRound();
   }
 
-  Barrier slow_;  // in the first estimate of a job of that name
+  Barrier slow_;  // blocks the first estimate of jobs named "slow"
 };
 
-TEST_F(Waiting, EventsOfAJobAreAcknowledgedWhileAnotherIsEstimated) {
-  Agent calm(NewChannel(), "app-master", "calm-1");
-  calm.Send(JobOpened{.name = "calm"});
-  ASSERT_TRUE(calm.IsAcknowledged());
-  Agent slow(NewChannel(), "app-master", "slow-1");
-  slow.Send(JobOpened{.name = "slow", .stages = MapReduceStages(100, 1)});
-  ASSERT_TRUE(slow.IsAcknowledged());
-  std::thread ticker([this] { jobs_->TickDue(clock_.Now()); });
-  slow_.AwaitReached();
+// Two jobs, of which slow-1 is being estimated.
+class WaitingForAnEstimate : public Waiting {
+ protected:
+  void SetUp() override {
+    Waiting::SetUp();
+    calm_ = Open("calm", {});
+    slow_agent_ = Open("slow", MapReduceStages(100, 1));
+    ticker_ = std::thread([this] { jobs_->TickDue(clock_.Now()); });
+    slow_.AwaitReached();
+  }
+  std::unique_ptr<Agent> Open(const std::string& name, std::vector<StageOpened> stages) {
+    auto agent = std::make_unique<Agent>(NewChannel(), "app-master", name + "-1");
+    agent->Send(JobOpened{.name = name, .stages = std::move(stages)});
+    EXPECT_TRUE(agent->IsAcknowledged());
+    return agent;
+  }
+  void EndEstimate() {
+    slow_.Open();
+    ticker_.join();
+  }
 
+  std::unique_ptr<Agent> calm_;
+  std::unique_ptr<Agent> slow_agent_;
+  std::thread ticker_;
+};
+
+TEST_F(WaitingForAnEstimate, EventsOfAJobAreAcknowledgedWhileAnotherIsEstimated) {
   // More streams than gRPC has threads report on the job during its estimate.
   std::vector<std::unique_ptr<Agent>> agents;
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -193,65 +205,50 @@ TEST_F(Waiting, EventsOfAJobAreAcknowledgedWhileAnotherIsEstimated) {
     agents.back()->Send(Started(M(i)));
   }
   for (std::uint32_t i = 0; i < 100; ++i) {
-    calm.Send(TaskHeartbeat{.attempt = M(0), .bytes_done = i});
-    ASSERT_TRUE(calm.IsAcknowledged());
+    calm_->Send(TaskHeartbeat{.attempt = M(0), .bytes_done = i});
+    ASSERT_TRUE(calm_->IsAcknowledged());
   }
-  slow_.Open();
-  ticker.join();
+  EndEstimate();
   for (const auto& agent : agents) EXPECT_TRUE(agent->IsAcknowledged());
   jobs_->TickDue(clock_.Now());
   EXPECT_EQ(jobs_->Newest("slow-1")->counts.running_tasks, 40u) << "all were taken, each once";
 }
 
-TEST_F(Waiting, CallsAboutAJobThatIsEstimatedDelayNoOtherCalls) {
-  Agent calm(NewChannel(), "app-master", "calm-1");
-  calm.Send(JobOpened{.name = "calm"});
-  ASSERT_TRUE(calm.IsAcknowledged());
-  Agent slow(NewChannel(), "app-master", "slow-1");
-  slow.Send(JobOpened{.name = "slow", .stages = MapReduceStages(100, 1)});
-  ASSERT_TRUE(slow.IsAcknowledged());
-  std::thread ticker([this] { jobs_->TickDue(clock_.Now()); });
-  slow_.AwaitReached();
-
+TEST_F(WaitingForAnEstimate, CallsAboutAJobThatIsEstimatedDelayNoOtherCalls) {
   // Lists of its tasks and forecasts wait for the estimate.
   std::vector<std::future<grpc::Status>> lists;
   for (int i = 0; i < 8; ++i) {
     lists.push_back(std::async(std::launch::async, [this, i] {
-      grpc::ClientContext context;
-      context.set_deadline(std::chrono::system_clock::now() + kDeadline);
       const auto stub = v1::JobService::NewStub(NewChannel());
       if (i % 2 == 0) {
         v1::ListTasksRequest request;
         request.set_job_id("slow-1");
         v1::ListTasksResponse response;
-        return stub->ListTasks(&context, request, &response);
+        return stub->ListTasks(NewContext().get(), request, &response);
       }
       v1::ListForecastsRequest request;
       request.set_job_id("slow-1");
       v1::ListForecastsResponse response;
-      return stub->ListForecasts(&context, request, &response);
+      return stub->ListForecasts(NewContext().get(), request, &response);
     }));
   }
-  // Meanwhile the threads that compute answers serve other calls.
+  // The threads that compute answers serve other calls in the meantime.
   Publish("read-1", 1, 1);
   for (int i = 0; i < 20; ++i) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + kDeadline);
     v1::GetJobRequest request;
     request.set_job_id("read-1");
     v1::GetJobResponse response;
-    const auto got = v1::JobService::NewStub(NewChannel())->GetJob(&context, request, &response);
+    const auto got =
+        v1::JobService::NewStub(NewChannel())->GetJob(NewContext().get(), request, &response);
     ASSERT_TRUE(got.ok()) << got.error_message();
-    absl::SleepFor(absl::Milliseconds(10));  // so that lists arrive in the meantime
+    absl::SleepFor(absl::Milliseconds(10));  // lets lists arrive in the meantime
   }
-  calm.Send(TaskHeartbeat{.attempt = M(0), .bytes_done = 1});
-  EXPECT_TRUE(calm.IsAcknowledged());
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kDeadline);
+  calm_->Send(TaskHeartbeat{.attempt = M(0), .bytes_done = 1});
+  EXPECT_TRUE(calm_->IsAcknowledged());
   v1::GetServerInfoResponse info;
-  EXPECT_TRUE(v1::JobService::NewStub(NewChannel())->GetServerInfo(&context, {}, &info).ok());
-  slow_.Open();
-  ticker.join();
+  EXPECT_TRUE(
+      v1::JobService::NewStub(NewChannel())->GetServerInfo(NewContext().get(), {}, &info).ok());
+  EndEstimate();
   for (auto& list : lists) EXPECT_TRUE(list.get().ok());
 }
 

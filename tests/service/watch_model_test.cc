@@ -1,10 +1,9 @@
 // Checks the watch contract of docs/api.md against a model, over random histories. Events are
 // delayed, repeated and overtaken by other sources. The master is killed and restored from its
-// disk. Watchers read slowly, lose their connection with responses in flight, and resume.
-// Deterministic, except for the bytes that the journal had written when the master was killed, on
-// which the contract must not depend.
+// disk. Watchers read slowly, lose their connection with responses in flight, and resume. The test
+// is deterministic except for the bytes that the journal had written before the kill. The contract
+// must not depend on them.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,6 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -25,6 +23,7 @@
 #include "proto/wire/encode_event.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/scratch_directory.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service {
@@ -32,12 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using service::JobCursor;
-using service::JobHub;
-using service::JobWatcher;
-using service::ParseResumeToken;
-using service::PublishedJob;
-using service::ResumePoint;
 using test::At;
 
 constexpr const char* kJob = "job-1";
@@ -51,7 +44,7 @@ class Subscriber final : public JobWatcher {
   JobCursor cursor;
 };
 
-// Every snapshot ever published, by sequence, with which responses are compared.
+// Every published snapshot by sequence. Responses are compared with it.
 using Published = std::map<std::uint64_t, Snapshot>;
 
 class Recorder final : public JobWatcher {
@@ -131,7 +124,7 @@ class Client {
   bool has_final_ = false;
 };
 
-// The sources of a history. Each sends its events in order and repeats unacknowledged ones; the
+// The sources of a history. Each sends its events in order and repeats unacknowledged events. The
 // next source is random.
 class Sources {
  public:
@@ -142,7 +135,8 @@ class Sources {
     return std::all_of(pending_.begin(), pending_.end(),
                        [&](const auto& source) { return Left(source.first) == 0; });
   }
-  // The job is opened first and closed last. Other events may overtake each other.
+  // Sends the next event of a random source. The job is opened first and closed last, and other
+  // events may overtake each other.
   template <typename Random>
   void SendOne(JobTable& jobs, double now, Random& random) {
     std::vector<std::string> able;
@@ -152,7 +146,7 @@ class Sources {
     }
     if (able.empty()) return;
     const std::string& id = able[random() % able.size()];
-    // Sometimes earlier events are sent again.
+    // Sometimes the source sends earlier events again.
     const std::size_t back = random() % 4 == 0 ? random() % (sent_[id] + 1) : 0;
     for (std::size_t i = sent_[id] - back; i <= sent_[id]; ++i) Ingest(jobs, pending_[id][i], now);
     ++sent_[id];
@@ -244,7 +238,7 @@ class World {
     EXPECT_EQ(known->second, *job->newest);
   }
 
-  // A kill leaves the disk in its present state.
+  // Kills the master, which leaves the disk in its present state.
   void Kill() {
     ++kills_;
     const std::string copy = root_ + "/" + std::to_string(kills_);
@@ -303,12 +297,10 @@ class World {
 class WatchModel : public ::testing::TestWithParam<std::uint32_t> {};
 
 TEST_P(WatchModel, HoldsTheContract) {
-  std::string root = ::testing::TempDir() + "tidemark-watch-model-XXXXXX";
-  ASSERT_NE(mkdtemp(root.data()), nullptr);
-  World world(GetParam(), root);
+  const test::ScratchDirectory root;
+  World world(GetParam(), root.path());
   world.Run();
   EXPECT_GT(world.kills(), 0);
-  fs::remove_all(root);
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, WatchModel, ::testing::Range(1u, 13u));

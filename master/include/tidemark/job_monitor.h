@@ -9,8 +9,8 @@
 //   tidemark::Snapshot now = monitor.Tick(time);    // for every snapshot
 //
 // Deterministic: the same calls in the same order give the same bits on every machine of one
-// architecture. Not thread-safe: one owner at a time. Memory: O(tasks + 35 lambda + distinct group
-// sizes per reduce task, each bounded by JobLimits), independent of the size of the data.
+// architecture. Not thread-safe. Memory: O(tasks + 35 lambda + distinct group sizes per reduce
+// task, each bounded by JobLimits), independent of the size of the data.
 #pragma once
 
 #include <cstddef>
@@ -41,33 +41,34 @@ struct JobLimits {
   std::uint32_t reduce_tasks_max = 20'000;
   std::uint32_t attempts_per_task_max = 16;
   std::size_t sources_max = 100'000;
-  // Stages, and groups of stages, of one job. Programs that read logs reject a job with more stages
-  // than kStagesMax. With 7 kB per stage, `tidemark replay` would need more than 500 MB.
+  // Limit on stages, and on groups of stages, of one job. Programs that read logs reject a job
+  // with more stages than kStagesMax. With 7 kB per stage, `tidemark replay` would need more than
+  // 500 MB.
   static constexpr std::size_t kStagesMax = 70'000;
   std::size_t stages_max = kStagesMax;
-  // Estimated memory of attempts, sources, pending map profiles and points of reduce tasks, in
-  // bytes. The monitor rejects events that would exceed it.
+  // Limit on the estimated memory, in bytes, of attempts, sources, pending map profiles and points
+  // of reduce tasks. The monitor rejects events that would exceed it.
   std::size_t state_bytes_max = std::size_t{4} << 30;
   friend bool operator==(const JobLimits&, const JobLimits&) = default;
 };
 
 struct JobMonitorOptions {
   // Indicators to run side by side, the displayed one first. KnownIndicators() lists the names.
-  // Each further one costs time at every Tick(), and memory.
+  // Each additional indicator costs memory, and time at every Tick().
   std::vector<std::string> indicators = {"tidemark"};
   // Explicit keys per map task ([NF] 5.1); the heavy-key summary holds 35 times as many.
   std::uint32_t lambda = 2000;
-  // A job without a report for this long ends as kAbandoned.
+  // A job that receives no event for this long ends as kAbandoned.
   absl::Duration abandon_after = absl::Minutes(15);
   JobLimits limits;
 };
 
 // Returns the possible names of JobMonitorOptions::indicators.
 std::vector<std::string> KnownIndicators();
-// Returns `tidemark` and the methods of the papers for a usual comparison.
+// Returns the indicators of the usual comparison: `tidemark` and the methods of the papers.
 std::vector<std::string> ComparedIndicators();
 
-// Returns OK, or InvalidArgument that names the invalid option.
+// Returns OK, or an InvalidArgument error that names the invalid option.
 absl::Status Validate(const JobMonitorOptions& options);
 
 // The last event of a source.
@@ -97,49 +98,50 @@ class JobMonitor {
   JobMonitor& operator=(JobMonitor&&) noexcept;
   ~JobMonitor();
 
-  // Checks that the event belongs to the run of this monitor, which is the run that opened the job.
-  // AlreadyExists if the event opens another run, else FailedPrecondition. An event that names no
-  // run belongs to this one.
+  // Checks that the event belongs to the run of this monitor, which is the run that opened the
+  // job. Returns AlreadyExists if the event opens another run, and FailedPrecondition if it names
+  // another run. An event that names no run belongs to this one.
   absl::Status CheckRun(const Event& event) const;
 
-  // Folds one event in. An error changes only the sequence of the event's source and the count of
+  // Applies one event. An error changes only the sequence of the event's source and the count of
   // rejected events; an error of CheckRun() changes nothing:
-  //   FailedPrecondition  the job is not open yet
+  //   FailedPrecondition  the job has not been opened
   //   InvalidArgument     the event contradicts the shape of the job (a task or partition that it
   //                      does not have)
   //   ResourceExhausted   a limit; ExceededLimit() (tidemark/limit.h) names it
   // A duplicate event is OK and changes nothing. Amortised O(size of the event).
   absl::Status Apply(const Event& event);
 
-  // Returns the estimate at `now`, which is not before the last call's. For a job that is not open,
-  // sets only ids and instant. Each call yields the next sequence number; the final snapshot is
-  // repeated. The reference stays valid until the next call.
+  // Returns the estimate at `now`, which must not precede the `now` of the last call. If the job
+  // is not open, sets only the IDs and the time. Each call yields the next sequence number, but
+  // the final snapshot is repeated. The reference stays valid until the next call.
   const Snapshot& Tick(absl::Time now);
-  // Returns the cost of the last Tick(): the stages, groups, tasks and edges that it visited, and
-  // more for each stage with remaining tasks. An ended stage counts as one step, regardless of its
-  // number of tasks. A step takes about a microsecond of processor time.
+  // Returns the cost of the last Tick() in steps. Each visited stage, group, task and edge counts
+  // as one step, and each stage with remaining tasks as several. An ended stage counts as one
+  // step, regardless of its number of tasks. A step takes about a microsecond of processor time.
   std::size_t tick_steps() const;
 
   // Returns the predicted starts and ends of stages at the last Tick(), for a job that is not
-  // MapReduce. The list has its stages by number, then missing stages of past runs. Empty without a
-  // forecast.
+  // MapReduce. The job's stages come first, by number; stages of past runs that the job has not
+  // opened follow. Empty if there is no forecast.
   const std::vector<StageForecast>& stage_forecasts() const;
 
-  // Returns the attempts at its tasks as of the last event, and their remaining work as of the last
-  // Tick(). `now` must not be before that. Empty for a monitor made by OfEnded(). O(attempts log
-  // attempts).
+  // Returns the attempts of the job's tasks as of the last event, with their remaining work as of
+  // the last Tick(). `now` must not precede that tick. Empty for a monitor made by OfEnded(). O(n
+  // log n) for n attempts.
   JobTasks ListTasks(const TaskQuery& query, absl::Time now) const;
-  // Returns the predicted ends so far, evenly spread, at most `most`. Empty for a monitor made by
-  // OfEnded().
+  // Returns at most `most` of the ends predicted so far, evenly spread. Empty for a monitor made
+  // by OfEnded().
   std::vector<PastForecast> PastForecasts(std::size_t most) const;
 
-  // Returns the last result of Tick(); a snapshot of sequence 0 before the first.
+  // Returns the result of the last Tick(), or a snapshot with sequence 0 before the first.
   const Snapshot& job() const;
 
-  // Returns whether the job has been opened, and whether events arrived since the last Tick().
+  // is_open() returns true if the job has been opened. has_news() returns true if events arrived
+  // since the last Tick().
   bool is_open() const;
   bool has_news() const;
-  // Returns the name of the job, or an empty text if unknown.
+  // Returns the name of the job, or an empty string if unknown.
   const std::string& name() const;
   // Returns true if Tick() has returned or will return a final snapshot.
   bool is_closed() const;
@@ -147,19 +149,19 @@ class JobMonitor {
   // Returns the estimated memory for limits.state_bytes_max, or 0 for a monitor made by OfEnded().
   std::size_t state_bytes() const;
 
-  // Returns the run of the job. Empty before it is known, or if the engine reports none.
+  // Returns the UID of the run, or an empty string if it is unknown or the engine reports none.
   const std::string& run_uid() const;
 
-  // Returns the last accepted or rejected sequence of a source; 0 for an unknown source.
+  // Returns the last accepted or rejected sequence of a source, or 0 for an unknown source.
   std::uint64_t accepted_sequence(const std::string& source_id) const;
-  // Returns the last sequences of all sources, by id.
+  // Returns the last sequences of all sources, sorted by source ID.
   std::vector<AcceptedSequence> accepted_sequences() const;
   // Returns the summary of the run so far; empty for a monitor made by OfEnded(). O(tasks · size
   // bins).
   JobSummary Summary() const;
-  // Returns which finished key groups reduce tasks should name: possible explicit keys, from the
-  // size of the smallest one on, and sampled ones. The size may be as old as the last sixteenth of
-  // the map profiles, so that frequent calls are cheap.
+  // Returns the finished key groups that reduce tasks should report by name: sampled groups, and
+  // groups at least as large as the smallest explicit key. That size may lag by a sixteenth of the
+  // map profiles, which keeps frequent calls cheap.
   NamedGroups wanted_names() const;
 
   // Returns the task times of the remaining stages at the last Tick(), for estimates of jobs that
@@ -169,9 +171,9 @@ class JobMonitor {
   // Returns true if an indicator needs the points of reduce profiles in addition to their bins.
   bool wants_points() const;
 
-  // Sets past runs of the same job or, without any, of others, newest first; at most kPastRunsMax
-  // are kept. Call it before the first Tick(), so that forecasts begin with the job. Later calls
-  // replace the runs.
+  // Sets past runs of the same job, newest first, or of other jobs if it has none. Keeps at most
+  // kPastRunsMax runs. Call it before the first Tick(), so that forecasts begin with the job.
+  // Later calls replace the runs.
   static constexpr std::size_t kPastRunsMax = 8;
   void SetPastRuns(std::vector<PastRun> runs);
 
@@ -180,25 +182,25 @@ class JobMonitor {
   // bins + explicit keys), some tens of kilobytes for most jobs.
   std::string Checkpoint() const;
   // Continues from a checkpoint of the same job and options by the same version of this library.
-  // InvalidArgument for any other bytes; the monitor must not be used afterwards.
+  // Fails with InvalidArgument for any other bytes; the monitor must not be used afterwards.
   absl::Status Resume(const std::string& checkpoint);
 
-  // Notes that a new master restored the job from its log at `now`. The sources' silence until then
-  // does not end the job: it is abandoned abandon_after later at the earliest. The estimate still
-  // stops, and Snapshot::silent_since reports the silence, counted from `now`. From this call on,
-  // `limits` apply; without them, the previous limits stay.
+  // Records that a new master restored the job from its log at `now`. The sources' silence until
+  // then does not end the job, which is abandoned no earlier than `now` + abandon_after. The
+  // estimate still stops, and Snapshot::silent_since reports the silence, counted from `now`.
+  // `limits`, if set, replace the previous limits.
   void NoteRestart(absl::Time now, const std::optional<JobLimits>& limits = {});
-  // Notes that events are missing from `now` until the next one. Running attempts may have ended in
-  // the meantime, so an attempt is not named as a straggler until another event reports it.
+  // Records that events are missing from `now` until the next one. Running attempts may have ended
+  // in the meantime, so no attempt is reported as a straggler until another event mentions it.
   void NoteGap(absl::Time now);
-  // Notes that a part of the log was lost before a restart. It adds a note, widens intervals as for
-  // lost events, and skips all sequence numbers that lost ticks may have used. No effect on a job
-  // that is not open or has ended.
+  // Records that a part of the log was lost before a restart. Adds a note, widens intervals as for
+  // lost events, and skips all sequence numbers that lost ticks may have used. Has no effect on a
+  // job that is not open or has ended.
   void NoteDamage(const LogDamage& damage);
-  // Counts an event that did not parse, for Coverage. If it names its source and sequence, it does
-  // not count as lost, and a duplicate changes nothing.
+  // Counts an event that did not parse, for Coverage. If `event` names its source and sequence,
+  // the event does not count as lost, and a duplicate changes nothing.
   void CountRejected(const AcceptedSequence& event = {});
-  // Adds a line to Snapshot::notes once.
+  // Adds a line to Snapshot::notes unless it is already there.
   void AddNote(const std::string& note);
 
  private:

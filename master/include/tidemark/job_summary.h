@@ -1,4 +1,4 @@
-// The summary of one run of a job: enough to predict the next run before it has begun.
+// The summary of one run of a job, from which the next run can be predicted before it begins.
 //
 //   const tidemark::JobSummary summary = monitor.Summary();   // at any time
 //   if (const auto alpha = summary.map_selectivity()) ...     // output bytes per input byte
@@ -21,16 +21,17 @@
 
 namespace tidemark {
 
-// Totals over all tasks. Totals of reduce tasks count the attempts that finished. Sizes are bytes,
-// 0 if the engine does not report them.
+// Totals over all tasks. Totals of reduce tasks include only attempts that finished. Sizes are in
+// bytes, or 0 if the engine does not report them.
 struct JobSummary {
   // From the event that opened the job.
   std::string name;
   std::string engine;
-  // Tasks, not attempts: retries and speculative attempts count once.
+  // Numbers of tasks. Retries and speculative attempts of a task count once.
   std::uint32_t map_tasks = 0;
   std::uint32_t reduce_tasks = 0;
-  // Splits that tasks read, and pairs that they emitted after any combiner.
+  // Bytes of the splits that map tasks read, and of the pairs that they emitted after any
+  // combiner.
   std::uint64_t map_input_bytes = 0;
   std::uint64_t map_output_bytes = 0;
   // Finished key groups.
@@ -39,14 +40,15 @@ struct JobSummary {
   std::uint64_t reduce_output_bytes = 0;
   // Time inside reduce functions.
   absl::Duration reduce_time;
-  // The cost of the reduce function as data: moments of the finished key groups by logarithm of
-  // their size (streaming/size_histogram.h). Any curve can be fitted to them again.
+  // Moments of the finished key groups, binned by the logarithm of their size
+  // (streaming/size_histogram.h). Any cost curve of the reduce function can be fitted to them
+  // again.
   std::vector<GroupBin> bins;
-  // Task times, for workflows that contain the job. Empty if no task finished.
+  // Task times, for workflows that contain the job. Unset if no task finished.
   std::optional<JobProfile> profile;
   // Slots, parameters and stages of a job that is not MapReduce.
   PastRun run;
-  // PastRun::interval_score. Empty while the job runs or without a published interval.
+  // See PastRun::interval_score. Unset while the job runs or if no interval was published.
   std::optional<double> interval_score;
 
   // Returns the output bytes per input byte of all map (reduce) tasks together. Returns nullopt if

@@ -1,4 +1,4 @@
-// Names the limit of a rejection, for programs.
+// Attaches the name of an exceeded limit to an error, so that programs can read it.
 //
 //   const absl::Status status = monitor.Apply(event);
 //   if (tidemark::ExceededLimit(status) == "reduce_tasks") {
@@ -6,7 +6,7 @@
 //   }
 //
 // Over gRPC the name is part of a google.rpc.ErrorInfo; docs/serve.md lists the limits.
-// Thread-safe: functions of their arguments.
+// Thread-safe. The functions share no state.
 #pragma once
 
 #include <string>
@@ -16,18 +16,19 @@
 
 namespace tidemark {
 
-// The payload of such a Status: the limit's name, as in the settings of `tidemark serve`
+// Type URL of the payload with the limit's name, as in the settings of `tidemark serve`
 // ("reduce_tasks" for limits.reduce_tasks).
 inline constexpr char kLimitPayload[] = "tidemark/limit";
 
-// Returns ResourceExhausted with that payload. `message` is for people and contains the correction.
+// Returns a ResourceExhausted error with that payload. `message` is for people and explains the
+// correction.
 inline absl::Status LimitExceeded(const std::string& limit, const std::string& message) {
   absl::Status status = absl::ResourceExhaustedError(message);
   status.SetPayload(kLimitPayload, absl::Cord(limit));
   return status;
 }
 
-// Returns the name of the limit; empty for a Status without one, including OK.
+// Returns the name of the exceeded limit, or an empty string if the Status names none.
 inline std::string ExceededLimit(const absl::Status& status) {
   const auto limit = status.GetPayload(kLimitPayload);
   return limit ? std::string(*limit) : std::string();

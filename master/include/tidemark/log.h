@@ -5,9 +5,9 @@
 //     std::clog << entry.job_id << " " << entry.message << "\n";
 //   };
 //
-// Messages are fixed texts, so that entries can be counted by message; `fields` has the variable
-// parts. Messages that clients can trigger are logged at most once a second each, with the number
-// of omitted entries.
+// Messages are fixed texts, so entries can be counted by message; `fields` has the variable parts.
+// A message that clients can trigger is logged at most once a second, with the number of omitted
+// entries.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace tidemark {
 
 enum class LogSeverity : std::uint8_t { kInfo, kWarning, kError };
 
-// Contains no tokens, keys or client data, except ids.
+// Contains no tokens, keys or client data, except IDs.
 struct LogEntry {
   LogSeverity severity = LogSeverity::kInfo;
   std::string message;  // one line
-  std::string job_id;   // empty if no job is concerned
+  std::string job_id;   // empty if the entry concerns no job
   // Names and values, such as {"peer", "ipv4:10.0.0.7:4711"}, in a fixed order for each message.
   std::vector<std::pair<std::string, std::string>> fields;
 };

@@ -9,9 +9,7 @@
 //   (*master)->WaitUntilFinal("job-1", absl::InfiniteDuration());
 //   (*master)->Shutdown(absl::Seconds(5));
 //
-// Thread-safe. docs/ARCHITECTURE.md lists its threads: one each for ticks, heavy estimates, the
-// journal and requested estimates, two for explanations, five for new connections, six for work in
-// turns, and gRPC's own.
+// Thread-safe. docs/ARCHITECTURE.md lists its threads.
 #pragma once
 
 #include <cstddef>
@@ -40,35 +38,35 @@ struct ServerTls {
   std::string
       certificate_file;  // the server's chain, its own certificate first; empty means no TLS
   std::string key_file;
-  // Clients must show a certificate that one of these has signed. Empty means that they need none.
+  // CA certificates. If set, clients must present a certificate that one of these CAs has signed.
   std::string client_ca_file;
 };
 
 struct MasterOptions {
-  // host:port (port 0 selects a free one) or unix:PATH. Other addresses than loopback and unix need
-  // TLS and either client certificates or tokens, unless allow_insecure_remote is set.
+  // host:port (port 0 selects a free one) or unix:PATH. Addresses other than loopback and unix
+  // need TLS and either client certificates or tokens, unless allow_insecure_remote is set.
   std::string listen_address = "127.0.0.1:0";
   bool allow_insecure_remote = false;
   ServerTls tls;
-  // The file of access rights (docs/serve.md), read again when it changes. Empty means that every
-  // client has all rights.
+  // The file of access rights (docs/serve.md), read again when it changes. If empty, every client
+  // has all rights.
   std::string tokens_file;
-  // Interval of snapshots of a running job without new evidence.
+  // Interval between snapshots of a running job if there is no new evidence.
   absl::Duration tick_interval = absl::Seconds(1);
-  // The shortest interval of snapshots with new evidence.
+  // Shortest interval between snapshots if there is new evidence.
   absl::Duration tick_interval_min = absl::Milliseconds(200);
-  // Directory of each job's event log, as JOB.tidemark-log. Empty means none.
+  // Directory for the event log of each job, JOB.tidemark-log. If empty, no logs are written.
   std::string event_log_dir;
-  // Directory of the state from which a restarted master continues: each job's event log, durable
-  // before any of it is acknowledged or published. One master at a time. Empty means that jobs are
-  // lost with the master.
+  // Directory of the state from which a restarted master continues. It holds each job's event log;
+  // events are durable before they are acknowledged or published. Only one master may use it at a
+  // time. If empty, jobs are lost with the master.
   std::string data_dir;
-  // The time for which an acknowledgement may wait for others to share one sync of the disk.
+  // Longest time that an acknowledgement waits so that several can share one sync of the disk.
   absl::Duration journal_commit_interval = absl::Milliseconds(5);
-  // True if data_dir must survive a loss of power in addition to the end of the process.
+  // True if data_dir must survive a loss of power, and not only the end of the process.
   bool journal_sync = true;
-  // The history in data_dir drops jobs that ended longer ago, and the oldest ones over the size
-  // limit.
+  // The history in data_dir drops jobs that ended longer ago than history_age_max. It also drops
+  // its oldest jobs while it exceeds history_bytes_max.
   absl::Duration history_age_max = absl::Hours(24 * 90);
   std::size_t history_bytes_max = std::size_t{256} << 20;
   // Called with lines for an operator, on any thread. May be empty.
@@ -77,62 +75,66 @@ struct MasterOptions {
   std::size_t message_bytes_max = std::size_t{4} << 20;
   // Limit of tracked jobs. New jobs replace the oldest ended ones; if all run, they are rejected.
   std::size_t jobs_max = 1000;
-  // The same limit for workflows, and the number of jobs in one workflow.
+  // Limit of tracked workflows, with the same rule as jobs_max, and limit of the jobs in one
+  // workflow.
   std::size_t workflows_max = 1000;
   std::size_t workflow_jobs_max = 1000;
-  std::size_t watchers_max = 10'000;  // of single jobs, and separately of all jobs
-  // Streams of agents and watchers that one host may have open.
+  // limit for single jobs, and separately for the list of all jobs
+  std::size_t watchers_max = 10'000;
+  // Limit of the streams of agents and watchers that one host may have open.
   std::size_t streams_per_peer_max = 4096;
-  // Total bytes of a job's events. Over it, the master accepts only the ends of attempts and of the
-  // job, up to a sixteenth more.
+  // Limit on the total bytes of a job's events. Beyond it, the master accepts only the ends of
+  // attempts and of the job, up to a sixteenth more.
   std::size_t job_bytes_max = std::size_t{16} << 30;
-  // Estimated memory of all jobs together. 0 means half of the host's memory, or of the limit of
-  // the process's cgroups if that is smaller.
+  // Limit on the estimated memory of all jobs together. 0 means half of the host's memory, or of
+  // the limit of the process's cgroups if that is smaller.
   std::size_t state_bytes_max = 0;
-  // Largest share, in percent, of a reporter in running jobs and workflows, the disk under
-  // data_dir, and state_bytes_max (docs/serve.md). A reporter is all clients with the same right to
-  // report by their tokens, or a host without tokens. 100 means no limit.
+  // Largest percentage that one reporter may use of running jobs and workflows, of the disk under
+  // data_dir, and of state_bytes_max (docs/serve.md). A reporter consists of all clients whose
+  // tokens grant the same right to report. If there are no tokens, each host is a reporter. 100
+  // means no limit.
   unsigned share_percent = 80;
-  // Calls per second of one token, or of one host without tokens, with bursts of five seconds'
-  // worth. A call counts again for every millisecond of its answer. 0 means no limit. Streams of
-  // agents do not count.
+  // Limit on the calls per second of one token or, if there are no tokens, of one host. Bursts of
+  // five seconds' worth are allowed. Each millisecond that an answer takes counts as another call.
+  // 0 means no limit. Streams of agents do not count.
   std::size_t calls_per_second = 200;
   // Settings for agents.
   absl::Duration agent_flush_interval = absl::Seconds(1);
   JobMonitorOptions job;
-  // For jobs and workflows without a deadline. The first rule for a name counts. Times of day are
-  // of the process's time zone.
+  // Rules for jobs and workflows that state no deadline. The first rule that matches the name
+  // applies. Times of day are in the process's time zone.
   std::vector<DeadlineRule> deadlines;
   // Receives log entries. May be empty.
   LogSink log;
 };
 
-// Returns OK, or the error of Master::Start() before it binds: InvalidArgument names the option or
-// the file.
+// Checks the options as Start() does before it binds. Returns OK, or an InvalidArgument error that
+// names the option or the file.
 absl::Status Validate(const MasterOptions& options);
 
 class Master {
  public:
-  // Recovers, binds and serves. InvalidArgument: an invalid option. Unavailable: the address cannot
-  // be bound, or another master uses the data directory; the message has the cause.
+  // Recovers, binds and serves. Fails with InvalidArgument for an invalid option. Fails with
+  // Unavailable if the address cannot be bound or another master uses the data directory; the
+  // message has the cause.
   static absl::StatusOr<std::unique_ptr<Master>> Start(const MasterOptions& options);
   ~Master();  // calls Shutdown(0)
   Master(const Master&) = delete;
   Master& operator=(const Master&) = delete;
 
-  // The bound address, with the assigned port.
+  // Returns the bound address, with the assigned port.
   const std::string& address() const;
 
-  // Returns a channel to the services without a network, for another front end in this process. Its
-  // calls count for one host, and need a token if others do. The channel must be destroyed before
-  // the master.
+  // Returns a channel to the services without a network, for another front end in this process.
+  // Its calls count as calls of one host, and need a token if other calls do. The channel must be
+  // destroyed before the master.
   std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
   // Reports the URL of the page to clients that call GetServerInfo.
   void AnnouncePage(const std::string& url);
 
-  // Returns the newest snapshot of a job or plan, of sequence 0 before the first. NotFound: unknown
-  // job.
+  // Returns the newest snapshot of a job or plan. Its sequence is 0 before the first tick. Fails
+  // with NotFound for an unknown job.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
   // Returns the newest snapshots of all jobs and plans, the newest first.
   std::vector<Snapshot> ListJobs() const;
@@ -144,14 +146,14 @@ class Master {
   // Calls `on_snapshot` with every new snapshot of the job, in order, on the tick thread. The job
   // need not be open yet. The callback must return quickly and must not shut the master down. The
   // calls end with the final snapshot or when the returned handle is destroyed. No call runs after
-  // that; if a call destroys the handle, it is the last. ResourceExhausted: watchers_max.
-  // Unavailable: the master is shutting down.
+  // that; if a call destroys the handle, it is the last. Fails with ResourceExhausted over
+  // watchers_max, or with Unavailable if the master is shutting down.
   class Subscription;
   absl::StatusOr<std::unique_ptr<Subscription>> Watch(
       const std::string& job_id, std::function<void(const Snapshot&)> on_snapshot);
 
-  // Blocks until the newest run has a final snapshot, and returns it. DeadlineExceeded: not within
-  // `timeout`.
+  // Blocks until the newest run has a final snapshot, and returns it. Fails with DeadlineExceeded
+  // after `timeout`.
   absl::StatusOr<Snapshot> WaitUntilFinal(const std::string& job_id, absl::Duration timeout) const;
 
   MasterStats stats() const;

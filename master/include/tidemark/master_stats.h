@@ -1,37 +1,39 @@
-// The counters of a master, for dashboards, as plain numbers.
+// The counters of a master as plain numbers, for dashboards.
 //
 //   const tidemark::MasterStats stats = master->stats();
 //   gauge.Set(stats.connections);
 //   counter.Set(stats.events);
 //
-// Counts are totals since the start of the master and only grow; numbers of open things rise and
-// fall. Units are base units: seconds, bytes. The numbers are read one after the other, not all at
-// one instant. serve/metrics.cc exports them to Prometheus, docs/serve.md explains them.
+// Counts are totals since the start of the master and only grow; gauges rise and fall. Units are
+// base units: seconds, bytes. The numbers are read one after the other, not all at one instant.
+// serve/metrics.cc exports them to Prometheus, docs/serve.md explains them.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "tidemark/wait_reason.h"
+
 namespace tidemark {
 
-// A histogram of durations: the number of observations between two bounds.
+// A histogram of durations.
 struct LatencyCounts {
-  // Upper bounds, in seconds. One more count is for longer durations.
+  // Upper bounds, in seconds. The last count is for longer durations.
   static constexpr std::array<double, 12> kBounds = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03,
                                                      0.1,    0.2,    0.5,   1,     3,    10};
-  // Not cumulative: counts[i] is of the interval that ends at kBounds[i].
+  // Not cumulative. counts[i] covers the interval that ends at kBounds[i].
   std::array<std::uint64_t, kBounds.size() + 1> counts{};
-  // Sum of all observations. Divided by the sum of counts, it is their mean.
+  // Sum of all observations.
   double sum_seconds = 0;
 };
 
 // Copyable; one value is safe to share between threads when const.
 struct MasterStats {
-  // Received events.
   std::uint64_t events = 0;
   std::uint64_t event_bytes = 0;
-  // Malformed, of an unknown job, or over a limit. The second counts only events over a limit.
+  // Rejected events: malformed, for an unknown job, or over a limit. events_refused_by_limit
+  // counts only those over a limit.
   std::uint64_t events_refused = 0;
   std::uint64_t events_refused_by_limit = 0;
   // Calls without a token, or with an unknown one.
@@ -49,19 +51,27 @@ struct MasterStats {
 
   // Open now.
   std::size_t connections = 0;
-  // Part of `connections`: unauthenticated ones that were not admitted yet.
+  // Unauthenticated connections that wait for admission. Included in `connections`.
   std::size_t connections_waiting = 0;
   std::size_t ingest_streams = 0;
   std::size_t watchers = 0;
-  // Received events without an answer yet.
+  // Received events that have not been answered yet.
   std::size_t unanswered_events = 0;
 
-  // One round over all due jobs.
+  // Delay of queries by other queries in the last five minutes, in seconds
+  // (tidemark/contention.h). Computed every 30 s.
+  PerWaitReason<double> contention_seconds;
+  // The largest sums of a single causing query, a single delayed query and a single host.
+  double contention_of_cause_seconds = 0;
+  double contention_of_query_seconds = 0;
+  double contention_of_host_seconds = 0;
+
+  // Duration of one round over all due jobs.
   LatencyCounts tick;
-  // One snapshot of one job, and of one workflow.
+  // Time to compute one snapshot of a job, and of a workflow.
   LatencyCounts estimate;
   LatencyCounts workflow_estimate;
-  // From the arrival of an event until it is durable. Empty without a journal.
+  // Time from the arrival of an event until it is durable. Empty if there is no journal.
   LatencyCounts journal;
 };
 

@@ -1,5 +1,5 @@
-// A past run: an earlier run of a job of the same name, or else of another job of the same cluster.
-// A forecast starts from past runs before the job has produced its own evidence.
+// A past run of a job with the same name or, without such a run, of another job on the same
+// cluster. A forecast starts from past runs before the job has produced its own evidence.
 //
 //   // When a job has ended:
 //   if (auto run = tidemark::PastRunOf(monitor.Tick(now), monitor.Summary())) Store(*run);
@@ -25,11 +25,11 @@ namespace tidemark {
 struct JobSummary;
 struct Snapshot;
 
-// A task that ran at least three times as long as is usual in its stage, as the task of a hot
-// partition does.
+// A task that ran at least three times as long as is usual in its stage, for example because its
+// partition is hot.
 struct LongTask {
   std::uint32_t index = 0;
-  // Seconds beyond the mean of the tasks of its kind that are not long. Not negative.
+  // Seconds beyond the mean of those tasks of its kind that are not long. Not negative.
   double more_seconds = 0;
   friend bool operator==(const LongTask&, const LongTask&) = default;
 };
@@ -41,31 +41,33 @@ struct PastStage {
   std::string name;
   // Title for people. Empty if it is the same as `name`.
   std::string title;
-  // Equal for stages that do the same to other data (StageOpened::work). 0 if unknown.
+  // Equal for stages that perform the same work on other data (StageOpened::work). 0 if unknown.
   std::uint64_t work = 0;
-  // The stages that this stage waited for, as indexes into PastRun::stages.
+  // The stages for which this stage waited, as indexes into PastRun::stages.
   std::vector<std::size_t> parents;
-  // True if tasks read the output of parents. If false, only the driver waited for the parents, as
-  // between one query and the next.
+  // True if tasks read the output of parents. If false, only the driver waited for the parents,
+  // for example between two queries.
   bool fetches = true;
   std::uint64_t tasks = 0;
-  // Bytes that all tasks read, of input and of the output of parents. 0 if unknown.
+  // Bytes that all tasks read from the input and from the output of parents. 0 if unknown.
   double read_bytes = 0;
+  // Mean processor time of a task. 0 if unknown.
+  double cpu_seconds = 0;
   // Seconds from the end of the last parent to the first task.
   double lag = 0;
-  // Seconds of the tasks, or of an even choice of them, in four kinds: the first task on its slot,
+  // Seconds of the tasks, or of an even sample of them, in four kinds: the first task on its slot,
   // the first task of this stage on its slot, all other tasks, and tasks of the last wave.
   std::array<std::vector<double>, 4> seconds;
-  // By index. Empty if there are more than kLongTasksMax.
+  // Sorted by index. Empty if there are more than kLongTasksMax.
   std::vector<LongTask> long_tasks;
   friend bool operator==(const PastStage&, const PastStage&) = default;
 };
 
-// A run of a MapReduce job has the wall times of its three phases, which follow one another and add
-// up to the run. A run of any other job has `stages`, and zero for all of these times.
+// A run of a MapReduce job has the durations of its three phases, which add up to the duration of
+// the run. A run of any other job has `stages`, and its phases have zero duration.
 struct PastRun {
-  // Limits of a stored run; one time of each kind for each stage fits. Eight such runs take at most
-  // 30 MB, half of the size limit of a log record.
+  // Limits of a stored run. They suffice for one time of each kind for each stage. Eight such runs
+  // take at most 30 MB, half of the size limit of a log record.
   static constexpr std::size_t kStagesMax = 10'000;
   static constexpr std::size_t kTaskTimesMax = 4 * kStagesMax;
   static constexpr std::size_t kLongTasksMax = kStagesMax;
@@ -74,38 +76,38 @@ struct PastRun {
   static constexpr std::size_t kParametersMax = 64;
   static constexpr std::size_t kParameterBytesMax = std::size_t{128} << 10;  // names and values
 
-  // From the start of the job to the end of its last map task. For a job of map tasks alone, the
-  // time of the whole job.
+  // Time from the start of the job to the end of its last map task. For a job that has only map
+  // tasks, the duration of the whole job.
   absl::Duration map_time;
-  absl::Duration shuffle_time;        // from there to the first reduce function
-  absl::Duration reduce_time;         // from there to the end of the job
+  absl::Duration shuffle_time;  // from the end of the last map task to the first reduce function
+  absl::Duration reduce_time;   // from the first reduce function to the end of the job
   std::uint64_t map_input_bytes = 0;  // 0 if unknown
   // Tasks that could run at once. At least 1.
   double slots = 1;
-  // The share of the executors' slots in use while tasks waited although slots were idle. 1 if all
-  // were in use. The store does not keep it, since the next run shows its own.
+  // The share of the executors' slots that were in use while tasks waited although slots were
+  // idle. 1 if all were in use. Not stored, since the next run measures its own.
   double used_share = 1;
   // Parameters of the program (JobOpened::parameters). Empty if unknown.
   std::map<std::string, std::string> parameters;
-  // Empty for a MapReduce job or without known stages.
+  // Empty for a MapReduce job or if the stages are unknown.
   std::vector<PastStage> stages;
-  // True if the job of the run had another name.
+  // True if the run belongs to a job of another name.
   bool is_of_other_job = false;
-  // Distance of the actual end from the forecast, in half-widths of the interval: the 90th
-  // percentile over all ticks. 1 is the edge of the interval. Empty if unknown.
+  // Distance of the actual end from the forecast, in half-widths of the interval. It is the 90th
+  // percentile over all ticks. 1 is the edge of the interval. Unset if unknown.
   std::optional<double> interval_score;
-  // The shape of a MapReduce job. Both 0 if it is unknown, or if the job had other stages.
+  // Numbers of tasks of a MapReduce job. Both are 0 if unknown or if the job had other stages.
   std::uint32_t map_tasks = 0;
   std::uint32_t reduce_tasks = 0;
   friend bool operator==(const PastRun&, const PastRun&) = default;
 };
 
-// Returns true if the run exceeds none of the limits above, as is true of every run of a
-// JobMonitor. A master keeps only the slots of a larger run. O(stages + parameters).
+// Returns true if the run exceeds none of the limits above. A run of a JobMonitor never does. A
+// master keeps only the slots of a larger run. O(stages + parameters).
 bool CanBeKept(const PastRun& run);
 
 // Returns the past run that the final snapshot and the summary of a job describe. Returns nullopt
-// for a job without success, or without the instants that split it into phases.
+// if the job did not succeed or if the times of its phases are unknown.
 std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summary);
 
 }  // namespace tidemark

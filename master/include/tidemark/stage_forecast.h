@@ -17,15 +17,15 @@
 namespace tidemark {
 
 struct StageForecast {
-  // Its number within the job. Empty if it does not exist yet: a past run had it, or a plan has it.
+  // The stage's number within the job. Unset if the stage is known only from a past run or a plan.
   std::optional<std::uint32_t> stage;
-  // The group that plans it. Empty for other stages.
+  // The group that plans the stage. Empty if no group plans it.
   std::string group;
-  // Its signature, or its display name without one.
+  // The stage's signature, or its display name if it has no signature.
   std::string name;
-  // From the tick on. Zero if it has begun.
+  // Time from the tick until the start of the stage. Zero if it has begun.
   absl::Duration starts_in;
-  // The end of its last task. Zero if it has ended.
+  // Time from the tick until the end of the last task. Zero if the stage has ended.
   absl::Duration ends_in;
   // True if a delay of this stage delays the job.
   bool is_critical = false;

@@ -1,0 +1,48 @@
+// Runs a real master on this host with quick ticks, for real clients. Tests wait for conditions,
+// with a deadline that only a failure reaches.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "tests/scratch_directory.h"
+#include "tidemark/master.h"
+
+namespace tidemark::test {
+
+inline constexpr std::chrono::seconds kCallDeadline(100);
+
+inline std::unique_ptr<grpc::ClientContext> NewContext(const std::string& token = "") {
+  auto context = std::make_unique<grpc::ClientContext>();
+  context->set_deadline(std::chrono::system_clock::now() + kCallDeadline);
+  if (!token.empty()) context->AddMetadata("authorization", "Bearer " + token);
+  return context;
+}
+
+class LiveMaster : public ::testing::Test {
+ protected:
+  // Starts a master with `options_` after the end of the previous one.
+  void Start() {
+    master_.reset();
+    auto master = Master::Start(options_);
+    ASSERT_TRUE(master.ok()) << master.status();
+    master_ = *std::move(master);
+    channel_ = grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials());
+  }
+  void AwaitFinal(const std::string& job_id) {
+    EXPECT_TRUE(master_->WaitUntilFinal(job_id, absl::FromChrono(kCallDeadline)).ok()) << job_id;
+  }
+
+  ScratchDirectory directory_;
+  MasterOptions options_ = {.tick_interval = absl::Milliseconds(20),
+                            .tick_interval_min = absl::Milliseconds(10)};
+  std::unique_ptr<Master> master_;
+  std::shared_ptr<grpc::Channel> channel_;
+};
+
+}  // namespace tidemark::test
