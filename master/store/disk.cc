@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// From this many files on, one syncfs is cheaper than a commit of the file system's journal for
-// each.
+// From this many files on, one syncfs is cheaper than committing the file system's journal for
+// each file.
 constexpr std::size_t kSyncAllFrom = 8;
 
 // Other users of the host must not read the reports of agents.
@@ -77,7 +77,7 @@ absl::Status Written(const std::string& path, std::optional<pid_t> writer) {
   if (!writer) return absl::OkStatus();
   const std::string who =
       *writer > 0 ? fmt::format("process {}", *writer) : "another process with an unknown id";
-  return absl::UnavailableError(fmt::format("{}: {} writes it", path, who));
+  return absl::UnavailableError(fmt::format("{}: {} is writing to it", path, who));
 }
 
 class File final : public AppendFile {

@@ -22,7 +22,7 @@ namespace pb = storage::v1;
 namespace {
 
 constexpr std::size_t kCopyBytes = 256 << 10;
-// Longer job ids are shortened in file names, of which common file systems allow 255 bytes.
+// Longer job IDs are shortened in file names, of which common file systems allow 255 bytes.
 constexpr std::size_t kNameBytesMax = 200;
 // People read these logs, so the process's umask determines the permissions.
 constexpr mode_t kTraceMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
@@ -113,7 +113,7 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
     name += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
   }
   if (name.size() > kNameBytesMax) {
-    // An escaped id contains no dot, so a shortened name never equals a whole one.
+    // An escaped ID contains no dot, so a shortened name never equals a whole one.
     const std::uint64_t hash = XXH64(job_id.data(), job_id.size(), 0);
     name = fmt::format("{}.{:016x}", name.substr(0, kNameBytesMax), hash);
   }
@@ -247,8 +247,8 @@ absl::Status EventLogReader::ReadHeader() {
   return Validate(options_);
 }
 
-// Damage costs no record if a copy of the record exists: before it or, for the records that open a
-// job, after it.
+// Damage loses no record if a copy of the record exists. The copy precedes it or, for the records
+// that open a job, follows it.
 Damage EventLogReader::FoundDamage() {
   Damage damage = records_->damage();
   const bool is_copy = !twice_.empty() && damage.bytes == kFrameBytes + twice_.size();
@@ -294,7 +294,7 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
       case pb::EventLogRecord::kHeader:
       case pb::EventLogRecord::kEnd:  // repeats earlier records
       case pb::EventLogRecord::RECORD_NOT_SET:
-        continue;  // of a newer version
+        continue;  // a record of a newer version
     }
   }
 }

@@ -15,8 +15,8 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 8;
-// Limits processor time: no more runs of any name are read.
+constexpr int kVersion = 9;
+// Limit of the newest runs that are searched for runs of other names, to limit processor time.
 constexpr std::int64_t kRunsReadMax = 1024;
 
 // The schema of version 1. A new file gets it and then every change below.
@@ -109,8 +109,8 @@ CREATE TABLE run_profile (            -- of a job with other stages than those o
   profile BLOB NOT NULL);             -- tidemark.storage.v1.LoggedRunProfile
 )";
 
-// Changed in version 6: states and stages have the numbers of snapshots, and errors of a reduce
-// stage without an update are NULL.
+// Changed in version 6. States and stages have the numbers of snapshots, and errors of a reduce
+// stage that had no update are NULL.
 constexpr const char* kStages = R"(
 UPDATE job SET state = state + 2;     -- tidemark.v1.JobState
 CREATE TABLE stage (                  -- of MapReduce
@@ -148,7 +148,13 @@ ALTER TABLE indicator_error ADD COLUMN interval_width REAL;  -- over what was le
 // Added in version 8.
 constexpr const char* kScores = R"(
 ALTER TABLE job ADD COLUMN interval_score REAL;  -- half-widths, of what the job's bar said
-PRAGMA user_version = 8;
+)";
+
+// Added in version 9.
+constexpr const char* kProcessorTimes = R"(
+ALTER TABLE job_profile ADD COLUMN map_cpu_seconds REAL NOT NULL DEFAULT 0;     -- mean of a task
+ALTER TABLE job_profile ADD COLUMN reduce_cpu_seconds REAL NOT NULL DEFAULT 0;  -- 0: not known
+PRAGMA user_version = 9;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -159,8 +165,8 @@ absl::Status Failed(sqlite3* database, const std::string& path) {
   return absl::UnavailableError(message);
 }
 
-// One statement, whose parameters are bound in order before it is stepped. SQLite's integers are
-// signed; sizes beyond 2^63 convert there and back without loss.
+// One statement. Bind its parameters in order before stepping it. SQLite's integers are signed;
+// sizes beyond 2^63 convert there and back without loss.
 class Statement {
  public:
   Statement(sqlite3* database, const std::string& path, const char* sql)
@@ -303,14 +309,16 @@ absl::Status History::Prepare() const {
   if (!version.ok()) return version.status();
   if (*version > kVersion) {
     return absl::FailedPreconditionError(
-        fmt::format("history {}: written by a newer version ({}, this one knows {})", path_,
+        fmt::format("history {}: written by a newer version ({}; this one reads {})", path_,
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} {} COMMIT;", *version == 0 ? kSchema : "",
-                             *version < 2 ? kProfiles : "", *version < 3 ? kNodes : "",
-                             *version < 4 ? kNameSpaces : "", *version < 5 ? kRunProfiles : "",
-                             *version < 6 ? kStages : "", *version < 7 ? kWidths : "", kScores)
+  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} {} {} COMMIT;",
+                             *version == 0 ? kSchema : "", *version < 2 ? kProfiles : "",
+                             *version < 3 ? kNodes : "", *version < 4 ? kNameSpaces : "",
+                             *version < 5 ? kRunProfiles : "", *version < 6 ? kStages : "",
+                             *version < 7 ? kWidths : "", *version < 8 ? kScores : "",
+                             kProcessorTimes)
                      .c_str());
 }
 
@@ -354,11 +362,12 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   }
   if (summary.profile && status.ok()) {
     const JobProfile& profile = *summary.profile;
-    status = run("INSERT INTO job_profile VALUES (?,?,?,?,?,?,?,?,?)", row, profile.slots,
+    status = run("INSERT INTO job_profile VALUES (?,?,?,?,?,?,?,?,?,?,?)", row, profile.slots,
                  profile.split_bytes, profile.map_selectivity, profile.reduce_selectivity,
                  absl::ToDoubleSeconds(profile.map_task_time),
                  absl::ToDoubleSeconds(profile.reduce_task_time), profile.map_task_variation,
-                 profile.reduce_task_variation);
+                 profile.reduce_task_variation, absl::ToDoubleSeconds(profile.map_cpu_time),
+                 absl::ToDoubleSeconds(profile.reduce_cpu_time));
   }
   if (!summary.run.stages.empty() && status.ok()) {
     storage::v1::LoggedRunProfile profile;
@@ -378,17 +387,10 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   return status;
 }
 
-absl::StatusOr<std::vector<FinishedJob>> History::OfName(const std::string& name, std::size_t count,
-                                                         const Filter& may_use) const {
-  // Reads only the index, so that rejected runs cost little.
-  return Select(
-      "SELECT id, job_id, name_space FROM job WHERE name = ? ORDER BY ended_at DESC, id DESC", name,
-      count, may_use);
-}
-
 absl::StatusOr<std::vector<FinishedJob>> History::SucceededOfName(const std::string& name,
                                                                   std::size_t count,
                                                                   const Filter& may_use) const {
+  // Reads only the index, so that rejected runs cost little.
   static const std::string* const query = new std::string(
       fmt::format("SELECT id, job_id, name_space FROM job WHERE name = ? AND state = {} "
                   "ORDER BY ended_at DESC, id DESC",
@@ -494,8 +496,8 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
   if (!status.ok()) return status;
   status = each(
       "SELECT slots, split_bytes, map_selectivity, reduce_selectivity, map_task_seconds, "
-      "reduce_task_seconds, map_task_variation, reduce_task_variation FROM job_profile "
-      "WHERE job = ?",
+      "reduce_task_seconds, map_task_variation, reduce_task_variation, map_cpu_seconds, "
+      "reduce_cpu_seconds FROM job_profile WHERE job = ?",
       [&](Statement& columns) {
         JobProfile profile = {.slots = static_cast<std::uint32_t>(columns.Integer()),
                               .map_tasks = job.summary.map_tasks,
@@ -507,6 +509,8 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
         profile.reduce_task_time = absl::Seconds(columns.Real());
         profile.map_task_variation = columns.Real();
         profile.reduce_task_variation = columns.Real();
+        profile.map_cpu_time = absl::Seconds(columns.Real());
+        profile.reduce_cpu_time = absl::Seconds(columns.Real());
         job.summary.profile = profile;
       });
   if (!status.ok()) return status;

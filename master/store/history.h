@@ -1,5 +1,5 @@
-// The ended jobs by name, from which later runs of the same job start, and the errors of each
-// indicator. A SQLite file, so that people can query it.
+// Stores the ended jobs by name, from which forecasts of later runs start, and the errors of each
+// indicator. The file is an SQLite database, so that people can query it.
 //
 // Not thread-safe.
 #pragma once
@@ -24,10 +24,10 @@ struct sqlite3;
 namespace tidemark::store {
 
 struct FinishedJob {
-  // The parts that the history stores: ids, state, instants, map and reduce stages, errors.
+  // The history stores only its IDs, state, instants, map and reduce stages, and errors.
   Snapshot final;
   JobSummary summary;
-  // Ids that its reporter may report: patterns, with blanks between them.
+  // Patterns of the IDs that the reporter may report, separated by blanks.
   std::string name_space = "*";
 };
 
@@ -39,8 +39,8 @@ struct HistoryOptions {
 
 class History {
  public:
-  // Opens or creates the file. Errors name the path: it cannot be opened, is not a database, or is
-  // of a newer version (FailedPrecondition).
+  // Opens or creates the file. Fails if the file cannot be opened or is not a database, and with
+  // FailedPrecondition if it has a newer version. Errors name the path.
   static absl::StatusOr<std::unique_ptr<History>> Open(const std::string& path,
                                                        const HistoryOptions& options);
   ~History();
@@ -51,15 +51,12 @@ class History {
   // may remove the newest runs.
   absl::Status Add(const FinishedJob& job);
   using Filter = std::function<bool(const std::string& job_id, const std::string& name_space)>;
-  // Returns the last `count` runs of jobs of that name that `may_use` accepts, newest first. An
-  // empty function accepts all. O(log jobs + runs of that name).
-  absl::StatusOr<std::vector<FinishedJob>> OfName(const std::string& name, std::size_t count,
-                                                  const Filter& may_use = {}) const;
-  // Returns the same for successful runs only.
+  // Returns the last `count` successful runs of jobs named `name` that `may_use` accepts, newest
+  // first. An empty function accepts all. O(log jobs + runs of that name).
   absl::StatusOr<std::vector<FinishedJob>> SucceededOfName(const std::string& name,
                                                            std::size_t count,
                                                            const Filter& may_use = {}) const;
-  // Returns the same for successful MapReduce jobs of other names among the last 1,024 jobs. O(1).
+  // Returns such runs of MapReduce jobs of other names among the last 1,024 jobs. O(1).
   absl::StatusOr<std::vector<FinishedJob>> OfOtherNames(const std::string& name, std::size_t count,
                                                         const Filter& may_use = {}) const;
   // Stores the measured throughputs of a node in place of earlier ones of the same host.
@@ -67,9 +64,9 @@ class History {
                        const ResourceProfile& node);
   // Returns the node that was measured last, or nullopt.
   absl::StatusOr<std::optional<ResourceProfile>> NewestNode() const;
-  // Removes runs by age and size.
+  // Removes runs that exceed age_max or bytes_max.
   absl::Status Expire(absl::Time now);
-  // Number of runs, and their size in bytes.
+  // Return the number of runs, and their size in bytes.
   absl::StatusOr<std::size_t> count() const;
   absl::StatusOr<std::size_t> bytes() const;
 

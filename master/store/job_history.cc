@@ -40,7 +40,7 @@ void JobHistory::Add(const FinishedJob& job) {
   if (!status.ok()) notice_(std::string(status.message()));
 }
 
-// Reads more runs than are used, since some are not usable.
+// Reads more runs than needed, since some are not usable.
 std::vector<FinishedJob> JobHistory::RunsOf(const std::string& name, const Reported& job) const {
   const std::lock_guard lock(mutex_);
   if (history_ == nullptr || name.empty()) return {};

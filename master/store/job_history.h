@@ -1,12 +1,13 @@
-// The past runs of a master's jobs, for its present jobs and for later masters.
+// Keeps the past runs of a master's jobs, for its current jobs and for later masters.
 //
 //   JobHistory history(print);
 //   history.Open(data_dir, {}, now);
 //   history.Add(finished);                               // a job has ended
 //   history.PastRuns("word count", {.id = "wc-2"});      // another of that name begins
 //
-// A job uses a past run only if the reporter of each may report the id of the other (name_space.h).
-// A failing history does not stop the master: it reports the failure and returns no runs.
+// A job uses a past run only if the reporter of each may report the ID of the other
+// (name_space.h). A failing history does not stop the master. It reports the failure and returns
+// no runs.
 //
 // Thread-safe.
 #pragma once
@@ -34,17 +35,17 @@ class JobHistory {
   explicit JobHistory(std::function<void(const std::string& line)> notice)
       : notice_(std::move(notice)) {}
 
-  // Opens the history of a data directory. Before that it returns and stores no runs. An unreadable
-  // file is renamed and replaced. Errors: see History::Open(), for the new file.
+  // Opens the history of a data directory. Before that, it returns and stores no runs. An
+  // unreadable file is renamed and replaced. Fails as History::Open() does for the new file.
   absl::Status Open(const std::string& data_dir, const HistoryOptions& options, absl::Time now);
 
   void Add(const FinishedJob& job);
   // Returns the last runs of that name, newest first, at most JobMonitor::kPastRunsMax. Without
-  // any, returns runs of MapReduce jobs of other names. O(runs of that name).
+  // such runs, returns runs of MapReduce jobs of other names. O(runs of that name).
   std::vector<PastRun> PastRuns(const std::string& name, const Reported& job) const;
   // Returns the profiles of successful runs of that name. O(runs of that name).
   std::vector<JobProfile> Profiles(const std::string& name, const Reported& job) const;
-  // Returns the same for applications of stages.
+  // Returns past runs of that name of applications that consist of stages.
   std::vector<PastRun> StageRuns(const std::string& name, const Reported& job) const;
   // Returns the node that was measured last.
   std::optional<ResourceProfile> Node() const;

@@ -36,6 +36,7 @@ void EncodeRunProfile(const PastRun& run, pb::LoggedRunProfile& message) {
     logged.set_title(stage.title);
     logged.set_work(stage.work);
     logged.set_read_bytes(stage.read_bytes);
+    logged.set_cpu_seconds(stage.cpu_seconds);
     logged.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
     if (!stage.fetches) logged.set_fetches(false);
     logged.set_tasks(stage.tasks);
@@ -64,6 +65,7 @@ PastRun DecodeRunProfile(const pb::LoggedRunProfile& message) {
     stage.title = logged.title();
     stage.work = logged.work();
     stage.read_bytes = IsAmount(logged.read_bytes()) ? logged.read_bytes() : 0;
+    stage.cpu_seconds = IsAmount(logged.cpu_seconds()) ? logged.cpu_seconds() : 0;
     for (const std::uint32_t parent : logged.parents()) {
       if (parent < static_cast<std::uint32_t>(message.stages_size())) {
         stage.parents.push_back(parent);

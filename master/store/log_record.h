@@ -1,6 +1,6 @@
 // The bytes of an event log: a header, then framed records (docs/internals/event-log.md).
 //
-// Every Encode...() appends to `out`. Thread-safe: functions of their arguments. O(size of the
+// Every Encode...() appends to `out`. Thread-safe. The functions share no state. O(size of the
 // record).
 #pragma once
 
@@ -31,7 +31,8 @@ namespace tidemark::store {
 // Encodes the task times of a run's stages. Times are rounded to seven digits. For a run that is
 // too large to store (CanBeKept()), only the slots are written and read.
 void EncodeRunProfile(const PastRun& run, tidemark::storage::v1::LoggedRunProfile& message);
-// Decodes such a run. Leaves out contradictions: a parent that does not exist, an invalid time.
+// Decodes the result of EncodeRunProfile(). Leaves out contradictions, such as a parent that does
+// not exist or an invalid time.
 PastRun DecodeRunProfile(const tidemark::storage::v1::LoggedRunProfile& message);
 
 // The name of a kind of log in messages, and the first bytes of its files. The last byte is the
@@ -43,8 +44,8 @@ struct LogKind {
 inline constexpr LogKind kEventLog = {"event log", "TIDELOG4"};
 inline constexpr std::size_t kMagicBytes = 8;
 
-// The key of the checksums of one log. It is drawn when the log begins and never sent, so that no
-// sender can put a valid record into a payload.
+// The key of the checksums of one log. It is chosen at random when the log begins and never sent,
+// so that no sender can put a valid record into a payload.
 enum class LogKey : std::uint64_t { kNone = 0 };
 LogKey NewLogKey();
 
@@ -65,11 +66,11 @@ struct EndedJob {
 // The header of a payload.
 struct Frame {
   std::uint32_t length = 0;
-  std::uint32_t checksum = 0;  // of the payload
-  bool is_guarded = false;     // true if the guard of the two above is valid
+  std::uint32_t checksum = 0;  // checksum of the payload
+  bool is_guarded = false;     // true if the guard of length and checksum is valid
 };
 inline constexpr std::size_t kFrameBytes = 12;
-// `bytes` holds at least kFrameBytes.
+// Decodes a frame. `bytes` holds at least kFrameBytes.
 Frame ReadFrame(const char* bytes, LogKey key);
 std::uint32_t LogChecksum(absl::string_view payload, LogKey key);
 // Returns the two keys after the magic, which are equal unless one is damaged. `start` holds
@@ -78,17 +79,17 @@ std::array<LogKey, 2> ReadKeys(const char* start);
 
 // Encodes a payload with its frame.
 void EncodeFramed(absl::string_view payload, LogKey key, std::string& out);
-// Encodes magic and keys. REQUIRES: not kNone.
+// Encodes magic and keys. REQUIRES: `key` is not kNone.
 void EncodeStart(const LogKind& kind, LogKey key, std::string& out);
-// Encodes the beginning of every event log: its start and two copies of the header record.
-// `name_space`: ids that the job's reporter may report, as patterns with blanks between them; empty
-// if there are no tokens.
+// Encodes the beginning of an event log: its start and two copies of the header record.
+// `name_space` holds patterns of the IDs that the job's reporter may report, separated by blanks.
+// It is empty if there are no tokens.
 void EncodeLogStart(const std::string& job_id, const JobMonitorOptions& options,
                     const std::string& name_space, LogKey key, std::string& out);
-// Writes an event as it was received, without parsing it.
+// Encodes an event as it was received, without parsing it.
 void EncodeReceived(const wire::ReceivedEvent& received, absl::Time arrived_at, LogKey key,
                     std::string& out);
-// Encodes an event that was not parsed; of sequence 0 if unknown.
+// Encodes an event that was not parsed. Its sequence is 0 if unknown.
 void EncodeRefused(const std::string& reason, const AcceptedSequence& event, LogKey key,
                    std::string& out);
 void EncodeTick(absl::Time at, LogKey key, std::string& out);
@@ -96,10 +97,10 @@ void EncodeRestart(absl::Time at, const JobLimits& limits, LogKey key, std::stri
 void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& out);
 // Encodes the last record of a job, after the tick of its final snapshot.
 void EncodeEnd(const EndedJob& job, LogKey key, std::string& out);
-// Returns the size of the last record, with its frame, from the last four bytes of the log, if that
-// is an end.
+// Returns the size of the last record, with its frame, if the last four bytes of the log belong to
+// the record of an end.
 std::uint32_t EndFrameBytes(const char* last_four_bytes);
-// Decodes such a record. Returns nullopt for other bytes.
+// Decodes a record of EncodeEnd(). Returns nullopt for other bytes.
 std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key);
 
 }  // namespace tidemark::store

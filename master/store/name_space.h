@@ -1,8 +1,8 @@
-// Name spaces: the ids that a reporter may report, as patterns of the tokens' file
-// (master/service/tokens.h) with blanks between them: "nightly-* etl-*". They are stored with the
-// reported jobs, so that they outlive the token.
+// A name space is the set of IDs that a reporter may report. It is written as patterns of the
+// tokens' file (master/service/tokens.h), separated by blanks: "nightly-* etl-*". It is stored
+// with the reported jobs, so that it outlives the token.
 //
-// Thread-safe: functions of their arguments.
+// Thread-safe. The functions share no state.
 #pragma once
 
 #include <string>
@@ -14,20 +14,20 @@ namespace tidemark::store {
 // The name space of all clients of a master without tokens.
 inline constexpr const char* kAllIds = "*";
 
-// Returns whether `pattern`, an id or the beginning of one and a *, matches.
+// Returns true if `pattern`, an ID or a prefix followed by a *, matches `id`.
 bool Matches(absl::string_view pattern, absl::string_view id);
-// Returns an id within the name space, for a plan without one; or an empty text.
+// Returns an ID within the name space for a plan that has none, or an empty string.
 std::string IdWithin(absl::string_view name_space);
-// Returns whether a pattern of `name_space` matches.
+// Returns true if a pattern of `name_space` matches `id`.
 bool IsWithin(absl::string_view id, absl::string_view name_space);
 
-// A job or workflow, and all ids that its reporter may report.
+// A job or workflow, and all IDs that its reporter may report.
 struct Reported {
   std::string id;
   std::string name_space = kAllIds;
 };
-// Returns whether the reporter of each may report the other. Only then may one be a past run of the
-// other (docs/internals/adr/0016).
+// Returns true if the reporter of each may report the ID of the other. Only then may one be a past
+// run of the other (docs/internals/adr/0016).
 bool ShareNames(const Reported& a, const Reported& b);
 
 }  // namespace tidemark::store

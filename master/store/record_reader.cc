@@ -20,15 +20,15 @@ std::size_t EndOfZeros(absl::string_view bytes) {
   return end == absl::string_view::npos ? bytes.size() : end;
 }
 
-// Returns whether a frame may begin here, by its length, which comes first. Few positions pass, so
-// few checksums are computed. Zeros never pass, since no record is empty.
+// Returns true if a frame may begin here, judged by its length, which comes first. Few positions
+// pass, so few checksums are computed. Zeros never pass, since no record is empty.
 bool MayBeginFrame(const char* bytes) {
   const auto byte = [&](int i) { return std::uint32_t{static_cast<unsigned char>(bytes[i])}; };
   const std::uint32_t length = byte(0) | byte(1) << 8 | byte(2) << 16 | byte(3) << 24;
   return length > 0 && length <= kRecordBytesMax;
 }
 
-// Returns whether the magic is of version 1 or 2, or of version 4 if that is no longer written.
+// Returns true if the magic has version 1 or 2, or version 4 if that is no longer written.
 bool IsOfEarlierLayout(absl::string_view magic, const LogKind& kind) {
   const std::size_t letters = kMagicBytes - 1;
   return magic.size() == kMagicBytes && magic.substr(0, letters) == kind.magic.substr(0, letters) &&
@@ -54,9 +54,9 @@ LogDamage RecordReader::DamageOf(std::uint64_t at, std::uint64_t bytes, std::uin
 
 std::string RecordReader::Describe(const LogKind& kind, const std::string& path,
                                    const LogDamage& damage) {
-  std::string lost = fmt::format("about {} records were lost", damage.records);
+  std::string lost = fmt::format("{} records were probably lost", damage.records);
   if (damage.records == 0) lost = "no record was lost, since the log has a copy";
-  if (damage.records == 1) lost = "about 1 record was lost";
+  if (damage.records == 1) lost = "1 record was probably lost";
   return fmt::format("{} {}: damaged at byte {} ({} bytes): {}", std::string(kind.name), path,
                      damage.at, damage.bytes, lost);
 }
@@ -76,7 +76,8 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::stri
 
 RecordReader::~RecordReader() { std::fclose(file_); }
 
-// Returns fewer than `bytes` only at the end of the file.
+// Reads up to `bytes` bytes at `at`. Returns the number of bytes, which is smaller only at the end
+// of the file.
 absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, std::size_t bytes) {
   const auto failed = [&] {
     return absl::ErrnoToStatus(
@@ -86,7 +87,7 @@ absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, st
   const std::size_t got = std::fread(out, 1, bytes, file_);
   file_at_ = at + got;
   if (got < bytes && std::ferror(file_) != 0) return failed();
-  if (got < bytes) std::clearerr(file_);  // it may grow
+  if (got < bytes) std::clearerr(file_);  // the file may grow
   return got;
 }
 
@@ -144,25 +145,25 @@ absl::Status RecordReader::ReadStart() {
   start.resize(*got);
   const absl::string_view magic = absl::string_view(start).substr(0, kMagicBytes);
   if (IsOfEarlierLayout(magic, kind_)) {
-    return absl::UnimplementedError(fmt::format(
-        "{} was written by an earlier version of Tidemark, which this one does not read; read it "
-        "with that version, or move it away",
-        path_));
+    return absl::UnimplementedError(
+        fmt::format("{} was written by an earlier version of Tidemark, which this version does not "
+                    "read; read it with that version, or move it away",
+                    path_));
   }
   const auto unknown = [&] {
     const std::string name(kind_.name);
     return absl::InvalidArgumentError(
-        fmt::format("{} is not {} {}, or one of a newer version of Tidemark", path_,
+        fmt::format("{} is not {} {}, or was written by a newer version of Tidemark", path_,
                     name.starts_with('e') ? "an" : "a", name));
   };
   if (start.size() < kStartBytes) {
     if (magic != kind_.magic) return unknown();
     return absl::DataLossError(
-        fmt::format("{} {}: torn within its start", std::string(kind_.name), path_));
+        fmt::format("{} {}: torn within its header", std::string(kind_.name), path_));
   }
   next_ = offset_ = kStartBytes;
-  // With a damaged key no record is valid. With a damaged magic, valid records still identify a
-  // log.
+  // If the key is damaged, no record is valid. If the magic is damaged, valid records still
+  // identify a log.
   const std::array<LogKey, 2> keys = ReadKeys(start.data());
   is_start_damaged_ = !KeyOf(start, kind_).has_value();
   for (const LogKey key : keys) {
@@ -177,7 +178,8 @@ absl::Status RecordReader::ReadStart() {
   return absl::OkStatus();
 }
 
-// Returns the approximate number of records in `bytes`, from the size of the others; at least one.
+// Returns the approximate number of records in `bytes`, from the mean size of the other records;
+// at least one.
 std::uint64_t RecordReader::RecordsIn(std::uint64_t bytes) const {
   if (records_ == 0) return 1;
   const double mean = static_cast<double>(record_bytes_) / static_cast<double>(records_);
@@ -185,8 +187,8 @@ std::uint64_t RecordReader::RecordsIn(std::uint64_t bytes) const {
       1, static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / mean)));
 }
 
-// Stores the unreadable part from next_ on in damage_ and skips it, if next_ is not the start of a
-// complete record. Returns false if it is only a torn end.
+// If next_ is not the start of a complete record, stores the unreadable part in damage_ and skips
+// it. Returns false if the unreadable part is only a torn end.
 absl::StatusOr<bool> RecordReader::SkipDamage() {
   const std::uint64_t begin = next_;
   const absl::StatusOr<Search> search = SearchBehind(begin);
@@ -219,7 +221,7 @@ absl::StatusOr<RecordReader::Found> RecordReader::Next() {
   if (!is_damage.ok()) return is_damage.status();
   if (*is_damage) return Found::kDamage;
   return absl::DataLossError(
-      fmt::format("{} {}: torn record at byte {}; everything before it is good",
+      fmt::format("{} {}: torn record at byte {}; everything before it is intact",
                   std::string(kind_.name), path_, next_));
 }
 

@@ -1,9 +1,9 @@
 // Reads the records of a log in order, and continues after damage.
 //
-// A damaged record costs only itself: the reader searches for the next bytes with valid checksums.
-// Checksums depend on the key of the log, so that neither chance nor a sender's payload looks like
-// a record. Zeros up to the end of the file are the trace of an interrupted append, not damage. A
-// log of version 1 has no key and ends at its first damage. Byte format:
+// A damaged record costs only itself, since the reader searches for the next bytes with valid
+// checksums. Checksums depend on the key of the log, so that neither chance nor a sender's payload
+// looks like a record. Zeros up to the end of the file are the trace of an interrupted append, not
+// damage. A log of version 1 has no key and ends at its first damage. Byte format:
 // docs/internals/event-log.md.
 //
 // Not thread-safe.
@@ -28,29 +28,30 @@ class RecordReader {
  public:
   enum class Found { kRecord, kDamage, kEnd };
 
-  // NotFound, PermissionDenied, ...: the file. InvalidArgument: not a log of this kind, or of a
-  // newer version. Unimplemented: of version 0.1. DataLoss: it ends within its start.
+  // Fails with NotFound, PermissionDenied and others if the file cannot be opened. Fails with
+  // InvalidArgument for a log of another kind or a newer version, and with Unimplemented for
+  // version 0.1. Fails with DataLoss if the file ends within its start.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const std::string& path,
                                                             const LogKind& kind);
   ~RecordReader();
   RecordReader(const RecordReader&) = delete;
   RecordReader& operator=(const RecordReader&) = delete;
 
-  // Returns the kind of the next item. DataLoss: the last record is torn, as after a crash. Other
-  // errors: the file cannot be read. Amortised O(bytes).
+  // Returns the kind of the next item. Fails with DataLoss if the last record is torn, for example
+  // by a crash. Any other error means that the file cannot be read. Amortised O(bytes).
   absl::StatusOr<Found> Next();
-  // Payload of the last record. Valid until the next call.
+  // Returns the payload of the last record. Valid until the next call.
   absl::string_view payload() const { return payload_; }
   // The last damage.
   const LogDamage& damage() const { return damage_; }
 
-  // Position at which a log may continue, in bytes: after all complete records and all damage
-  // before them.
+  // Returns the position, in bytes, at which a log may continue. It follows all complete records
+  // and all damage before them.
   std::uint64_t offset() const { return offset_; }
   LogKey key() const { return key_; }
   const std::string& path() const { return path_; }
 
-  // Returns a damage of a known number of records.
+  // Returns a damage that lost a known number of records.
   static LogDamage DamageOf(std::uint64_t at, std::uint64_t bytes, std::uint64_t records);
   // Returns a description of the damage. `kind` names the log.
   static std::string Describe(const LogKind& kind, const std::string& path,
@@ -70,8 +71,8 @@ class RecordReader {
     std::uint64_t ends_at = 0;  // the next complete record, a torn one, or the end
     std::optional<std::uint64_t> first_frame_at;  // the first complete frame
     std::optional<std::uint64_t> torn_at;  // the first record that the end of the file interrupts
-    std::uint64_t frames = 0;              // complete ones before ends_at
-    bool is_zeros = true;                  // no other bytes up to ends_at
+    std::uint64_t frames = 0;              // complete frames before ends_at
+    bool is_zeros = true;                  // all bytes up to ends_at are zero
   };
 
   RecordReader(std::string path, const LogKind& kind, std::FILE* file)
@@ -89,17 +90,17 @@ class RecordReader {
   std::FILE* const file_;
   std::uint64_t file_at_ = 0;  // position of file_
   LogKey key_ = LogKey::kNone;
-  Frame frame_;          // of the last record that was read
-  std::string payload_;  // of the last record that was read
+  Frame frame_;          // frame of the last record that was read
+  std::string payload_;  // payload of the last record that was read
   LogDamage damage_;
-  bool is_start_damaged_ = false;  // and not reported yet
+  bool is_start_damaged_ = false;  // true until the damage is reported
   std::uint64_t next_ = 0;         // position of the next record
   std::uint64_t offset_ = 0;
-  std::uint64_t records_ = 0;  // complete ones
+  std::uint64_t records_ = 0;  // number of complete records
   std::uint64_t record_bytes_ = 0;
 };
 
-// Returns the key of a log, if its first kStartBytes are intact.
+// Returns the key of a log, or nullopt if its first kStartBytes are damaged.
 std::optional<LogKey> KeyOf(absl::string_view start, const LogKind& kind);
 
 }  // namespace tidemark::store

@@ -61,7 +61,7 @@ absl::Status WriteCheckpoint(const std::string& path, const Checkpoint& checkpoi
 
 std::optional<Checkpoint> ReadCheckpoint(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  // Iterators would throw if the disk cannot be read.
+  // Stream iterators would throw if the disk cannot be read.
   std::ostringstream read;
   read << file.rdbuf();
   const std::string bytes = std::move(read).str();
@@ -127,11 +127,11 @@ RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes, LogKey key)
 
 absl::Status NeverOpened(const std::string& path) {
   return absl::FailedPreconditionError(
-      fmt::format("event log {}: ends before its job was opened", path));
+      fmt::format("event log {}: ends before its job is opened", path));
 }
 
-// Folds the records of the log. With a checkpoint, it computes no estimates before the checkpoint's
-// tick. If the log does not lead to the checkpoint, the result has not resumed and is useless.
+// Applies the records of the log. If there is a checkpoint, computes no estimates before its tick.
+// If the log does not lead to the checkpoint, the result has not resumed and is useless.
 absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint* checkpoint) {
   const auto reader = EventLogReader::Open(path);
   if (!reader.ok()) return reader.status();
@@ -150,7 +150,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                   .forecasts = {},
                   .damages = {},
                   .torn = absl::OkStatus()};
-  std::uint64_t sequence = 0;  // of the monitor
+  std::uint64_t sequence = 0;  // number of ticks in the log so far
   bool has_ticked = false;
   while (true) {
     const absl::StatusOr<std::optional<LogRecord>> record = (*reader)->Next();
@@ -254,8 +254,8 @@ bool IsNoFile(const fs::directory_entry& entry) {
          type == fs::file_type::character || type == fs::file_type::block;
 }
 
-// Returns whether the file has the name of the job's log. Two logs of one job, such as a copy,
-// would be written as one file.
+// Returns true if the file has the name of the job's log. Otherwise two logs of one job, such as a
+// log and its copy, would be written as one file.
 bool IsLogOf(const std::string& job_id, const std::string& path) {
   return fs::path(EventLogPath("", job_id)).filename() == fs::path(path).filename();
 }
@@ -277,7 +277,7 @@ absl::StatusOr<std::vector<std::string>> LogsIn(const std::string& directory) {
   return paths;
 }
 
-// Returns the paths that end in `extension`, by name.
+// Returns the paths that end in `extension`, sorted by name.
 std::vector<std::string> With(absl::string_view extension, std::vector<std::string> paths) {
   std::erase_if(paths, [&](const std::string& path) {
     return fs::path(path).extension().native() != extension;
@@ -286,8 +286,8 @@ std::vector<std::string> With(absl::string_view extension, std::vector<std::stri
   return paths;
 }
 
-// Returns whether an unreadable log may be intact: this user may not read it, or there are no
-// descriptors or memory left. Renaming it would lose its job.
+// Returns true if an unreadable log may be intact, because this user may not read it or because
+// descriptors or memory are exhausted. Renaming it would lose its job.
 bool MayBeWhole(const absl::Status& why) {
   return absl::IsPermissionDenied(why) || absl::IsResourceExhausted(why) ||
          absl::IsUnavailable(why) || absl::IsUnimplemented(why);
@@ -313,7 +313,7 @@ absl::StatusOr<std::string> CutTail(const std::string& path, std::uint64_t bytes
   fs::resize_file(path, bytes, error);
   if (error) return SystemError(path, "cannot cut off its damaged end", error);
   return is_kept ? fmt::format("the rest was moved to {}", cut)
-                 : fmt::format("the rest was cut off, and could not be kept as {}", cut);
+                 : fmt::format("the rest was cut off, and could not be saved as {}", cut);
 }
 
 }  // namespace
@@ -368,7 +368,7 @@ absl::StatusOr<RestoredJob> RestoreJobOf(const std::string& path) {
   absl::StatusOr<RestoredJob> job = RestoreJob(path);
   if (!job.ok() || IsLogOf(job->job_id, path)) return job;
   return absl::FailedPreconditionError(
-      fmt::format("event log {}: a log of job {} under another name", path, job->job_id));
+      fmt::format("event log {}: the log of job {} under a different name", path, job->job_id));
 }
 
 // Restores the jobs of `paths`, on several threads.
@@ -398,12 +398,12 @@ absl::StatusOr<Recovered<RestoredJob>> RecoverJobs(const std::string& directory,
                                                    std::size_t threads) {
   const auto logs = LogsIn(directory);
   if (!logs.ok()) return logs.status();
-  // All logs are checked before any changes: a master that may not start must not repair files.
+  // Checks all logs before any changes, since a master that may not start must not repair files.
   for (const std::string& path : *logs) {
     if (const absl::Status free = CheckNotWritten(path); !free.ok()) {
-      return absl::UnavailableError(
-          fmt::format("{}, so its master still runs; stop that one before its logs are moved",
-                      std::string(free.message())));
+      return absl::UnavailableError(fmt::format(
+          "{}, so its master is still running; stop that master before you move its logs",
+          std::string(free.message())));
     }
   }
   const std::vector<std::string> paths = With(kEventLogExtension, *logs);

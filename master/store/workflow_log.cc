@@ -38,7 +38,7 @@ void EncodeFacts(const std::string& name, const dag::JobFacts& facts, pb::Logged
   if (facts.expected) wire::EncodeDuration(*facts.expected, *job.mutable_expected_time());
 }
 
-// The master wrote this log itself, so invalid values are only left out.
+// The master wrote this log itself, so an invalid value is replaced and causes no error.
 absl::Time InstantOf(const google::protobuf::Timestamp& message) {
   return wire::ParseTime(message, "workflow log").value_or(absl::UnixEpoch());
 }
@@ -57,7 +57,7 @@ dag::JobFacts FactsOf(const pb::LoggedWorkflowJob& job) {
   return facts;
 }
 
-// The plan was accepted under the limits of its time.
+// The plan was accepted under the limits that applied at that time.
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {
@@ -70,7 +70,7 @@ absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {
                     .cancel = record.cancel()};
 }
 
-// Replays a record. Returns the reason if it can no longer be applied.
+// Replays a record. Returns an error if the record can no longer be applied.
 absl::Status Replay(const pb::WorkflowLogRecord& record, dag::LiveWorkflow& live) {
   if (record.has_attached()) {
     return live.Attach(record.attached().job_name(), record.attached().job_id()).status();

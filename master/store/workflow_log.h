@@ -1,7 +1,7 @@
 // The log of one workflow, from which a restarted master continues it. It has the start and the
 // frames of event logs (docs/internals/event-log.md), with its own magic.
 //
-// Encode...() append to `out` and are functions of their arguments. O(size of the record).
+// Encode...() append to `out` and share no state. O(size of the record).
 #pragma once
 
 #include <cstdint>
@@ -27,18 +27,18 @@ inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
 // Returns the file for a workflow in `directory`, named as in EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
 
-// Encodes the beginning of every such log, with the submission twice. `name_space`: ids that the
-// submitting caller may report, as patterns with blanks between them; empty means all.
+// Encodes the beginning of a workflow log, with the submission twice. `name_space` holds patterns
+// of the IDs that the submitting caller may report, separated by blanks; empty means all.
 void EncodeSubmission(const Plan& plan, const std::string& name_space, absl::Time at, LogKey key,
                       std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out);
 void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::string& out);
-// `snapshot` is the newest; `facts` are new, by name of the job.
+// Encodes a tick. `snapshot` is the newest one; `facts` holds the new facts by job name.
 void EncodeWorkflowTick(const Snapshot& snapshot,
                         const std::vector<std::pair<std::string, dag::JobFacts>>& facts, LogKey key,
                         std::string& out);
-// Encodes the final snapshot, in place of its tick.
+// Encodes the final snapshot, which replaces its tick.
 void EncodeWorkflowEnd(const Snapshot& final, LogKey key, std::string& out);
 
 struct RestoredWorkflow {
@@ -51,8 +51,8 @@ struct RestoredWorkflow {
   absl::Status torn;               // DataLoss: the bytes after log_bytes are a torn record
 };
 
-// NotFound, PermissionDenied, ...: the file. InvalidArgument: not such a log. DataLoss: no record
-// is usable. O(records).
+// Fails with NotFound, PermissionDenied and others if the file cannot be opened. Fails with
+// InvalidArgument if it is not such a log, and with DataLoss if no record is usable. O(records).
 absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
                                                  const dag::LiveWorkflowOptions& options);
 

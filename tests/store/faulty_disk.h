@@ -57,17 +57,18 @@ class FaultyDisk final : public store::Disk {
     return absl::OkStatus();
   }
 
-  // Lets every call fail with `fault`, a write after half of its bytes. OK repairs the disk.
+  // Makes every call fail with `fault`, and a write fail after half of its bytes. OK repairs the
+  // disk.
   void Break(absl::Status fault) {
     const std::lock_guard lock(mutex_);
     fault_ = std::move(fault);
   }
-  // Does the same for one file.
+  // Makes every call for one file fail with `fault`.
   void BreakFile(const std::string& path, absl::Status fault) {
     const std::lock_guard lock(mutex_);
     faults_[path] = std::move(fault);
   }
-  // Lets the next sync of the file fail and lose its data; later ones succeed. Linux behaves like
+  // Makes the next sync of the file fail and lose its data. Later syncs succeed. Linux behaves like
   // this if a disk rejects a page.
   void LoseAtSync(const std::string& path, absl::Status fault) {
     const std::lock_guard lock(mutex_);
@@ -105,7 +106,7 @@ class FaultyDisk final : public store::Disk {
     const std::string path;
   };
 
-  // REQUIRES: mutex_ is held.
+  // Requires mutex_.
   absl::Status FaultOf(const std::string& path) const {
     const auto of_file = faults_.find(path);
     return of_file == faults_.end() || !fault_.ok() ? fault_ : of_file->second;

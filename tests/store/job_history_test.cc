@@ -2,12 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
+
+#include "tests/scratch_directory.h"
 
 namespace tidemark::store {
 namespace {
@@ -19,13 +20,6 @@ using ::testing::SizeIs;
 
 class JobHistoryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "tidemark-job-history-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   absl::Status Open() { return history_.Open(directory_, {}, now_); }
 
   FinishedJob Run(const std::string& id, const std::string& name_space, JobState state) const {
@@ -41,7 +35,8 @@ class JobHistoryTest : public ::testing::Test {
   }
 
   const absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
-  std::string directory_;
+  const test::ScratchDirectory scratch_;
+  const std::string directory_ = scratch_.path();
   std::vector<std::string> notices_;
   JobHistory history_{[this](const std::string& line) { notices_.push_back(line); }};
 };
@@ -111,7 +106,7 @@ TEST_F(JobHistoryTest, ReturnsASuccessfulRunBeforeManyFailedOnes) {
   EXPECT_FALSE(runs[0].is_of_other_job);
 }
 
-// The file holds only its map stage, since it has no other.
+// The history file contains only the map stage, since the job has no other stage.
 TEST_F(JobHistoryTest, StoresTheRunOfAMapOnlyJob) {
   ASSERT_TRUE(Open().ok());
   FinishedJob job = Run("wc-1", "*", JobState::kSucceeded);

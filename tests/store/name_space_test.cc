@@ -1,24 +1,19 @@
-// Which past runs a job may use. The attacks run against a real master, with real clients on this
-// host.
+// Tests which past runs a job may use. Clients on this host attack a real master.
 #include "master/store/name_space.h"
 
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/time/clock.h"
-#include "proto/wire/encode_event.h"
 #include "proto/wire/plan_codec.h"
 #include "tests/facts/events.h"
-#include "tests/service/secret_file.h"
-#include "tidemark/master.h"
+#include "tests/service/eventually.h"
+#include "tests/service/live_master.h"
+#include "tests/wire/encode_request.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
@@ -31,6 +26,7 @@ using store::ShareNames;
 using test::Closed;
 using test::Finished;
 using test::M;
+using test::NewContext;
 using test::R;
 using test::Shuffled;
 using test::Source;
@@ -59,7 +55,6 @@ TEST(NameSpace, ReportersOfEachOthersIdsShareNames) {
   EXPECT_FALSE(ShareNames({"job-2", "*"}, {"evil-1", "evil-*"}));
 }
 
-constexpr std::chrono::seconds kDeadline(60);
 constexpr const char* kTokens =
     "agent evil_* token-of-the-evil-agent\n"
     "agent job_* token-of-agent-for-jobs\n"
@@ -68,40 +63,18 @@ constexpr const char* kTokens =
     "reader team-b-* token-of-reader-of-b\n"
     "agent team-b-* token-of-agent-of-b\n";
 
-class NameSpaceTest : public ::testing::Test {
+class NameSpaceTest : public test::LiveMaster {
  protected:
   void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "tidemark-name-space-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-    test::WriteSecret(directory_ + "/tokens", kTokens);
-    std::filesystem::create_directory(directory_ + "/data");
+    options_.tokens_file = directory_.Write("tokens", kTokens);
+    options_.data_dir = directory_ / "data";
+    options_.journal_sync = false;
+    std::filesystem::create_directory(options_.data_dir);
     Start();
-  }
-  void TearDown() override {
-    master_.reset();
-    std::filesystem::remove_all(directory_);
-  }
-  void Start() {
-    master_.reset();
-    auto master = Master::Start({.tokens_file = directory_ + "/tokens",
-                                 .tick_interval = absl::Milliseconds(20),
-                                 .tick_interval_min = absl::Milliseconds(10),
-                                 .data_dir = directory_ + "/data",
-                                 .journal_sync = false});
-    ASSERT_TRUE(master.ok()) << master.status();
-    master_ = *std::move(master);
-    channel_ = grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials());
-  }
-  static std::unique_ptr<grpc::ClientContext> Context(const std::string& token) {
-    auto context = std::make_unique<grpc::ClientContext>();
-    context->set_deadline(std::chrono::system_clock::now() + kDeadline);
-    context->AddMetadata("authorization", "Bearer " + token);
-    return context;
   }
 
   void Tell(const std::string& job_id, const std::string& token, std::vector<EventBody> bodies) {
-    const auto context = Context(token);
+    const auto context = NewContext(token);
     const auto stub = v1::IngestService::NewStub(channel_);
     const auto stream = stub->StreamEvents(context.get());
     Source source("master", job_id);
@@ -127,22 +100,18 @@ class NameSpaceTest : public ::testing::Test {
     Tell(job_id, token,
          {Nightly(), Started(M(0)), Finished(M(0)), Started(R(0)), Shuffled(R(0)),
           test::Reduced(R(0), test::At(60), {test::Point(100, 5)}), Finished(R(0)), Closed()});
-    EXPECT_TRUE(master_->WaitUntilFinal(job_id, absl::FromChrono(kDeadline)).ok());
+    AwaitFinal(job_id);
   }
-  // Returns whether a job of that name, without any reports yet, has a forecast in its first
-  // snapshot.
+  // Returns whether a job of that name, before any reports, has a forecast in its first snapshot.
   bool KnowsItsPast(const std::string& job_id, const std::string& token) {
     Tell(job_id, token, {Nightly()});
-    const absl::Time deadline = absl::Now() + absl::FromChrono(kDeadline);
-    while (absl::Now() < deadline) {
-      const auto snapshot = master_->GetJob(job_id);
-      if (snapshot.ok() && snapshot->sequence > 0) {
-        return snapshot->estimate.state == EstimateState::kValid;
-      }
-      absl::SleepFor(absl::Milliseconds(1));
-    }
-    ADD_FAILURE() << "no snapshot of " << job_id;
-    return false;
+    absl::StatusOr<Snapshot> snapshot = absl::NotFoundError("not asked yet");
+    EXPECT_TRUE(test::Eventually([&] {
+      snapshot = master_->GetJob(job_id);
+      return snapshot.ok() && snapshot->sequence > 0;
+    })) << "no snapshot of "
+        << job_id;
+    return snapshot.ok() && snapshot->estimate.state == EstimateState::kValid;
   }
   // Returns the basis of the estimate for a workflow of one job whose history is "nightly".
   v1::Basis BasisFor(const std::string& workflow_id, const std::string& token) {
@@ -153,15 +122,11 @@ class NameSpaceTest : public ::testing::Test {
                      *request.mutable_plan());
     v1::EstimateJobResponse response;
     const auto stub = v1::JobService::NewStub(channel_);
-    const grpc::Status status = stub->EstimateJob(Context(token).get(), request, &response);
+    const grpc::Status status = stub->EstimateJob(NewContext(token).get(), request, &response);
     EXPECT_TRUE(status.ok()) << status.error_message();
     return status.ok() ? response.outcomes(0).snapshot().children(0).estimate().basis()
                        : v1::BASIS_UNSPECIFIED;
   }
-
-  std::string directory_;
-  std::unique_ptr<Master> master_;
-  std::shared_ptr<grpc::Channel> channel_;
 };
 
 TEST_F(NameSpaceTest, UsesNoRunOfAReporterWithoutTheRight) {
@@ -183,13 +148,13 @@ TEST_F(NameSpaceTest, KeepsTheReporterOfAJobAcrossARestart) {
        {Nightly(), Started(M(0)), Finished(M(0)), Started(R(0)), Shuffled(R(0)),
         test::Reduced(R(0), test::At(60), {test::Point(100, 5)}), Finished(R(0))});
   Start();
-  const auto context = Context("token-of-the-evil-agent");
+  const auto context = NewContext("token-of-the-evil-agent");
   const auto stream = v1::IngestService::NewStub(channel_)->StreamEvents(context.get());
   Source other("other", "evil_1");
   v1::StreamEventsRequest request;
   wire::EncodeRequest(other.At(70, Closed()), request);
   ASSERT_TRUE(stream->Write(request));
-  EXPECT_TRUE(master_->WaitUntilFinal("evil_1", absl::FromChrono(kDeadline)).ok());
+  EXPECT_TRUE(master_->WaitUntilFinal("evil_1", absl::FromChrono(test::kCallDeadline)).ok());
   EXPECT_FALSE(KnowsItsPast("job_n2", "token-of-agent-for-jobs"));
 }
 

@@ -1,4 +1,4 @@
-// Masters are killed: each table is restored from the files of the previous one.
+// Tests masters that are killed. Each table is restored from the files of the previous one.
 #include "master/store/recovery.h"
 
 #include <fcntl.h>
@@ -28,6 +28,8 @@
 #include "master/store/log_record.h"
 #include "proto/wire/encode_event.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/scratch_directory.h"
+#include "tests/service/eventually.h"
 #include "tests/service/published.h"
 #include "tests/store/faulty_disk.h"
 #include "tidemark/master.h"
@@ -57,24 +59,31 @@ IngestResult Ingest(JobTable& jobs, const Event& event) {
 
 class RecoveryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = ::testing::TempDir() + "tidemark-recovery-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root_ = pattern;
-    directory_ = NewDirectory();
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
   std::string NewDirectory() {
     const std::string directory = root_ + "/" + std::to_string(++directories_);
     fs::create_directory(directory);
     return directory;
   }
+  JobTableOptions Options() const {
+    JobTableOptions options;
+    options.data_dir = directory_;
+    options.disk = store::MakeFileDisk(/*sync=*/false);
+    return options;
+  }
+  JobTableOptions OptionsOf(const std::shared_ptr<test::FaultyDisk>& disk) const {
+    JobTableOptions options = Options();
+    options.disk = disk;
+    options.journal = {.commit_interval = absl::ZeroDuration(),
+                       .retry_interval = absl::Milliseconds(1)};
+    options.pace.interval = absl::Seconds(1);
+    return options;
+  }
+  // Returns the error of a table that does not start.
+  absl::Status StartError() const { return JobTable(Options()).Recover(At(1), 1).status(); }
   // Returns a recovered table over the directory, and stores the result in recovery_.
   std::unique_ptr<JobTable> Restart(const std::string& directory, double seconds = 0) {
-    JobTableOptions options;
+    JobTableOptions options = Options();
     options.data_dir = directory;
-    options.disk = store::MakeFileDisk(/*sync=*/false);
     options.journal.commit_interval = absl::ZeroDuration();
     options.pace.interval = absl::Seconds(1);
     options.checkpoints = checkpoints_;
@@ -89,7 +98,7 @@ class RecoveryTest : public ::testing::Test {
   }
   // Returns the jobs of the last table, newest first.
   std::vector<std::string> Ids() const { return test::IdsOf(*hubs_.back()); }
-  // Returns a copy of the files that a master killed now would leave.
+  // Copies the files that a master killed now would leave. Returns the copy's directory.
   std::string CopyOf(const std::string& directory) {
     const std::string copy = NewDirectory();
     fs::copy(directory, copy);
@@ -109,10 +118,19 @@ class RecoveryTest : public ::testing::Test {
     EXPECT_TRUE(jobs.journal().WaitUntilDurable(taken.mark.position));
   }
 
-  std::string root_;
-  std::vector<std::unique_ptr<JobHub>> hubs_;  // each outlives its table
+  static void OpenAndEnd(JobTable& jobs, test::Source source, double seconds = 0) {
+    IngestDurably(jobs, source.At(seconds, Opened(1, 1)));
+    IngestDurably(jobs, source.At(seconds + 1, Closed()));
+    jobs.TickDue(At(seconds + 1));
+  }
+  // Writes the log of an open job and ends its master.
+  void WriteLog() { IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1))); }
+
+  const test::ScratchDirectory scratch_;
+  const std::string root_ = scratch_.path();
+  std::vector<std::unique_ptr<JobHub>> hubs_;  // each hub outlives its table
   int directories_ = 0;
-  std::string directory_;
+  std::string directory_ = NewDirectory();
   Recovery recovery_;
   CheckpointOptions checkpoints_;
   JobLimits limits_;
@@ -128,10 +146,7 @@ TEST_F(RecoveryTest, AnEmptyDirectoryContainsNoJobs) {
 TEST_F(RecoveryTest, RestoresTheRunOfRunningAndEndedJobs) {
   auto jobs = Restart(directory_);
   IngestDurably(*jobs, Source("app-master", "running", "r").At(0, Opened(1, 1)));
-  Source ended("app-master", "ended", "e");
-  IngestDurably(*jobs, ended.At(0, Opened(1, 1)));
-  IngestDurably(*jobs, ended.At(1, Closed()));
-  jobs->TickDue(At(1));
+  OpenAndEnd(*jobs, Source("app-master", "ended", "e"));
   jobs.reset();
 
   jobs = Restart(directory_, 2);
@@ -202,7 +217,7 @@ TEST_F(RecoveryTest, ARestartRestoresTheNewestRunOfAJob) {
 }
 
 TEST_F(RecoveryTest, AnOldLogRestoresNoJobUnderAReusedId) {
-  // A longer log of an ended job that could not be removed at its eviction.
+  // This is a longer log of an ended job, which could not be removed when the job was evicted.
   auto jobs = Restart(directory_);
   Source old;
   IngestDurably(*jobs, old.At(0, Opened(1, 1)));
@@ -224,21 +239,13 @@ TEST_F(RecoveryTest, AnOldLogRestoresNoJobUnderAReusedId) {
 }
 
 TEST_F(RecoveryTest, ARemovedJobLeavesNoFileAndItsIdMayBeReusedAtOnce) {
-  JobTableOptions options;
-  options.data_dir = directory_;
+  JobTableOptions options = Options();
   options.jobs_max = 1;
-  options.disk = store::MakeFileDisk(/*sync=*/false);
   JobTable jobs(options);
-  const auto open_and_end = [&](const std::string& id, double seconds) {
-    Source source("app-master", id);
-    IngestDurably(jobs, source.At(seconds, Opened(1, 1)));
-    IngestDurably(jobs, source.At(seconds, Closed()));
-    jobs.TickDue(At(seconds));
-  };
-  open_and_end("a", 0);
-  open_and_end("b", 10);
+  OpenAndEnd(jobs, Source("app-master", "a"), 0);
+  OpenAndEnd(jobs, Source("app-master", "b"), 10);
   EXPECT_FALSE(fs::exists(LogPath("a")));
-  open_and_end("a", 20);
+  OpenAndEnd(jobs, Source("app-master", "a"), 20);
   EXPECT_TRUE(fs::exists(LogPath("a")));
   EXPECT_FALSE(fs::exists(LogPath("b")));
 }
@@ -279,12 +286,7 @@ TEST_F(RecoveryTest, AJobContinuesAtOnceAfterTheClockWasSetBack) {
   options.tick_interval = options.tick_interval_min = absl::Milliseconds(10);
   const auto master = Master::Start(options);
   ASSERT_TRUE(master.ok()) << master.status();
-  const absl::Time deadline = absl::Now() + absl::Seconds(60);
-  const auto passed = [&] { return (*master)->GetJob("job-1")->at - At(later); };
-  while (passed() <= absl::ZeroDuration() && absl::Now() < deadline) {
-    absl::SleepFor(absl::Milliseconds(1));
-  }
-  EXPECT_GT(passed(), absl::ZeroDuration());
+  EXPECT_TRUE(test::Eventually([&] { return (*master)->GetJob("job-1")->at > At(later); }));
 }
 
 constexpr CheckpointOptions kAtEveryTick = {.after = absl::ZeroDuration(), .ticks_over = 0};
@@ -293,8 +295,8 @@ constexpr CheckpointOptions kNever = {.after = absl::InfiniteDuration()};
 class RecoveryWithCheckpoints : public RecoveryTest,
                                 public ::testing::WithParamInterface<CheckpointOptions> {};
 
-// One table is never killed and one is killed again and again, at random instants. Sources repeat
-// unacknowledged events. Both publish the same snapshots.
+// One table is never killed, and one is killed again and again at random instants. Sources repeat
+// unacknowledged events. Both tables publish the same snapshots.
 TEST_P(RecoveryWithCheckpoints, PublishesTheSnapshotsOfAnUninterruptedMaster) {
   checkpoints_ = GetParam();
   const test::Story story = test::Tell(test::QuadraticJob());
@@ -360,7 +362,7 @@ INSTANTIATE_TEST_SUITE_P(AtEveryTickAndNever, RecoveryWithCheckpoints,
 
 // --- checkpoints
 
-// A job with five ticks, and its last snapshot.
+// A job with five ticks and its last snapshot.
 class CheckpointTest : public RecoveryTest {
  protected:
   void SetUp() override {
@@ -373,7 +375,7 @@ class CheckpointTest : public RecoveryTest {
     newest_ = *jobs->Newest("job-1");
   }
   std::string CheckpointFile() const { return store::CheckpointPath(LogPath()); }
-  // Restarts on a copy. Returns how many jobs resumed from a checkpoint.
+  // Restarts on a copy. Returns the number of jobs that resumed from a checkpoint.
   std::size_t Resumed() {
     const auto jobs = Restart(CopyOf(directory_), 6);
     EXPECT_THAT(Ids(), ElementsAre("job-1"));
@@ -406,7 +408,7 @@ TEST_F(CheckpointTest, IsIgnoredIfCorruptOrTorn) {
   }
 }
 
-// The state after a loss of power that removed the end of the log.
+// A loss of power has removed the end of the log.
 TEST_F(CheckpointTest, IsIgnoredAndRemovedIfAheadOfItsLog) {
   const std::string before = CopyOf(directory_);
   { Restart(directory_, 6)->TickDue(At(7)); }
@@ -471,7 +473,7 @@ TEST_F(RecoveryTest, AJobThatWasNamedAfterItsLastTickGetsItsPastRunsAfterARestar
   const std::string name = Opened(1, 1).name;
   Restart(directory_, 3)->TickDue(At(4));
   EXPECT_THAT(names, ::testing::ElementsAre("", name));
-  // The log now contains a tick under the name.
+  // The log now contains a tick with the name.
   Restart(directory_, 5)->TickDue(At(6));
   EXPECT_THAT(names, ::testing::ElementsAre("", name));
 }
@@ -522,37 +524,23 @@ TEST_F(RecoveryTest, SilenceDuringARestartEndsNoJob) {
 }
 
 TEST_F(RecoveryTest, ARemovedJobStaysRemoved) {
-  JobTableOptions options;
-  options.data_dir = directory_;
-  options.disk = store::MakeFileDisk(/*sync=*/false);
+  JobTableOptions options = Options();
   options.jobs_max = 1;
   {
     JobTable jobs(options);
-    Source source;
-    IngestDurably(jobs, source.At(0, Opened(1, 1)));
-    IngestDurably(jobs, source.At(1, Closed()));
-    jobs.TickDue(At(2));
+    OpenAndEnd(jobs, Source());
     IngestDurably(jobs, Source("app-master", "job-2").At(3, Opened(1, 1)));
   }
   const auto jobs = Restart(directory_);
   EXPECT_THAT(Ids(), ElementsAre("job-2"));
 }
 
-// Otherwise the log would be removed before its last record is written, and the journal would wait
-// without end.
+// If the log were removed before its last record is written, the journal would wait forever.
 TEST_F(RecoveryTest, EvictsAJobOnlyAfterItsEndIsDurable) {
-  {
-    const auto jobs = Restart(directory_);
-    Source source;
-    IngestDurably(*jobs, source.At(0, Opened(1, 1)));
-    IngestDurably(*jobs, source.At(1, Closed()));
-    jobs->TickDue(At(2));
-  }
+  OpenAndEnd(*Restart(directory_), Source());
   const std::string log = Bytes(LogPath());
   fs::resize_file(LogPath(), log.size() - store::EndFrameBytes(log.data() + log.size() - 4));
-  JobTableOptions options;
-  options.data_dir = directory_;
-  options.disk = store::MakeFileDisk(/*sync=*/false);
+  JobTableOptions options = Options();
   options.journal.commit_interval = absl::Milliseconds(50);
   options.jobs_max = 1;
   JobTable jobs(options);
@@ -562,12 +550,12 @@ TEST_F(RecoveryTest, EvictsAJobOnlyAfterItsEndIsDurable) {
 }
 
 TEST_F(RecoveryTest, RenamesACopyOfALog) {
-  IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
+  WriteLog();
   fs::copy_file(LogPath(), directory_ + "/a-copy.tidemark-log");
   const auto jobs = Restart(directory_, 5);
   EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages,
-              ElementsAre(AllOf(HasSubstr("a-copy"), HasSubstr("under another name"))));
+              ElementsAre(AllOf(HasSubstr("a-copy"), HasSubstr("under a different name"))));
   EXPECT_TRUE(fs::exists(LogPath()));
 }
 
@@ -600,9 +588,7 @@ TEST_F(RecoveryTest, CutsATornTailAndNothingBefore) {
 
 TEST_F(RecoveryTest, StoresAndReportsACutTail) {
   Restart(directory_);
-  auto jobs = Restart(directory_);
-  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
-  jobs.reset();
+  WriteLog();
   std::ofstream(LogPath(), std::ios::binary | std::ios::app) << "garbage";
   Restart(directory_);
   EXPECT_EQ(Bytes(LogPath() + ".cut"), "garbage");
@@ -628,9 +614,7 @@ TEST_F(RecoveryTest, TreatsZerosAtTheEndAsATornTail) {
 }
 
 TEST_F(RecoveryTest, StoresASecondCutTailSeparately) {
-  auto jobs = Restart(directory_);
-  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
-  jobs.reset();
+  WriteLog();
   for (const char* const tail : {"first", "second"}) {
     std::ofstream(LogPath(), std::ios::binary | std::ios::app) << tail;
     Restart(directory_);
@@ -679,7 +663,7 @@ TEST_F(DamagedJournal, AFlippedBitCostsOneEvent) {
   EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_EQ(recovery_.records, records - 1);
   EXPECT_THAT(recovery_.damages, ElementsAre(AllOf(HasSubstr("job-1"), HasSubstr("damaged at byte"),
-                                                   HasSubstr("about 1 record was lost"))));
+                                                   HasSubstr("1 record was probably lost"))));
 }
 
 TEST_F(DamagedJournal, NotifiesWatchersOfDamageAtOnceAndAfterEveryRestart) {
@@ -691,7 +675,7 @@ TEST_F(DamagedJournal, NotifiesWatchersOfDamageAtOnceAndAfterEveryRestart) {
     EXPECT_EQ(told.coverage->lost_events, 1u);
     ASSERT_EQ(told.notes.size(), 1u);
     EXPECT_THAT(told.notes[0], AllOf(HasSubstr("log of this job was damaged at byte"),
-                                     HasSubstr("about 1 record was lost")));
+                                     HasSubstr("1 record was probably lost")));
     EXPECT_TRUE(note.empty() || note == told.notes[0]);
     note = told.notes[0];
     EXPECT_EQ(jobs->TickDue(At(600 + restarts)).at(0).newest->notes, told.notes);
@@ -757,10 +741,7 @@ TEST_F(DamagedJournal, IgnoresACheckpointAfterDamageAndUsesAnEarlierOne) {
 
 TEST_F(RecoveryTest, ADirectoryOfAnEarlierVersionPreventsTheStart) {
   std::ofstream(LogPath(), std::ios::binary) << "TIDELOG2" << std::string(100, 'x');
-  JobTableOptions options;
-  options.data_dir = directory_;
-  const absl::Status status = JobTable(options).Recover(At(1), 1).status();
-  EXPECT_THAT(std::string(status.message()), HasSubstr("was written by an earlier version"));
+  EXPECT_THAT(std::string(StartError().message()), HasSubstr("was written by an earlier version"));
   EXPECT_TRUE(fs::exists(LogPath())) << "it is left as it is";
 }
 
@@ -777,7 +758,7 @@ TEST_F(RecoveryTest, AnEventWithTheBytesOfAnEndEndsNoJob) {
     final.is_final = true;
     std::string end;
     store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey{1}, end);
-    // A field that no version defines.
+    // The body has a field that no version defines.
     received.body += std::string("\xfa\x7f", 2) + static_cast<char>(end.size() | 0x80) +
                      static_cast<char>(end.size() >> 7) + end;
     const IngestResult taken = jobs->Ingest(received, At(1));
@@ -811,10 +792,8 @@ TEST_F(RecoveryTest, RejectsASnapshotWithUnknownStages) {
 // --- a trace for people
 
 TEST_F(RecoveryTest, TheTraceContinuesAfterARestart) {
-  JobTableOptions options;
-  options.data_dir = directory_;
+  JobTableOptions options = Options();
   options.event_log_dir = NewDirectory();
-  options.disk = store::MakeFileDisk(/*sync=*/false);
   const std::string trace = store::EventLogPath(options.event_log_dir, "job-1");
   Source source;
   {
@@ -839,15 +818,10 @@ TEST_F(RecoveryTest, TheTraceContinuesAfterARestart) {
 }
 
 TEST_F(RecoveryTest, ATraceInTheFolderOfTheJournalIsTheJournal) {
-  {
-    const auto jobs = Restart(directory_);
-    IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
-  }
+  WriteLog();
   const std::string log = Bytes(LogPath());
-  JobTableOptions options;
-  options.data_dir = directory_;
+  JobTableOptions options = Options();
   options.event_log_dir = directory_ + "/.";
-  options.disk = store::MakeFileDisk(/*sync=*/false);
   EXPECT_EQ(JobTable(options).Recover(At(1), 1)->restored, 1u);
   EXPECT_EQ(Bytes(LogPath()).substr(0, log.size()), log);
   Restart(directory_, 2);
@@ -855,13 +829,8 @@ TEST_F(RecoveryTest, ATraceInTheFolderOfTheJournalIsTheJournal) {
 }
 
 TEST_F(RecoveryTest, NotesATraceThatCannotContinue) {
-  JobTableOptions options;
-  options.data_dir = directory_;
-  options.disk = store::MakeFileDisk(/*sync=*/false);
-  {
-    JobTable jobs(options);
-    IngestDurably(jobs, Source().At(0, Opened(1, 1)));
-  }
+  WriteLog();
+  JobTableOptions options = Options();
   options.event_log_dir = directory_ + "/gone";
   JobTable jobs(options);
   ASSERT_TRUE(jobs.Recover(At(3), 1).ok());
@@ -899,17 +868,15 @@ TEST_F(RecoveryTest, RenamesASecondFileSeparately) {
 }
 
 TEST_F(RecoveryTest, RenamesAnUnusableLogAndRestoresTheOthers) {
-  auto jobs = Restart(directory_);
-  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
-  jobs.reset();
+  WriteLog();
   std::ofstream(LogPath("other"), std::ios::binary) << "TIDE";
-  jobs = Restart(directory_);
+  const auto jobs = Restart(directory_);
   EXPECT_THAT(Ids(), ElementsAre("job-1"));
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr("other.tidemark-log.damaged")));
   EXPECT_TRUE(fs::exists(LogPath("other") + ".damaged"));
 }
 
-// Runs as a user without root's permissions.
+// Runs without root's permissions.
 class AsNobody {
  public:
   AsNobody() {
@@ -924,27 +891,22 @@ class AsNobody {
 };
 
 TEST_F(RecoveryTest, LeavesALogWithoutPermissionUnchanged) {
-  auto jobs = Restart(directory_);
-  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
-  jobs.reset();
+  WriteLog();
   fs::permissions(root_, fs::perms::all);
   fs::permissions(directory_, fs::perms::all);
   fs::permissions(LogPath(), fs::perms::none);
   {
     const AsNobody nobody;
-    JobTableOptions options;
-    options.data_dir = directory_;
-    JobTable table(options);
-    const auto recovery = table.Recover(At(1), 1);
-    EXPECT_TRUE(absl::IsPermissionDenied(recovery.status())) << recovery.status();
+    const absl::Status error = StartError();
+    EXPECT_TRUE(absl::IsPermissionDenied(error)) << error;
   }
   EXPECT_TRUE(fs::exists(LogPath()));
   fs::permissions(LogPath(), fs::perms::owner_all);
-  jobs = Restart(directory_, 2);
+  const auto jobs = Restart(directory_, 2);
   EXPECT_NE(jobs->Newest("job-1"), nullptr);
 }
 
-// A process that writes a file through a disk until this object is destroyed.
+// Another process that writes a file through a disk until this object is destroyed.
 class OtherWriter {
  public:
   explicit OtherWriter(const std::string& path) {
@@ -996,44 +958,36 @@ TEST_F(RecoveryTest, AJobContinuesAtAnotherMasterAfterItsFilesWereMoved) {
 }
 
 TEST_F(RecoveryTest, ALogOfAnotherProcessPreventsTheStart) {
-  auto jobs = Restart(directory_);
-  IngestDurably(*jobs, Source().At(0, Opened(1, 1)));
-  jobs.reset();
+  WriteLog();
   {
     const OtherWriter writer(LogPath());
     ASSERT_TRUE(writer.is_open());
     EXPECT_EQ(store::WriterOf(LogPath()), writer.pid());
-    JobTableOptions options;
-    options.data_dir = directory_;
-    JobTable table(options);
-    const auto recovery = table.Recover(At(1), 1);
-    EXPECT_TRUE(absl::IsUnavailable(recovery.status())) << recovery.status();
-    EXPECT_THAT(std::string(recovery.status().message()),
+    const absl::Status error = StartError();
+    EXPECT_TRUE(absl::IsUnavailable(error)) << error;
+    EXPECT_THAT(std::string(error.message()),
                 AllOf(HasSubstr(LogPath()), HasSubstr(std::to_string(writer.pid()))));
   }
   EXPECT_FALSE(store::WriterOf(LogPath()).has_value());
-  jobs = Restart(directory_, 2);
+  const auto jobs = Restart(directory_, 2);
   EXPECT_NE(jobs->Newest("job-1"), nullptr);
 }
 
 TEST_F(RecoveryTest, AWorkflowLogOfAnotherProcessPreventsAllRepairs) {
-  IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
+  WriteLog();
   const auto size = fs::file_size(LogPath());
   const std::string plan = directory_ + "/plan.tidemark-workflow";
   std::ofstream(plan).put('x');
   const OtherWriter writer(plan);
   ASSERT_TRUE(writer.is_open());
-  JobTableOptions options;
-  options.data_dir = directory_;
-  JobTable table(options);
-  const auto recovery = table.Recover(At(1), 1);
-  EXPECT_TRUE(absl::IsUnavailable(recovery.status())) << recovery.status();
-  EXPECT_THAT(std::string(recovery.status().message()), HasSubstr(plan));
+  const absl::Status error = StartError();
+  EXPECT_TRUE(absl::IsUnavailable(error)) << error;
+  EXPECT_THAT(std::string(error.message()), HasSubstr(plan));
   EXPECT_EQ(fs::file_size(LogPath()), size);
 }
 
-// Returns true if a process has a lock on the file. Reads the lock like another process, which
-// POSIX locks of this process do not survive.
+// Returns true if a process has a lock on the file. Reads the lock like another process would.
+// Closing the file would release POSIX locks of this process.
 bool IsLocked(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct flock lock = {};
@@ -1045,7 +999,7 @@ bool IsLocked(const std::string& path) {
 }
 
 TEST_F(RecoveryTest, ARestartedMasterKeepsTheLocksOnItsLogs) {
-  IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1)));
+  WriteLog();
   const auto jobs = Restart(directory_, 1);
   IngestDurably(*jobs, Source("agent").At(2, Started(M(0))));
   ASSERT_TRUE(store::RecoverWorkflows(directory_, {}).ok());
@@ -1132,23 +1086,16 @@ TEST_F(RecoveryTest, AnEndedJobKeepsItsTasksAndForecastsAfterARestart) {
 }
 
 TEST_F(RecoveryTest, TasksOfAnEndedJobWhoseLogIsGoneAreNotKept) {
-  auto jobs = Restart(directory_);
-  Source source;
-  IngestDurably(*jobs, source.At(0, Opened(1, 1)));
-  IngestDurably(*jobs, source.At(1, Closed()));
-  jobs->TickDue(At(1));
-  jobs.reset();
-  jobs = Restart(directory_, 2);
+  OpenAndEnd(*Restart(directory_), Source());
+  const auto jobs = Restart(directory_, 2);
   fs::remove(LogPath());
   jobs->LoadTasks("job-1");
   EXPECT_TRUE(absl::IsFailedPrecondition(jobs->ListTasks("job-1", {}, At(3)).status()));
 }
 
 TEST_F(RecoveryTest, AMissingDirectoryIsAnError) {
-  JobTableOptions options;
-  options.data_dir = directory_ + "/gone";
-  JobTable jobs(options);
-  EXPECT_TRUE(absl::IsNotFound(jobs.Recover(At(0), 1).status()));
+  directory_ += "/gone";
+  EXPECT_TRUE(absl::IsNotFound(StartError()));
 }
 
 TEST_F(RecoveryTest, ADirectoryServesOneMasterAtATime) {
@@ -1162,14 +1109,8 @@ TEST_F(RecoveryTest, ADirectoryServesOneMasterAtATime) {
 // --- full disks and unwritable logs
 
 TEST_F(RecoveryTest, AJobWithAnUnwritableLogDelaysNoOther) {
-  JobTableOptions options;
-  options.data_dir = directory_;
   const auto disk = std::make_shared<test::FaultyDisk>();
-  options.disk = disk;
-  options.journal = {.commit_interval = absl::ZeroDuration(),
-                     .retry_interval = absl::Milliseconds(1)};
-  options.pace.interval = absl::Seconds(1);
-  JobTable jobs(options);
+  JobTable jobs(OptionsOf(disk));
   Source good("app-master", "good");
   IngestDurably(jobs, good.At(0, Opened(2, 1)));
   disk->BreakFile(LogPath("bad"), absl::ResourceExhaustedError("too many open files"));
@@ -1188,14 +1129,8 @@ TEST_F(RecoveryTest, AJobWithAnUnwritableLogDelaysNoOther) {
 }
 
 TEST_F(RecoveryTest, AFullDiskDelaysAnswersAndSnapshotsUntilThereIsSpace) {
-  JobTableOptions options;
-  options.data_dir = directory_;
   const auto disk = std::make_shared<test::FaultyDisk>();
-  options.disk = disk;
-  options.journal = {.commit_interval = absl::ZeroDuration(),
-                     .retry_interval = absl::Milliseconds(1)};
-  options.pace.interval = absl::Seconds(1);
-  JobTable jobs(options);
+  JobTable jobs(OptionsOf(disk));
   Source source;
   IngestDurably(jobs, source.At(0, Opened(2, 1)));
   ASSERT_EQ(jobs.TickDue(At(1)).size(), 1u);
@@ -1214,15 +1149,11 @@ TEST_F(RecoveryTest, AFullDiskDelaysAnswersAndSnapshotsUntilThereIsSpace) {
   EXPECT_EQ(ticked[0].sequence, 2u);
 }
 
-// The journal checks its space between batches: on a blocked disk, at most its limit and one batch
+// The journal checks its space between batches. On a blocked disk, at most its limit and one batch
 // wait.
 TEST_F(RecoveryTest, TheLargestBatchOfSmallEventsTakesLittleOfTheJournal) {
-  JobTableOptions options;
-  options.data_dir = directory_;
   const auto disk = std::make_shared<test::FaultyDisk>();
-  options.disk = disk;
-  options.journal.commit_interval = absl::ZeroDuration();
-  JobTable jobs(options);
+  JobTable jobs(OptionsOf(disk));
   const std::string longest(128, 'x');
   Source source(longest, "job-1", longest);
   IngestDurably(jobs, source.At(0, Opened(2, 1)));

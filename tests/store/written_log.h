@@ -37,7 +37,7 @@ class WrittenLog {
     EncodeRefused(reason, event, key_, record);
     return AppendEncoded(record);
   }
-  // Also passes all appended records to the operating system.
+  // Appends a tick and passes all appended records to the operating system.
   absl::Status AppendTick(absl::Time at) {
     std::string record;
     EncodeTick(at, key_, record);
