@@ -56,10 +56,11 @@ std::string_view CauseIn(std::string_view failure) {
 
 // --- planned stages ---------------------------------------------------------------------------
 
-// Largest number of operators of a plan that are visited, which also bounds the stack.
+// Largest number of visited operators of a plan. It also bounds the depth of the recursion.
 constexpr int kNodesMax = 10'000;
 
-// Returns true if another operator runs the inputs of `name`, or did so when it was cached.
+// Returns true if the inputs of operator `name` run in another operator, or ran when the result was
+// cached.
 bool HasItsOutput(const std::string& name) {
   return absl::StartsWith(name, "Reused") || absl::StartsWith(name, "InMemoryTableScan") ||
          absl::StartsWith(name, "Scan In-memory");
@@ -74,7 +75,7 @@ class PlannedStages {
   }
 
  private:
-  // Returns whether the operators between `node` and the end of its stage read a single partition.
+  // Returns true if the operators between `node` and the end of its stage read a single partition.
   bool Visit(const json& node) {
     if (++nodes_ > kNodesMax) return false;
     const std::size_t before = task_counts_.size();
@@ -111,7 +112,7 @@ class PlannedStages {
 
 // --- signatures -------------------------------------------------------------------------------
 
-// Computes Java's String.hashCode() and length(), which count units of UTF-16, from UTF-8.
+// Computes Java's String.hashCode() and length(), which count UTF-16 code units, from UTF-8 text.
 class JavaString {
  public:
   void Add(std::string_view text) {

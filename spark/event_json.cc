@@ -36,6 +36,7 @@ EventKind KindOf(const std::string& name) {
       {"SparkListenerApplicationStart", EventKind::kApplicationStart},
       {"SparkListenerApplicationEnd", EventKind::kApplicationEnd},
       {"SparkListenerEnvironmentUpdate", EventKind::kEnvironmentUpdate},
+      {"SparkListenerResourceProfileAdded", EventKind::kProfileAdded},
       {"SparkListenerExecutorAdded", EventKind::kExecutorAdded},
       {"SparkListenerExecutorRemoved", EventKind::kExecutorRemoved},
       {"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart",

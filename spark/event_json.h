@@ -22,7 +22,7 @@ nlohmann::json ParseEventJson(std::string_view text);
 
 // Returns the member, or null if `object` is not an object or lacks the member.
 const nlohmann::json& Member(const nlohmann::json& object, const char* name);
-// Returns the text of the member, or an empty text if the member is not text.
+// Returns the text of the member, or an empty string if the member is not text.
 std::string Text(const nlohmann::json& object, const char* name);
 // Returns the member as a whole number of at least 0, or nullopt if it is anything else.
 std::optional<std::uint64_t> Count(const nlohmann::json& object, const char* name);
@@ -30,15 +30,16 @@ std::optional<std::uint64_t> Count(const nlohmann::json& object, const char* nam
 std::optional<std::uint32_t> Number(const nlohmann::json& object, const char* name);
 // Returns true if the member is the boolean true.
 bool IsTrue(const nlohmann::json& object, const char* name);
-// Parses a property of Spark, which is always text. Returns nullopt unless it is a whole number.
+// Parses a Spark property, which is always text. Returns nullopt unless it is a whole number.
 std::optional<std::uint64_t> NumberIn(const std::string& text);
 
 // Prefix of the settings that carry the parameters of the program, such as
 // spark.tidemark.param.k=80. Spark ignores them.
 inline constexpr std::string_view kParameterPrefix = "spark.tidemark.param.";
-// Largest number of parameters that are read, in the order of their names.
+// Largest number of parameters that are read, in the order of their names. Further ones are
+// ignored.
 inline constexpr std::size_t kParametersMax = 64;
-// Returns the parameters among the properties of Spark, by name without the prefix.
+// Returns the parameters among the Spark properties, by name without the prefix.
 std::map<std::string, std::string> ParametersIn(const nlohmann::json& properties);
 
 enum class EventKind : std::uint8_t {
@@ -47,6 +48,7 @@ enum class EventKind : std::uint8_t {
   kApplicationStart,
   kApplicationEnd,
   kEnvironmentUpdate,
+  kProfileAdded,
   kExecutorAdded,
   kExecutorRemoved,
   kExecutionStart,
@@ -61,7 +63,7 @@ enum class EventKind : std::uint8_t {
   kTaskEnd,
 };
 
-// The end of a task attempt, as Spark logged it. Refers to the event.
+// The end of a task attempt, as Spark logged it. The event must outlive it.
 struct TaskEnd {
   explicit TaskEnd(const nlohmann::json& event);
 
@@ -70,21 +72,21 @@ struct TaskEnd {
     return state == AttemptState::kFinished && metrics.is_object() && stage.has_value();
   }
   // Returns the seconds from launch to finish by the driver's clock. Returns nullopt if the log
-  // lacks one of both, or the clock was set back in between.
+  // lacks either time, or if the clock was set back between them.
   std::optional<double> seconds() const;
 
   const nlohmann::json& info;     // "Task Info"
   const nlohmann::json& reason;   // "Task End Reason"
   const nlohmann::json& metrics;  // "Task Metrics"; null if the log lacks them
   std::optional<std::uint32_t> stage;
-  std::optional<std::uint64_t> id;  // by which Spark numbers the attempts of an application
+  std::optional<std::uint64_t> id;  // Spark's number of the attempt, unique in the application
   std::string executor;
   AttemptState state = AttemptState::kFinished;
   std::optional<std::uint64_t> launched_ms;  // since 1970
   std::optional<std::uint64_t> finished_ms;
 };
 
-// An event of Spark.
+// A Spark event.
 class SparkEvent {
  public:
   explicit SparkEvent(nlohmann::json fields);

@@ -5,11 +5,13 @@
 #include <utility>
 
 #include "spark/event_json.h"
+#include "whatif/phases/settings.h"
 
 namespace tidemark::spark {
 namespace {
 
-// Describes an operator of a plan and its columns. Only the first words matter for progress. bytes
+// Description of an operator of a plan and its columns. Only its first words matter for progress,
+// so at most kOperatorMax bytes are kept.
 constexpr std::string_view kOperator = "simpleString";
 constexpr std::size_t kOperatorMax = 64;
 constexpr std::string_view kProperties = "Spark Properties";
@@ -23,8 +25,9 @@ const absl::flat_hash_set<std::string_view>& KeptKeys() {
       // The application.
       "App Name", "App ID", "App Attempt ID", "User", "ExitCode", "Spark Version",
       "Spark Properties", "spark.yarn.queue", "spark.task.cpus",
-      // Executors.
-      "Executor Info", "Host", "Total Cores",
+      // Executors, and the resources that they and their tasks need.
+      "Executor Info", "Host", "Total Cores", "Resource Profile Id", "Resources", "addresses",
+      "Executor Resource Requests", "Task Resource Requests", "Amount",
       // Jobs, and SQL executions.
       "Stage Infos", "Properties", "spark.sql.execution.id", "spark.scheduler.pool", "Job Result",
       "Result", "Exception", "Message", "sparkPlanInfo", "nodeName", kOperator, "children",
@@ -67,11 +70,18 @@ const absl::flat_hash_set<std::string_view>& KeptKeysWithPlans() {
   return *keys;
 }
 
+// Returns true for objects whose members have the names of resources, such as "gpu".
+bool IsByResource(std::string_view key) {
+  return key == "Resources" || key == "Executor Resource Requests" ||
+         key == "Task Resource Requests";
+}
+
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Largest buffer that is kept for the next event: a master follows many logs. bytes
+// Largest buffer, in bytes, that is kept for the next event. A master follows many logs, so large
+// buffers would add up.
 constexpr std::size_t kKeptMax = std::size_t{1} << 20;
-// Longest member name that is compared with the kept names. Names of properties may be longer.
+// Longest names of members and properties that are compared with the kept names.
 constexpr std::size_t kKeyMax = 64;
 constexpr std::size_t kPropertyKeyMax = 512;
 // Length of the longest escape: \u and four digits.
@@ -109,8 +119,8 @@ void EventScanner::Feed(std::string_view text, Take take) {
   const char* at = text.data();
   const char* const end = at + text.size();
   while (at != end) {
-    // Spark ends an event and its line together: an object at the start of a line, inside of
-    // another, begins after one that was cut short.
+    // Spark ends an event and its line together. If an object begins a line inside another object,
+    // the outer event was cut short.
     if (std::exchange(is_line_new_, false) && *at == '{') {
       Cut();
     }
@@ -129,7 +139,7 @@ void EventScanner::EndFile() {
   Cut();
 }
 
-// Counts the event that breaks off here, if any, and starts again.
+// Counts the event that breaks off here, if any, and resets the state for the next event.
 void EventScanner::Cut() {
   if (is_inside()) {
     ++broken_;
@@ -138,7 +148,8 @@ void EventScanner::Cut() {
   Reset();
 }
 
-// Reads up to the end of the string, the line or the text, and returns this position.
+// Reads up to the end of the string, the line or the text, whichever comes first, and returns this
+// position.
 const char* EventScanner::InString(const char* at, const char* end) {
   const bool is_key = string_ == StringUse::kKey;
   const std::size_t most = is_key              ? (properties_at_ > 0 ? kPropertyKeyMax : kKeyMax)
@@ -245,8 +256,8 @@ void EventScanner::EndString() {
   if (use == StringUse::kValue) Keep("\"");
   if (use != StringUse::kKey) return;
   const bool is_property = properties_at_ > 0 && stack_.size() == properties_at_;
-  drops_value_ =
-      !is_property && !kept_of_.names->contains(key_) && !key_.starts_with(kParameterPrefix);
+  drops_value_ = !is_property && !kept_of_.names->contains(key_) &&
+                 !key_.starts_with(kParameterPrefix) && !phases::ResourceIn(key_);
   if (drops_value_) return;
   BeginItem();
   Keep("\"");
@@ -269,8 +280,8 @@ void EventScanner::Open(char c) {
   Keep({&c, 1});
   is_key_next_ = c == '{';
   stack_.push_back(c == '{' ? '}' : ']');
-  const bool is_properties = stack_.size() == 2 && c == '{' && key_ == kProperties;
-  if (kept_of_.keeps_properties && is_properties) properties_at_ = stack_.size();
+  const bool is_properties = kept_of_.keeps_properties && stack_.size() == 2 && key_ == kProperties;
+  if (c == '{' && (is_properties || IsByResource(key_))) properties_at_ = stack_.size();
 }
 
 void EventScanner::Close(char c, Take take) {

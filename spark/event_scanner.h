@@ -1,9 +1,9 @@
-// Splits the text of an event log into events, and keeps the members of each that readers use.
+// Splits the text of an event log into events, and keeps the members of each event that readers
+// use.
 //
 // A log is a sequence of JSON objects. Spark writes one per line, but an object ends at its last
-// brace, wherever lines end. The scanner keeps members, at any depth, by their names, and the
-// beginning of long strings: of a plan of 100 MB, a few kilobytes remain. Memory is bounded for any
-// text.
+// brace, wherever lines end. The scanner keeps members at any depth by name, and only the beginning
+// of long strings. A plan of 100 MB shrinks to a few kilobytes. Memory is bounded for any text.
 //
 // The scanner supports only the parts of JSON that this requires; a parser reads the kept text. A
 // number that JSON does not allow, such as NaN, becomes null. Not thread-safe.
@@ -22,27 +22,27 @@ namespace tidemark::spark {
 
 class EventScanner {
  public:
-  // Longest kept string. bytes
+  // Longest kept string, in bytes.
   static constexpr std::size_t kStringMax = 4096;
-  // Largest kept event: a job of 20,000 stages with five RDDs each takes 13 MB. Larger events are
-  // counted and dropped. bytes
+  // Largest kept event, in bytes. A job of 20,000 stages with five RDDs each takes 13 MB. Larger
+  // events are counted and dropped.
   static constexpr std::size_t kEventMax = std::size_t{16} << 20;
-  // Largest number of values of an event, since a parser needs about 100 bytes for each. The job
-  // above has 560,000.
+  // Largest number of values in an event, since a parser needs about 100 bytes for each. A job of
+  // 20,000 stages with five RDDs each has 560,000.
   static constexpr std::size_t kValuesMax = 1'000'000;
-  // Deeper values become null. Plans of SQL are the deepest: two levels per operator.
+  // Deeper values become null. SQL plans nest deepest, with two levels per operator.
   static constexpr std::size_t kDepthMax = 1000;
 
   // The kept parts of events.
   struct Kept {
-    const absl::flat_hash_set<std::string_view>* names = nullptr;  // of members
+    const absl::flat_hash_set<std::string_view>* names = nullptr;  // names of the kept members
     std::size_t operator_max = 0;   // longest description of an operator, bytes
     std::size_t depth_max = 0;      // levels of nesting
-    bool keeps_properties = false;  // every member of "Spark Properties"
+    bool keeps_properties = false;  // whether all of "Spark Properties" is kept
   };
   // Keeps the facts for progress, waits and models.
   static Kept ForProgress();
-  // Keeps these and all properties of Spark.
+  // Keeps the facts for progress and all Spark properties.
   static Kept ForSettings();
   // Keeps the facts for progress, and whole plans of up to 5,000 operators with their counters.
   static Kept ForPlans();
@@ -82,24 +82,25 @@ class EventScanner {
   bool is_dropping() const { return drops_value_ || dropped_ > 0; }
 
   Kept kept_of_;
-  std::string text_;               // the kept part of the event
-  std::string key_;                // the name of the next value
-  std::string scalar_;             // the number or word so far
-  std::vector<char> stack_;        // closing brackets of the open objects and arrays that are kept
-  std::size_t dropped_ = 0;        // depth inside of a dropped value
-  std::size_t kept_ = 0;           // bytes of the string so far
-  std::size_t values_ = 0;         // kept values of the event
-  std::size_t properties_at_ = 0;  // depth of the object of properties; 0 outside of it
+  std::string text_;         // the kept part of the event
+  std::string key_;          // the name of the next value
+  std::string scalar_;       // the number or word so far
+  std::vector<char> stack_;  // closing brackets of the open objects and arrays that are kept
+  std::size_t dropped_ = 0;  // depth inside of a dropped value
+  std::size_t kept_ = 0;     // bytes of the string so far
+  std::size_t values_ = 0;   // kept values of the event
+  // depth of the object whose members may have any name; 0 outside it
+  std::size_t properties_at_ = 0;
   StringUse string_ = StringUse::kNone;
   std::uint8_t escape_ = 0;  // remaining characters of an escape
   bool keeps_escape_ = false;
   bool is_key_next_ = false;
   bool drops_value_ = false;
   bool is_line_new_ = false;
-  bool is_lost_ = false;  // drops text up to the next line
+  bool is_lost_ = false;  // whether text is dropped up to the next line
   bool is_oversized_ = false;
   std::uint64_t broken_ = 0;
-  std::uint64_t cut_ = 0;  // events that broke off, included in broken_
+  std::uint64_t cut_ = 0;  // broken-off events, included in broken_
   std::uint64_t oversized_ = 0;
 };
 

@@ -24,11 +24,12 @@ using nlohmann::json;
 
 constexpr double kMilli = 1e-3;
 constexpr double kNano = 1e-9;
-// Longest plausible stage. seconds
+// Longest plausible stage, in seconds.
 constexpr double kStageSecondsMax = 365 * 24 * 3600.0;
-// Assumed compression of shuffles by LZ4, as elsewhere (docs/internals/phases.md).
+// Assumed compression ratio of LZ4 for shuffles (docs/internals/phases.md).
 constexpr double kShuffleCompression = 2;
-// Largest assumed start-up time of an executor if no other task shows it. Chosen by hand. seconds
+// Largest assumed start-up time of an executor, in seconds, for stages without other tasks. Chosen
+// by hand.
 constexpr double kStartUpMost = 5;
 
 std::optional<std::uint64_t> WholeNumber(const json& value) {
@@ -54,13 +55,13 @@ bool IsOfEngine(std::string_view frame) {
                      [&](std::string_view engine) { return frame.starts_with(engine); });
 }
 
-// Returns the first complete frame of a call stack outside of Spark, Java, Scala and Python: the
-// line of the program. Returns the first line of the description if no frame matches.
+// Returns the line of the program: the first complete call-stack frame outside Spark, Java, Scala
+// and Python. If no frame matches, returns the first line of the description.
 std::string LineOf(const std::string& description, std::string_view stack) {
   while (!stack.empty()) {
     const std::size_t end = std::min(stack.find('\n'), stack.size());
     const std::string_view frame = stack.substr(0, end);
-    // The last frame may be cut.
+    // The last frame may be incomplete.
     if (end < stack.size() && !frame.empty() && !IsOfEngine(frame)) return std::string(frame);
     stack.remove_prefix(std::min(end + 1, stack.size()));
   }
@@ -181,7 +182,7 @@ void ExecutedPlans::ExecutionEnd(const json& event) {
   if (execution.is_reported) execution.has_failed = !Text(event, "errorMessage").empty();
 }
 
-// Sets the operators of the execution, each before its inputs.
+// Stores the operators of the plan in the execution, each before its inputs.
 void ExecutedPlans::SetPlan(Execution& execution, const json& root) {
   if (!root.is_object()) return;
   operators_ -= execution.plan.operators.size();
@@ -233,7 +234,7 @@ void ExecutedPlans::SetPlan(Execution& execution, const json& root) {
   }
 }
 
-// Returns true if the plan of the job's execution is known: old versions of Spark do not log it.
+// Returns true if the plan of the job's execution is known. Old versions of Spark do not log plans.
 bool ExecutedPlans::IsOfKnownExecution(const Job& job) const {
   return job.execution && executions_.contains(*job.execution);
 }
@@ -268,8 +269,8 @@ void ExecutedPlans::JobStart(const json& event) {
       known.callsite = Text(rdd, "Callsite");
       const json scope = json::parse(Text(rdd, "Scope"), nullptr, /*allow_exceptions=*/false);
       known.scope = Text(scope, "name");
-      // An RDD has the same contents whenever it is computed. Another RDD of the same line may
-      // differ.
+      // An RDD has the same contents whenever it is computed, but another RDD of the same source
+      // line may differ.
       std::vector<std::uint64_t>& of_line =
           rdds_of_line_[absl::StrCat(known.scope, " ", known.name, " ", known.callsite)];
       const auto at = std::find(of_line.begin(), of_line.end(), *rdd_id);
@@ -377,10 +378,9 @@ void ExecutedPlans::OnTaskEnd(const TaskEnd& task) {
   }
 }
 
-// Estimates the start-up time in each stage: the time by which its first tasks took longer than the
-// others. Any other stage would also load code, which Spark measures and which is the lower bound.
-// Another stage would not, however, run this stage's code for the first time, which also slows down
-// first tasks.
+// Estimates the start-up time in each stage as the time by which its first tasks took longer than
+// its other tasks. That time includes loading code, which Spark measures and which is the lower
+// bound. It also includes running the stage's code for the first time.
 void ExecutedPlans::FindStartUps() {
   for (auto& [number, stage] : stages_) {
     if (stage.longest_first == 0) continue;
@@ -397,11 +397,11 @@ void ExecutedPlans::FindStartUps() {
   }
 }
 
-// Sets the counters and stages of the operators.
+// Sets the operators' counters and stages.
 void ExecutedPlans::Fill(Execution& execution) const {
   PastPlan& plan = execution.plan;
   std::vector<std::optional<double>> written(plan.operators.size());
-  std::map<std::uint32_t, std::size_t> sources;  // in each stage
+  std::map<std::uint32_t, std::size_t> sources;  // per stage
   for (const Metric& metric : execution.metrics) {
     const auto counter = counters_.find(metric.accumulator);
     if (counter == counters_.end()) continue;
@@ -504,6 +504,7 @@ std::vector<PastPlan> ExecutedPlans::Finish() {
   for (PastPlan& plan : plans) {
     plan.application = application_;
     plan.program = program_;
+    plan.is_of_partial_run = left_out_ > 0;
   }
   std::stable_sort(plans.begin(), plans.end(),
                    [](const PastPlan& a, const PastPlan& b) { return a.begin < b.begin; });
@@ -530,6 +531,7 @@ absl::StatusOr<PlansOfLog> ReadPlans(const LogFiles& log) {
     if (!*event) break;
   }
   read.plans = plans.Finish();
+  for (advise::PastPlan& plan : read.plans) plan.is_of_partial_run |= !read.damage.ok();
   read.run = plans.run();
   read.events = (*reader)->counts().events;
   read.left_out = plans.left_out();

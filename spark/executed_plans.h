@@ -1,5 +1,5 @@
-// The plans that an application ran, as its event log states them: operators of SQL executions with
-// their counters, and the lineage of RDDs of other jobs, with the times of their stages.
+// Collects the plans that an application ran from its event log: operators of SQL executions with
+// their counters, the lineage of other jobs' RDDs, and the times of their stages.
 #pragma once
 
 #include <cstddef>
@@ -19,44 +19,46 @@
 namespace tidemark::spark {
 
 struct PlansOfLog {
-  std::vector<advise::PastPlan> plans;  // by their beginning
+  std::vector<advise::PastPlan> plans;  // sorted by start time
   std::uint64_t left_out = 0;           // executions and jobs that failed or have no end in the log
   absl::Status damage;                  // DataLoss if the log is damaged; earlier plans are present
-  std::vector<std::string> remarks;     // RemarksOn() the log
-  std::string run;                      // ExecutedPlans::run()
-  std::uint64_t events = 0;             // events of Spark
+  std::vector<std::string> remarks;     // see RemarksOn()
+  std::string run;                      // see ExecutedPlans::run()
+  std::uint64_t events = 0;             // number of Spark events
 };
 
-// Reads the plans of the only log at `path`. Fails as LogReader does, except for damage.
+// Reads the plans of the only log at `path`. Fails as LogReader does, but reports damage in
+// `damage`.
 absl::StatusOr<PlansOfLog> ReadPlans(const std::string& path);
 // Reads the plans of one of several logs.
 absl::StatusOr<PlansOfLog> ReadPlans(const LogFiles& log);
 
-// Collects plans from events. An execution that failed, or has no end in the log, is counted and
-// left out, since its times do not show the cost of its results. Pure; not thread-safe. Memory:
-// bounded by the constants below.
+// Collects plans from events. Counts and omits executions that failed or have no end in the log,
+// since their times do not show the cost of their results. Pure; not thread-safe. Memory: bounded
+// by the constants below.
 class ExecutedPlans {
  public:
   static constexpr std::size_t kExecutionsMax = 10'000;
   static constexpr std::size_t kStagesMax = 100'000;
   static constexpr std::size_t kCountersMax = 1'000'000;
-  static constexpr std::size_t kOperatorsMax = 200'000;  // of all plans together
+  static constexpr std::size_t kOperatorsMax = 200'000;  // in all plans together
   static constexpr std::size_t kTasksOfStageMax = 500;
   static constexpr std::size_t kExecutorsMax = 10'000;
 
   // Adds the facts of an event, as EventScanner::ForPlans() keeps it. Ignores other kinds.
   void Observe(const SparkEvent& event);
-  // Returns the plans by their beginning. Call it once, after all events.
+  // Returns the plans, sorted by start time. Must be called once, after all events.
   std::vector<advise::PastPlan> Finish();
 
-  // Returns a text that is equal for logs of the same run of an application: its id, attempt, name
-  // and start. Empty if its start was not read.
+  // Returns a text that is equal for logs of the same run of an application. It contains its id,
+  // attempt, name and start. The text is empty if the start has not been read.
   const std::string& run() const { return run_; }
+  // Returns true if an execution or a job was read.
+  bool has_plans() const { return !executions_.empty() || !jobs_.empty(); }
   // Returns the number of executions and jobs that Finish() left out.
   std::uint64_t left_out() const { return left_out_; }
 
  private:
-  // A metric of an operator.
   struct Metric {
     enum class Kind : std::uint8_t { kRecords, kBytes, kWrittenRecords, kRead, kOther };
     std::size_t op = 0;
@@ -68,7 +70,7 @@ class ExecutedPlans {
     std::vector<Metric> metrics;
     bool has_ended = false;
     bool has_failed = false;
-    bool is_reported = false;  // its end states whether it failed, as Spark 3.4 and later do
+    bool is_reported = false;  // whether its end states the outcome, as in Spark 3.4 and later
   };
   struct Job {
     std::optional<std::uint64_t> execution;
@@ -79,18 +81,18 @@ class ExecutedPlans {
     std::string name;
     std::string scope;
     std::string callsite;
-    std::size_t occurrence = 1;  // among the RDDs of this line of the program
+    std::size_t occurrence = 1;  // position among the RDDs of this source line, from 1
     std::vector<std::uint64_t> parents;
   };
   struct Stage {
     advise::PastPlanStage run;
     bool has_run = false;
-    std::vector<double> tasks;  // seconds of the tasks that started no executor up
-    double longest_first = 0;   // longest task that started an executor up; seconds
-    double loading = 0;         // longest time for loading code among those tasks; seconds
+    std::vector<double> tasks;  // seconds; excludes tasks that started an executor
+    double longest_first = 0;   // longest task that started an executor; seconds
+    double loading = 0;  // longest code-loading time of the tasks that started an executor; seconds
     double read_records = 0;
     double written_bytes = 0;
-    std::map<std::uint64_t, Rdd> rdds;  // by id; outside of SQL
+    std::map<std::uint64_t, Rdd> rdds;  // by id; used outside SQL
   };
   struct Counter {
     double value = 0;
@@ -116,7 +118,7 @@ class ExecutedPlans {
   std::string run_;
   std::map<std::uint64_t, Execution> executions_;
   std::map<std::uint32_t, Job> jobs_;
-  std::map<std::uint32_t, double> job_begins_;  // seconds of the clock
+  std::map<std::uint32_t, double> job_begins_;  // seconds since the epoch
   std::map<std::uint32_t, std::string> job_lines_;
   std::map<std::uint32_t, Stage> stages_;
   std::map<std::string, std::vector<std::uint64_t>> rdds_of_line_;

@@ -70,17 +70,18 @@ std::optional<Part> PartAt(const fs::path& path) {
   return part;
 }
 
-// Names of the files that Databricks writes: the newest, and earlier ones by the time of their end.
+// Names of Databricks' log files: the newest, and the prefix of earlier ones, which ends with a
+// date.
 constexpr std::string_view kNewest = "eventlog";
 constexpr std::string_view kDated = "eventlog-";
-// Limits of the folders and entries that are visited, for folders that hold something else.
+// Limits on the visited folders and entries, for folders that hold other data than logs.
 constexpr int kFolderDepthMax = 4;
 constexpr std::size_t kEntriesMax = 200'000;
 // Largest number of files that are read to find the only log among them.
 constexpr std::size_t kCandidatesMax = 1000;
 // Largest number of logs that an error names.
 constexpr std::size_t kNamedMax = 5;
-// Size of the beginning that shows whether a file is a log. bytes
+// Number of bytes at the beginning of a file that show whether it is a log.
 constexpr std::uint64_t kBeginBytes = std::uint64_t{256} << 10;
 
 bool IsDated(std::string_view name) {
@@ -90,7 +91,7 @@ bool IsDated(std::string_view name) {
 
 std::string NameOfFile(const std::string& file) { return fs::path(file).filename().string(); }
 
-// Returns the name without the suffixes of compressions and states.
+// Returns the name without its suffixes for compression and state.
 std::string WithoutPacking(std::string name) {
   for (bool is_shorter = true; is_shorter;) {
     is_shorter = false;
@@ -109,7 +110,7 @@ std::string ApplicationOf(const std::string& name) {
   return WithoutPacking(name.substr(name.find('_', kFile.size()) + 1));
 }
 
-// Lists the files in a folder and in those below it.
+// Lists the files in a folder and its subfolders.
 class FolderList {
  public:
   absl::StatusOr<std::vector<std::string>> List(const std::string& folder) {
@@ -160,8 +161,8 @@ std::vector<std::string> Opened(std::string archive, std::size_t most) {
   return {std::move(archive)};
 }
 
-// Replaces archives by the files in them, except beside the files of a rolled log: other files
-// there are not Spark's.
+// Replaces archives by the files in them. Keeps archives in the folder of a rolled log, since Spark
+// did not write them.
 std::vector<std::string> WithArchivesOpened(std::vector<std::string> files) {
   std::vector<std::string> opened;
   for (std::string& file : files) {
@@ -201,8 +202,7 @@ std::vector<std::string> InOrder(std::vector<Part> parts) {
   return files;
 }
 
-// Sorts the files, and removes each that is the compressed copy of another: `a.gz` beside `a`, or a
-// second compression of the same file.
+// Sorts the files and removes compressed copies of other files, such as `a.gz` if `a` exists.
 void RemoveCopies(std::vector<std::string>& files) {
   std::sort(files.begin(), files.end());
   const auto is_copy = [](const std::string& a, const std::string& b) {
@@ -319,6 +319,18 @@ absl::Status ArchivedFile::Read(std::size_t size, std::string& out) {
       fmt::format("{}: {}", impl_->file, zip_file_strerror(impl_->entry.get())));
 }
 
+bool IsBeingWritten(const std::string& file) {
+  if (file.ends_with(kInProgress)) return true;
+  if (!PartAt(file)) return false;
+  std::error_code error;
+  const fs::path folder = fs::path(file).parent_path();
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.starts_with(kStatusFile) && name.ends_with(kInProgress)) return true;
+  }
+  return false;
+}
+
 bool IsRollingLog(const std::string& path) {
   std::error_code error;
   return fs::path(path).filename().string().starts_with(kFolder) && fs::is_directory(path, error);
@@ -384,7 +396,7 @@ absl::StatusOr<std::vector<LogFiles>> LogsAt(const std::string& path) {
     files = WithArchivesOpened(*std::move(listed));
   } else if (!fs::is_regular_file(status)) {
     return absl::InvalidArgumentError(
-        fmt::format("{}: Not a regular file; pass an event log of Spark", path));
+        fmt::format("{}: Not a regular file; pass a Spark event log", path));
   } else if (!IsArchive(path)) {
     return std::vector<LogFiles>{{.path = path, .files = {path}}};
   } else {
@@ -416,7 +428,7 @@ absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path) {
   }
   if (logs->size() == 1) return std::move(logs->front().files);
   if (logs->empty()) {
-    return absl::InvalidArgumentError(fmt::format("{} contains no event log of Spark", path));
+    return absl::InvalidArgumentError(fmt::format("{} contains no Spark event log", path));
   }
   std::string names;
   for (std::size_t i = 0; i < logs->size() && i < kNamedMax; ++i) {

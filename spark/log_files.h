@@ -1,6 +1,6 @@
 // Finds the files of event logs: single files, rolled logs, folders and zip archives.
 //
-// The history server of Spark exports zip archives. A file in an archive is named ARCHIVE!/NAME
+// The Spark history server exports zip archives. A file in an archive is named ARCHIVE!/NAME
 // wherever a file of a log is named.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,7 +17,7 @@ namespace tidemark::spark {
 
 // One log: the files of one application, in their order.
 struct LogFiles {
-  std::string path;  // for people: the only file, or the folder or archive of the files
+  std::string path;  // for display: the only file, or the folder or archive of the files
   std::vector<std::string> files;
 };
 
@@ -31,26 +32,35 @@ struct LogFiles {
 // InvalidArgument if it is neither a file nor a folder, DataLoss if the archive is damaged.
 absl::StatusOr<std::vector<LogFiles>> LogsAt(const std::string& path);
 
-// Returns the files of the only log at `path`. Among several files only event logs count. Fails as
-// LogsAt() does, and with InvalidArgument unless there is exactly one log.
+// Returns the files of the only log at `path`. If there are several files, ignores files other than
+// event logs. Fails as LogsAt() does, and with InvalidArgument unless there is exactly one log.
 absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path);
 
-// Returns whether the file, packed or plain, begins with an event of Spark.
+// Returns true if the file, packed or plain, begins with a Spark event.
 bool IsEventLog(const std::string& file);
 
 // Returns the file with the next number in the folder of `file`, which has been read. Returns
 // nullopt while no such file exists.
 std::optional<std::string> FileAfter(const std::string& file);
 
-// Returns a sentence about the files of a rolled log that are missing between `file` and the next
-// file read. Empty if none is missing. An empty `file` denotes the start of the log.
+// Returns a sentence about the files of a rolled log that are missing between `file` and `next`,
+// the next file read. Returns "" if no file is missing. An empty `file` denotes the start of the
+// log.
 std::string MissingRemark(const std::string& file, const std::string& next);
 
-// Returns true if Spark has compacted the file: jobs that had ended before are left out.
+// Returns true if Spark has compacted the file, which removes jobs that had ended.
 bool IsCompacted(const std::string& file);
 
-// Returns a sentence about the loss at the end of a file. Empty if it ends with an event.
+// Returns a sentence about the loss at the end of a file. Returns "" if the file ends with a
+// complete event.
 std::string CutRemark(const std::string& file, bool is_within_event, bool is_within_frame);
+
+// Ending of the names of files that Spark has not completed.
+inline constexpr std::string_view kInProgress = ".inprogress";
+
+// Returns true if the driver may still write the file, because its name, or the name of the status
+// file of its rolled log, ends with .inprogress.
+bool IsBeingWritten(const std::string& file);
 
 // Returns true if `path` is the folder of a rolled log, by its name.
 bool IsRollingLog(const std::string& path);
@@ -69,14 +79,14 @@ absl::StatusOr<std::vector<std::string>> FilesInArchive(const std::string& path)
 // The bytes of one file in an archive. Not thread-safe.
 class ArchivedFile {
  public:
-  // REQUIRES: IsInArchive(file). Errors name the file: NotFound, DataLoss, Unimplemented if it is
-  // encrypted or has an unsupported compression.
+  // REQUIRES: IsInArchive(file). Errors name the file. Returns NotFound or DataLoss, or
+  // Unimplemented if the file is encrypted or has an unsupported compression.
   static absl::StatusOr<std::unique_ptr<ArchivedFile>> Open(const std::string& file);
   ~ArchivedFile();
   ArchivedFile(const ArchivedFile&) = delete;
   ArchivedFile& operator=(const ArchivedFile&) = delete;
 
-  // Appends the next bytes, at most `size`, and none at the end. Returns DataLoss if the rest is
+  // Appends at most `size` bytes, or none at the end of the file. Returns DataLoss if the rest is
   // damaged.
   absl::Status Read(std::size_t size, std::string& out);
 

@@ -18,20 +18,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Interval between searches for new logs: a folder may hold the logs of years.
+// Interval between searches for new logs. A search is costly, since a folder may hold the logs of
+// years.
 constexpr absl::Duration kSearchInterval = absl::Seconds(5);
-// The time for which the ends of queries and jobs may follow the end of their application. A driver
-// that stops writes them within moments.
+// Time after the end of an application in which the ends of its queries and jobs may follow. A
+// driver that stops writes them within moments.
 constexpr absl::Duration kLastEventsWithin = absl::Seconds(5);
-// Interval of reports on running tasks, as between an executor of Spark and its driver.
+// Interval of reports on running tasks, equal to Spark's interval between executor and driver.
 constexpr absl::Duration kReportInterval = absl::Seconds(10);
-constexpr std::string_view kInProgress = ".inprogress";
-// Largest number of running tasks of a log that are reported. Bounds the cost for a master while
-// the log does not grow; these reports suffice to show that the job runs.
+// Largest number of reported running tasks per log. It bounds the cost for a master while the log
+// does not grow. This many reports suffice to show that the job runs.
 constexpr std::size_t kReportedTasksMax = 1000;
 
-// Returns when the log was last written. Returns nullopt if its name shows that its application has
-// ended.
+// Returns the time at which the log was last written. Returns nullopt if its name shows that its
+// application has ended.
 std::optional<fs::file_time_type> WrittenAt(const fs::directory_entry& entry) {
   std::error_code error;
   if (!IsRollingLog(entry.path().string())) {

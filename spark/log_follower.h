@@ -24,18 +24,18 @@
 
 namespace tidemark::spark {
 
-// Reports that tasks run. A log has no entry for a task before its end. A monitor would treat this
-// as silence: its estimate would stop, and the job would eventually count as abandoned. Not
-// thread-safe. Memory: O(1), since it reports at most 1,000 tasks.
+// Reports that tasks run. A log has no entry for a task between its start and its end. A monitor
+// would treat the gap as silence: its estimate would stop, and the job would eventually count as
+// abandoned. Not thread-safe. Memory: O(1), since it reports at most 1,000 tasks.
 class RunningTasks {
  public:
-  // `source_id`: source of the reports. Must differ from the source of the log's events.
+  // `source_id` is the source of the reports. It must differ from the source of the log's events.
   explicit RunningTasks(std::string source_id) : source_id_(std::move(source_id)) {}
 
   // Adds an event of the log, in their order.
   void Observe(const Event& event);
-  // Passes a heartbeat of each running task to `take`. Without running tasks, reports that the
-  // application exists; reports nothing before the application opens.
+  // Passes a heartbeat of each running task to `take`. If no task runs, reports that the
+  // application exists. Reports nothing before the application opens.
   using Take = absl::FunctionRef<void(Event event)>;
   void Report(absl::Time at, Take take);
 
@@ -50,8 +50,9 @@ class RunningTasks {
 struct LogFollowerOptions {
   // Source of the reports on running tasks; unique among processes that follow the same logs.
   std::string source_id = "log";
-  // Time without growth after which the driver counts as killed, until its log grows. Drivers write
-  // when stages end and not when tasks do, so it must exceed the length of most stages.
+  // If a log does not grow for this long, its driver counts as killed until the log grows again.
+  // Drivers write when stages end but not when tasks end, so this must exceed the length of most
+  // stages.
   absl::Duration quiet_max = absl::Hours(6);
   // Largest number of logs followed at the same time; further logs wait.
   std::size_t logs_max = 1000;
@@ -66,15 +67,15 @@ class LogFollower {
  public:
   LogFollower(std::string folder, LogFollowerOptions options);
 
-  // Passes the events that were added to the logs since the last call, and reports on running
-  // tasks, to `take`. Each event has the id of its application as job and run. Its sending time is
-  // `now`, by a wall clock; its instants are the driver's. Every reader of a log gets the same
-  // events with the same sequences.
+  // Passes the events that were added to the logs since the last call to `take`, and reports on
+  // running tasks. The job id and run id of each event are the id of its application. `now` is the
+  // sending time, by a wall clock; other times are the driver's. Every reader of a log gets the
+  // same events with the same sequences.
   using Take = absl::FunctionRef<void(Event event)>;
   void Poll(absl::Time now, Take take);
 
-  // Makes a running Poll() return and later calls do nothing. A log that unpacks to little but
-  // space delays this by at most a fifth of a second, others by one event. Thread-safe.
+  // Makes a running Poll() return and later calls do nothing. A running Poll() returns after its
+  // current event, or within 0.2 s in a log that unpacks mostly to whitespace. Thread-safe.
   void Stop() { is_stopped_ = true; }
 
   std::size_t followed_logs() const { return logs_.size(); }
@@ -84,8 +85,8 @@ class LogFollower {
     std::unique_ptr<LogReader> reader;
     RunningTasks running;
     absl::Time grew_at;
-    std::optional<absl::Time> ended_at;             // when its ApplicationEnd was read
-    std::size_t remarks = 0;                        // reported ones of LogReader::remarks()
+    std::optional<absl::Time> ended_at;             // time at which its ApplicationEnd was read
+    std::size_t remarks = 0;                        // number of reported LogReader::remarks()
     absl::Time reported_at = absl::InfinitePast();  // last report on running tasks
     bool is_replaced = false;                       // whether to read it from its start
   };

@@ -14,10 +14,10 @@
 namespace tidemark::spark {
 namespace {
 
-// Bytes of text without an event of Spark, after which the file is not a log.
+// If this many bytes of text contain no Spark event, the file is not a log.
 constexpr std::uint64_t kTextWithoutEventsMax = std::uint64_t{1} << 20;
-// Bytes of text that one call reads from a followed log. Limits how long other logs wait for one
-// that unpacks to little but space: about a fifth of a second.
+// Bytes of text that one call reads from a followed log. A log that unpacks mostly to whitespace
+// therefore delays other logs by at most about 0.2 s.
 constexpr std::uint64_t kTextAtOnceMax = std::uint64_t{64} << 20;
 
 // Returns true if the file is the log of a master, which has another format.
@@ -87,7 +87,8 @@ LogCounts LogParser::counts() const {
           .contradictions = translator_.contradictions(),
           .broken_events = broken_ + scanner_.broken_events(),
           .oversized_events = scanner_.oversized_events(),
-          .missing_events = translator_.missing_events()};
+          .missing_events = translator_.missing_events(),
+          .missing_ends = translator_.missing_ends()};
 }
 
 // --- LogReader --------------------------------------------------------------------------------
@@ -143,10 +144,10 @@ void LogReader::Finish() {
   parser_.Finish([&](Event event) { events_.push_back(std::move(event)); });
 }
 
-// Ends a log that was read. A driver may be writing the last frame of a file .inprogress; any other
-// file that breaks off within a frame is truncated.
+// Ends a log that has been read. If the last file breaks off within a frame, it is truncated,
+// unless a driver may still be writing it.
 void LogReader::EndLog() {
-  if (error_.ok() && text_->is_cut() && !is_truncated_ && !text_->file().ends_with(".inprogress")) {
+  if (error_.ok() && text_->is_cut() && !is_truncated_ && !IsBeingWritten(text_->file())) {
     is_truncated_ = true;
     Remark(CutRemark(text_->file(), /*is_within_event=*/false, /*is_within_frame=*/true));
   }
@@ -196,13 +197,18 @@ void LogReader::BeginFile() {
   }
 }
 
-// Returns why the events so far do not describe an application that can be read.
+// Returns an error if the events so far do not describe an application that can be read. The limits
+// on stages and groups do not apply to followed logs or if plans are read.
 absl::Status LogReader::Fault() const {
-  if (!options_.follows && parser_.application().stages() > JobLimits::kStagesMax) {
+  const bool has_stages = parser_.application().stages() > JobLimits::kStagesMax;
+  const bool has_groups = parser_.application().groups() > kGroupsMax;
+  if (!options_.follows && options_.plans == nullptr && (has_stages || has_groups)) {
     return absl::ResourceExhaustedError(
-        fmt::format("{}: the application has more than {} stages, the most that are read from a "
-                    "log; follow it with a master instead (tidemark serve --spark-logs)",
-                    path_, JobLimits::kStagesMax));
+        fmt::format("{}: the application has more than {}, the limit for a log; follow it with a "
+                    "master instead (tidemark serve --spark-logs)",
+                    path_,
+                    has_stages ? fmt::format("{} stages", JobLimits::kStagesMax)
+                               : fmt::format("{} jobs and SQL queries", kGroupsMax)));
   }
   const std::string& fault = parser_.application().fault();
   if (fault.empty()) return absl::OkStatus();
@@ -211,7 +217,7 @@ absl::Status LogReader::Fault() const {
       fmt::format("{}: {}{}{}", path_, fault, missing.empty() ? "" : "; ", missing));
 }
 
-// Returns why the whole log cannot be shown.
+// Returns an error if the whole log cannot be shown.
 absl::Status LogReader::Verdict() const {
   if (parser_.counts().events == 0 && IsOfMaster(path_)) {
     return absl::InvalidArgumentError(fmt::format(
@@ -219,10 +225,11 @@ absl::Status LogReader::Verdict() const {
   }
   if (parser_.counts().events == 0) {
     return absl::InvalidArgumentError(
-        fmt::format("{} is not an event log of Spark: it {}", path_,
+        fmt::format("{} is not a Spark event log: it {}", path_,
                     text_->bytes() == 0 ? "is empty" : "contains no Spark event"));
   }
-  if (!parser_.application().is_open()) {
+  const bool has_plans = options_.plans != nullptr && options_.plans->has_plans();
+  if (!parser_.application().is_open() && !has_plans) {
     return absl::InvalidArgumentError(
         fmt::format("{}: the application never started, or none of its events has a time", path_));
   }
@@ -240,7 +247,8 @@ void LogReader::RemarkOnClock() {
                              const char* direction, const char* correction) {
     if (steps.times == std::exchange(noted, steps.times)) return;
     Remark(fmt::format(
-        "the driver's clock was set {} by {} at {} UTC; later times are moved {} by as much",
+        "the driver's clock was set {} by {} at {} UTC; later times are moved {} by the same "
+        "amount",
         direction, text::DurationText(steps.by),
         absl::FormatTime("%Y-%m-%d %H:%M:%S", steps.at, absl::UTCTimeZone()), correction));
   };
@@ -259,18 +267,25 @@ std::vector<std::string> RemarksOn(const LogReader& log, std::uint64_t rejected)
         "events; the missing work is unknown",
         text::Counted(counts.missing_events, "event"), counts.missing_events == 1 ? "is" : "are"));
   }
+  if (counts.missing_ends > 0) {
+    remarks.push_back(fmt::format(
+        "at least {} {} missing from the log, since stages ended with fewer finished tasks than "
+        "they have; the times of these tasks are unknown",
+        text::Counted(counts.missing_ends, "end") + " of tasks",
+        counts.missing_ends == 1 ? "is" : "are"));
+  }
   if (const std::uint64_t dropped = counts.contradictions + rejected; dropped > 0) {
     remarks.push_back(fmt::format(
-        "skipped {}: in conflict with others, such as a task of a stage that was never opened",
+        "skipped {} in conflict with others, such as a task of a stage that was never opened",
         text::Counted(dropped, "event")));
   }
   if (counts.broken_events > 0) {
-    remarks.push_back(fmt::format("skipped {}: incomplete or not JSON",
+    remarks.push_back(fmt::format("skipped {} with incomplete or invalid JSON",
                                   text::Counted(counts.broken_events, "event")));
   }
   if (counts.oversized_events > 0) {
-    remarks.push_back(
-        fmt::format("skipped {}: too large", text::Counted(counts.oversized_events, "event")));
+    remarks.push_back(fmt::format("skipped {} above the size limit",
+                                  text::Counted(counts.oversized_events, "event")));
   }
   if (log.is_at_end() && !log.application().is_closed()) {
     remarks.emplace_back(
@@ -284,12 +299,14 @@ std::vector<std::string> RemarksOn(const ImpossibleValues& impossible) {
   std::vector<std::string> remarks;
   if (impossible.counters > 0) {
     remarks.push_back(
-        fmt::format("skipped {} of tasks, the first {}: negative, not whole, or impossibly large",
+        fmt::format("skipped {} of tasks (the first: {}), because their values were negative, "
+                    "fractional or too large",
                     text::Counted(impossible.counters, "counter"), impossible.first_counter));
   }
   if (impossible.tasks > 0) {
-    remarks.push_back(fmt::format("skipped the counters of {}: longer than three years",
-                                  text::Counted(impossible.tasks, "task")));
+    remarks.push_back(
+        fmt::format("skipped the counters of {} whose reported duration exceeds three years",
+                    text::Counted(impossible.tasks, "task")));
   }
   return remarks;
 }

@@ -5,7 +5,7 @@
 //
 // LogReader reads logs of Spark 1.4 to 4.0 from disk: files, folders or archives (log_files.h),
 // plain or compressed (unpacker.h), of applications that ended, run or were killed. LogParser
-// parses their text. Every command that reads a log of Spark does so here, in one pass.
+// parses their text. Every command that reads a Spark log does so here, in one pass.
 #pragma once
 
 #include <cstddef>
@@ -33,21 +33,24 @@ namespace tidemark::spark {
 class ExecutedPlans;
 
 struct LogParserOptions {
-  // Job id of the events. If empty, Spark's id of the application, or "spark" if the log has none.
+  // Job id of the events. If empty, the id is Spark's id of the application, or "spark" if the log
+  // has none.
   std::string job_id = {};
   // Receive the facts that events of Tidemark do not carry. May be null; not owned.
   MeasuredStages* measured = nullptr;
   ExecutedPlans* plans = nullptr;
 };
 
-// Numbers of events that were read.
+// Counts of the events that were read.
 struct LogCounts {
-  std::uint64_t events = 0;            // events of Spark
-  std::uint64_t unused_events = 0;     // of kinds that show no progress
-  std::uint64_t contradictions = 0;    // impossible, such as tasks of stages that were never opened
+  std::uint64_t events = 0;         // Spark events
+  std::uint64_t unused_events = 0;  // events of kinds that show no progress
+  // impossible events, such as tasks of stages that were never opened
+  std::uint64_t contradictions = 0;
   std::uint64_t broken_events = 0;     // not JSON, or cut short
   std::uint64_t oversized_events = 0;  // larger than EventScanner keeps
   std::uint64_t missing_events = 0;    // lower bound; see Translator::missing_events()
+  std::uint64_t missing_ends = 0;      // missing ends of tasks; lower bound
   friend bool operator==(const LogCounts&, const LogCounts&) = default;
 };
 
@@ -56,10 +59,10 @@ struct LogCounts {
 //   LogParser parser({.job_id = "app-1"});
 //   parser.Feed(text, [&](Event event) { monitor.Apply(event).IgnoreError(); });
 //
-// All events come from one source with a correct clock: sent_at and arrived_at are the instants of
-// the log, and never decrease. Lost events are gaps in the sequence. Pure and deterministic: the
-// same text in other pieces gives the same events. Not thread-safe. Memory: bounded, see
-// EventScanner and Translator.
+// All events come from one source with a correct clock: sent_at and arrived_at are the times in the
+// log, and never decrease. Lost events leave gaps in the sequence. Pure and deterministic: the
+// events do not depend on how the text is split into pieces. Not thread-safe. Memory is bounded;
+// see EventScanner and Translator.
 class LogParser {
  public:
   explicit LogParser(LogParserOptions options);
@@ -75,7 +78,7 @@ class LogParser {
   void Finish(Take take);
 
   LogCounts counts() const;
-  // Returns true if the text so far ends inside an event of Spark.
+  // Returns true if the text so far ends inside a Spark event.
   bool is_cut() const { return scanner_.is_inside(); }
   // Returns the state of the application after the events so far.
   const Translator& application() const { return translator_; }
@@ -91,7 +94,7 @@ class LogParser {
   std::uint64_t sequence_ = 0;
   std::uint64_t events_ = 0;
   std::uint64_t broken_ = 0;
-  std::uint64_t lost_ = 0;  // lost events that are gaps in the sequence already
+  std::uint64_t lost_ = 0;  // lost events that the sequence already skips
 };
 
 struct LogReaderOptions {
@@ -101,7 +104,7 @@ struct LogReaderOptions {
   bool follows = false;                // whether the application may still write the log
 };
 
-// Not thread-safe. Memory: some megabytes, however large the log is.
+// Not thread-safe. Memory: a few megabytes for a log of any size.
 class LogReader {
  public:
   // Opens the only log at `path`, or one of several logs. Returns NotFound or InvalidArgument if it
@@ -113,18 +116,22 @@ class LogReader {
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  // Returns the next event. Returns nullopt at the end of the log; for a followed log, also if
-  // there are no more events yet, or after a fifth of a second without one. A log that ends within
-  // an event or a compressed frame counts up to there. Errors name the file, and each later call
+  // Returns the next event. Returns nullopt at the end of the log. For a followed log, also returns
+  // nullopt if there are no more events yet, or after 0.2 s without one. A log that ends within an
+  // event or a compressed frame is read up to that point. Errors name the file, and each later call
   // returns the same one:
-  //   InvalidArgument    not an event log of Spark, an application without its start, or a clock
-  //                      that jumps
-  //   ResourceExhausted  more than JobLimits::kStagesMax stages, unless the log is followed
+  //   InvalidArgument    not a Spark event log, an application without its start, or a clock
+  //                      that jumps; if plans are not read, also an application without a time
+  //   ResourceExhausted  more than JobLimits::kStagesMax stages or kGroupsMax queries and jobs,
+  //                      unless the log is followed, or plans are read
   //   Unimplemented      an unsupported compression
   //   DataLoss           damaged; earlier events were returned
   //   Unavailable        an error of the file system
   //   Aborted            a followed log was truncated or replaced: open it again
   absl::StatusOr<std::optional<Event>> Next();
+  // Largest number of queries, and jobs outside of queries. Reading this many with one stage each
+  // takes 350 MB.
+  static constexpr std::uint64_t kGroupsMax = 50'000;
 
   // Treats a followed log as complete: Next() returns the end of its application, even if ends of
   // queries and jobs are missing. Other logs are complete once Next() has read them.
@@ -132,8 +139,8 @@ class LogReader {
 
   // Returns true if the log so far ends within an event or a compressed frame.
   bool is_cut() const;
-  // Returns remarks for a person, a sentence each and at most kRemarksMax: losses of its files, and
-  // when the driver's clock was set back.
+  // Returns remarks for a person, a sentence each and at most kRemarksMax: losses in the log's
+  // files, and steps back of the driver's clock.
   static constexpr std::size_t kRemarksMax = 20;
   const std::vector<std::string>& remarks() const { return remarks_; }
   LogCounts counts() const { return parser_.counts(); }
@@ -165,8 +172,9 @@ class LogReader {
   absl::Status error_;
 };
 
-// Returns remarks for a person on facts that the log lacks, and on a truncated log. Empty if there
-// is nothing to remark. `rejected` counts the events that a JobMonitor did not accept.
+// Returns remarks for a person on facts that the log lacks, and on a truncated log. Returns an
+// empty list if there are no remarks. `rejected` is the number of events that a JobMonitor did not
+// accept.
 std::vector<std::string> RemarksOn(const LogReader& log, std::uint64_t rejected);
 // Returns remarks on impossible metrics of tasks.
 std::vector<std::string> RemarksOn(const ImpossibleValues& impossible);

@@ -14,8 +14,7 @@ namespace tidemark::spark {
 namespace {
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
-// Number of bytes that identify a followed file: no other log has the same bytes at the same
-// position.
+// Number of bytes that identify a followed file. Another log has other bytes at the same position.
 constexpr std::size_t kSeenBytes = 1024;
 
 absl::Status CannotReadFile(const std::string& file) {
@@ -24,7 +23,7 @@ absl::Status CannotReadFile(const std::string& file) {
 
 absl::Status Replaced(const std::string& file) {
   return absl::AbortedError(fmt::format(
-      "{} was truncated or replaced while it was followed; it is read again from its start", file));
+      "{} was truncated or replaced while being followed; reading it again from the start", file));
 }
 
 }  // namespace
@@ -35,6 +34,7 @@ LogText::~LogText() {
 
 absl::StatusOr<LogText::Step> LogText::Read() {
   text_.clear();
+  if (!damage_.ok()) return damage_;
   if (!is_open_) {
     if (absl::Status opened = OpenFile(); !opened.ok()) return opened;
     return Step::kFile;
@@ -47,10 +47,12 @@ absl::StatusOr<LogText::Step> LogText::Read() {
   const absl::StatusOr<std::size_t> taken =
       unpacker_->Unpack(std::string_view(packed_).substr(packed_at_), text_);
   if (!taken.ok()) {
-    return absl::Status(taken.status().code(), fmt::format("{}: {}", files_[file_],
-                                                           std::string(taken.status().message())));
+    damage_ =
+        absl::Status(taken.status().code(),
+                     fmt::format("{}: {}", files_[file_], std::string(taken.status().message())));
+    if (text_.empty()) return damage_;
   }
-  packed_at_ += *taken;
+  packed_at_ += taken.value_or(0);
   bytes_ += text_.size();
   is_cut_ = unpacker_->is_cut();
   return Step::kText;
@@ -77,8 +79,8 @@ absl::Status LogText::OpenFile() {
   return absl::OkStatus();
 }
 
-// Reads the next piece of the file into packed_: the bytes after seen_. Reads both in one call, so
-// that the piece belongs to the file with these bytes.
+// Reads the next piece of the file into packed_. Reads seen_ and the bytes after it in one call,
+// which proves that both belong to the same file.
 absl::Status LogText::ReadFile() {
   packed_at_ = 0;
   if (archived_ != nullptr) {

@@ -27,12 +27,12 @@ namespace tidemark::spark {
 class LogText {
  public:
   enum class Step {
-    kFile,  // the next file begins, or the first one
+    kFile,  // the first or next file begins
     kText,  // a piece of text of the file
     kEnd,   // no more text; for a followed log, no more text yet
   };
 
-  // `files`: the files of one log in their order, at least one. `follows`: whether the application
+  // `files` are the files of one log in their order, at least one. If `follows`, the application
   // may still write the log.
   LogText(std::vector<std::string> files, bool follows)
       : follows_(follows), files_(std::move(files)) {}
@@ -48,13 +48,13 @@ class LogText {
   //   Aborted          a followed file was truncated or replaced: open the log again
   absl::StatusOr<Step> Read();
 
-  // Returns the text of the last step; valid until the next one.
+  // Returns the text of the last step, which is valid until the next step.
   std::string_view text() const { return text_; }
-  // Returns the file of the last step, and the file before it, which is empty for the first file.
+  // Returns the file of the last step, and the previous file, which is empty for the first file.
   const std::string& file() const { return files_[file_]; }
   std::string file_before() const { return file_ > 0 ? files_[file_ - 1] : ""; }
-  // Returns whether the text so far ends within a compressed frame. At kFile, that is the text of
-  // the file before.
+  // Returns true if the text so far ends within a compressed frame. At kFile, the result refers to
+  // the previous file.
   bool is_cut() const { return is_cut_; }
   // Returns the size of the text so far.
   std::uint64_t bytes() const { return bytes_; }
@@ -71,14 +71,15 @@ class LogText {
   bool is_open_ = false;
   int descriptor_ = -1;
   std::unique_ptr<ArchivedFile> archived_;  // replaces the descriptor
-  std::uint64_t file_bytes_ = 0;            // read from the current file
-  std::string seen_;                        // last bytes that were read of a followed file
+  std::uint64_t file_bytes_ = 0;            // bytes read from the current file
+  std::string seen_;                        // last bytes read from a followed file
   std::unique_ptr<Unpacker> unpacker_;
-  std::string packed_;  // packed bytes; those from packed_at_ on remain
+  std::string packed_;  // packed bytes; those before packed_at_ are consumed
   std::size_t packed_at_ = 0;
   std::string text_;
   std::uint64_t bytes_ = 0;
   bool is_cut_ = false;
+  absl::Status damage_;  // error to return after the text of the last step
 };
 
 }  // namespace tidemark::spark

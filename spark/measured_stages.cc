@@ -12,8 +12,8 @@ namespace {
 using nlohmann::json;
 using phases::TaskCounters;
 
-// Largest plausible values of one task: a petabyte, as many records, three years. One larger value
-// would outweigh all other tasks of its stage.
+// Largest plausible values of one task: 1e15 bytes or records, and three years in seconds. A single
+// larger value would outweigh all other tasks of its stage.
 constexpr double kAmountMax = 1e15;
 constexpr double kSecondsMax = 1e8;
 
@@ -89,6 +89,8 @@ void MeasuredStages::Observe(const SparkEvent& event) {
       return OnJobStart(fields);
     case EventKind::kExecutorAdded:
       return OnExecutorAdded(fields);
+    case EventKind::kProfileAdded:
+      return task_slots_.OnProfile(fields);
     case EventKind::kExecutorRemoved:
       executors_.erase(Text(fields, "Executor ID"));
       return;
@@ -113,11 +115,12 @@ void MeasuredStages::OnEnvironment(const json& properties) {
     if (!value.empty()) properties_[name] = value;
   }
   for (auto& [name, value] : ParametersIn(properties)) parameters_[name] = value;
-  if (const auto cores = NumberIn(Text(properties, "spark.task.cpus")); cores && *cores > 0) {
-    cores_of_task_ = *cores;
-  }
+  task_slots_.OnEnvironment(properties);
   if (!properties.is_object()) return;
   for (const auto& [name, value] : properties.items()) {
+    if (phases::ResourceIn(name) && value.is_string() && properties_.size() < kPropertiesMax) {
+      properties_[name] = value.get<std::string>();
+    }
     if (!value.is_string() || all_properties_.size() >= kPropertiesMax) continue;
     all_properties_[name] = LowerCase(value.get<std::string>());
   }
@@ -138,8 +141,7 @@ void MeasuredStages::OnTaskEnd(const TaskEnd& task) {
   TaskCounters& counters =
       stage.tasks.emplace_back(CountersIn(task.metrics, *seconds, impossible_));
   const auto executor = executors_.find(task.executor);
-  const std::uint64_t cores = executor == executors_.end() ? 1 : executor->second;
-  const std::uint64_t slots = std::max<std::uint64_t>(cores / cores_of_task_, 1);
+  const std::uint32_t slots = executor == executors_.end() ? 1 : std::max(executor->second, 1u);
   counters.is_fresh = ended_[{*task.stage, task.executor}]++ < slots;
 }
 
@@ -155,10 +157,25 @@ void MeasuredStages::OnJobStart(const json& event) {
 
 void MeasuredStages::OnExecutorAdded(const json& event) {
   if (executors_.size() >= kExecutorsMax) return;
-  const auto cores = Number(Member(event, "Executor Info"), "Total Cores");
-  executors_[Text(event, "Executor ID")] = cores.value_or(1);
+  const json& info = Member(event, "Executor Info");
+  const auto cores = Number(info, "Total Cores");
+  const std::uint32_t slots = task_slots_.Of(info);
+  executors_[Text(event, "Executor ID")] = slots;
+  AddProfile(Count(info, "Resource Profile Id").value_or(0), slots);
   seen_.count = std::max(seen_.count, static_cast<std::uint32_t>(executors_.size()));
   if (seen_.cores == 0 && cores) seen_.cores = *cores;
+}
+
+void MeasuredStages::AddProfile(std::uint64_t profile, std::uint32_t slots) {
+  if (profiles_.size() < TaskSlots::kProfilesMax) profiles_.insert(profile);
+  ++executors_added_;
+  slots_added_ += slots;
+  if (has_mixed_profiles()) seen_.at_once_max = std::max(slots_added_ / executors_added_, 1.0);
+}
+
+phases::Properties MeasuredStages::properties() const {
+  return profiles_.size() == 1 ? task_slots_.WithProfile(*profiles_.begin(), properties_)
+                               : properties_;
 }
 
 }  // namespace tidemark::spark

@@ -13,22 +13,23 @@ namespace {
 
 using nlohmann::json;
 
-// Bounds the cost of finding skipped stages by the size of the log. The events of one stage with
-// one task pay for a job of up to 50 stages.
+// Number of SkipAvailable() steps that each event allows, which bounds their cost by the size of
+// the log. The events of one stage with one task allow a job of up to 50 stages.
 constexpr std::int64_t kStepsPerEvent = 20;
-// Largest number of distinct works of a group. Further stages get no signature.
+// Largest number of distinct work hashes per group. Further stages get no signature.
 constexpr std::size_t kNamesOfGroupMax = 1000;
 constexpr std::size_t kMissingExecutorsMax = 1000;
-// Longest pause between two events: applications sleep over holidays. A later instant counts as an
-// error until a second event confirms it.
+// Longest plausible pause between two events, since applications sleep over holidays. A later
+// instant counts as an error until a second event confirms it.
 constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
-// Largest step back between two instants of one thread of the driver that does not mean that the
-// clock was set back. Chosen by hand: a thread logs an instant within moments.
+// Largest step back between two instants of one driver thread that does not indicate a clock
+// change. Chosen by hand: a thread logs an instant within moments.
 constexpr absl::Duration kDisorderMax = absl::Seconds(10);
-// Chosen by hand: no application runs that long.
+// Longest plausible duration of an application. Chosen by hand.
 constexpr absl::Duration kLongestLife = absl::Hours(24 * 999);
 
-// Returns the first line with words of a description, which may be a whole query or stack.
+// Returns the first line of a description that is not blank. A description may be a whole query or
+// stack.
 std::string FirstLine(std::string_view text) {
   constexpr char kBlank[] = " \t\v\f\r\n";
   const std::size_t begin = text.find_first_not_of(kBlank);
@@ -62,8 +63,8 @@ struct Part {
   const char* name;
 };
 
-// Returns the sum of the counters that the log has, or nullopt if it has none of them or one of
-// them is not a count.
+// Returns the sum of the counters that the log has. Returns nullopt if it has none, or if one of
+// the counters is not a count.
 std::optional<std::uint64_t> Sum(std::initializer_list<Part> parts) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   std::optional<std::uint64_t> sum;
@@ -103,6 +104,7 @@ void Translator::Translate(const SparkEvent& event, Sink sink) {
       {EventKind::kApplicationEnd, &Translator::ApplicationEnd},
       {EventKind::kExecutorAdded, &Translator::ExecutorAdded},
       {EventKind::kExecutorRemoved, &Translator::ExecutorRemoved},
+      {EventKind::kProfileAdded, &Translator::ProfileAdded},
       {EventKind::kEnvironmentUpdate, &Translator::EnvironmentUpdate},
       {EventKind::kExecutionStart, &Translator::ExecutionStart},
       {EventKind::kExecutionUpdate, &Translator::ExecutionUpdate},
@@ -128,8 +130,8 @@ void Translator::Translate(const SparkEvent& event, Sink sink) {
 
 // --- time and the application -----------------------------------------------------------------
 
-// Returns the time of the event, which may advance the current time; the current time if the event
-// has no instant. `reader`: the thread of the driver that read its clock for the event.
+// Returns the time of the event, which may advance the current time. Returns the current time if
+// the event has no instant. `reader` is the driver thread that read its clock for the event.
 absl::Time Translator::Instant(Reader reader, const json& object, const char* name) {
   if (!IsInstant(object, name)) return Now();
   if (end_) return end_->at;  // every part of an application ends with it
@@ -156,9 +158,8 @@ absl::Time Translator::Instant(Reader reader, const json& object, const char* na
 }
 
 // Returns true if `at` is far behind the previous instant of the same thread and no other instant
-// confirms that the clock was set back. A single such instant may be an error. If a second such
-// instant confirms it, moves `at` forward, so that the first of both has the time of the latest
-// event before it.
+// confirms that the clock was set back. A single such instant may be an error. If a second one
+// confirms it, moves `at` forward, so that the first gets the time of the latest event before it.
 bool Translator::IsSetBack(Clock& clock, absl::Time& at) {
   if (clock.latest - at <= kDisorderMax) {
     clock.behind.reset();
@@ -176,8 +177,27 @@ bool Translator::IsSetBack(Clock& clock, absl::Time& at) {
   return false;
 }
 
-// The clock was set forward if it shows this much time in which no event occurred and the executor
-// of an ended task did not work for it. Chosen by hand: a driver may hang for some minutes.
+// If a task ends this long before its start, the clock was set back. Chosen by hand: time servers
+// correct smaller differences.
+constexpr absl::Duration kStepBackMin = absl::Seconds(1);
+
+// Detects, at the end of a task, a step back of at most kDisorderMax while the task ran.
+// IsSetBack() detects longer steps. Later times are then moved forward.
+void Translator::FindStepBack(const TaskEnd& end) {
+  const auto running = end.id ? running_.find(*end.id) : running_.end();
+  const auto ran = Milliseconds(Count(end.metrics, "Executor Run Time"));
+  if (running == running_.end() || !ran || end_ || !IsInstant(end.info, "Finish Time")) return;
+  const absl::Time start = running->second.start;
+  const absl::Time finish =
+      absl::FromUnixMillis(static_cast<std::int64_t>(*end.finished_ms)) + set_back_;
+  const absl::Duration by = start + *ran - finish;
+  if (start - finish < kStepBackMin || by > kDisorderMax) return;
+  clock_set_back_ = {.times = clock_set_back_.times + 1, .by = by, .at = now_};
+  set_back_ += by;
+}
+
+// Smallest detected step forward of the clock: time that passed by the driver's clock without any
+// event and without work of an ended task. Chosen by hand: a driver may hang for some minutes.
 constexpr absl::Duration kStepForwardMin = absl::Minutes(10);
 
 // Detects, at the end of a task, that the clock was set forward while the task ran. Later times are
@@ -197,8 +217,8 @@ void Translator::FindStepForward(const TaskEnd& end) {
   set_back_ -= by;
 }
 
-// Returns the time of an earlier occurrence that an event repeats. A time from before a step of the
-// clock is not moved: after a step back it would be in the future.
+// Returns the time of an earlier occurrence that an event repeats. Does not move a time from before
+// a clock step, since after a step back it would lie in the future.
 absl::Time Translator::PastInstant(const json& object, const char* name) const {
   if (!IsInstant(object, name)) return Now();
   const absl::Time read = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name)));
@@ -220,8 +240,8 @@ bool Translator::OpenApplication(Sink sink) {
   if (is_open_) return true;
   if (!has_started_) {
     fault_ =
-        "the start of the application (SparkListenerApplicationStart) is missing before its jobs, "
-        "so its elapsed time is unknown; pass the whole log, or the folder of a rolled log";
+        "the log has no SparkListenerApplicationStart before the first job, so the elapsed time is "
+        "unknown; pass the whole log, or the folder of a rolling log";
     return false;
   }
   if (now_ == absl::InfinitePast()) {
@@ -240,9 +260,7 @@ void Translator::EnvironmentUpdate(const json& event, Sink) {
   const json& properties = Member(event, "Spark Properties");
   application_.queue = Text(properties, "spark.yarn.queue");
   application_.parameters = ParametersIn(properties);
-  if (const auto cores = NumberIn(Text(properties, "spark.task.cpus")); cores && *cores > 0) {
-    cores_of_task_ = *cores;
-  }
+  task_slots_.OnEnvironment(properties);
 }
 
 void Translator::ApplicationStart(const json& event, Sink sink) {
@@ -309,7 +327,7 @@ JobClosed Translator::FinalState() const {
   const std::vector<std::string> open = OpenGroups();
   if (!stopped_.empty()) {
     closed.outcome = JobOutcome::kKilled;
-    closed.message = fmt::format("the application was stopped while {} ran", stopped_);
+    closed.message = fmt::format("the application was stopped while {} was running", stopped_);
   } else if (!open.empty()) {
     closed.outcome = JobOutcome::kUnknown;
     closed.message =
@@ -348,9 +366,7 @@ void Translator::ExecutorAdded(const json& event, Sink sink) {
   Instant(Reader::kOther, event, "Timestamp");
   const std::string id = Text(event, "Executor ID");
   const json& info = Member(event, "Executor Info");
-  const std::uint64_t cores =
-      std::min<std::uint64_t>(Count(info, "Total Cores").value_or(0), 65'536);
-  const auto slots = static_cast<std::uint32_t>(cores / cores_of_task_);
+  const std::uint32_t slots = task_slots_.Of(info);
   const auto number = static_cast<std::uint32_t>(executors_.size());
   if (id.empty() || number == kExecutorsMax ||
       !executors_.try_emplace(id, ExecutorRecord{number, slots}).second) {
@@ -384,7 +400,7 @@ void Translator::ExecutorRemoved(const json& event, Sink sink) {
 
 // --- SQL executions and jobs ------------------------------------------------------------------
 
-// Counts a query or job of this name, and returns the number so far.
+// Counts a query or job of this name and returns the count, or 1 if too many names occurred.
 std::uint32_t Translator::OccurrenceOf(const std::string& name) {
   if (occurrences_.size() >= kNamesMax && !occurrences_.contains(name)) return 1;
   return ++occurrences_[name];
@@ -407,6 +423,7 @@ void Translator::ExecutionStart(const json& event, Sink sink) {
   group.plan = plan;
   group.identity = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
   group.planned_task_counts = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
+  ++opened_groups_;
   sink(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at,
                           group.planned_task_counts});
   Bound(kExecutionsMax, executions_);
@@ -432,8 +449,8 @@ void Translator::ExecutionEnd(const json& event, Sink sink) {
   executions_.erase(execution);
   ended_executions_.insert(*id);
   Bound(kExecutionsMax, ended_executions_);
-  // Since Spark 3.4 the event has an error text, which is empty after success. Before, an execution
-  // has failed if one of its jobs did.
+  // Since Spark 3.4 the event has an error text, which is empty after success. In earlier versions,
+  // an execution has failed if one of its jobs has failed.
   GroupClosed closed = {.group = ended.name, .at = at};
   std::string failure = ended.failure;
   if (const json& error = Member(event, "errorMessage"); error.is_string()) {
@@ -468,7 +485,8 @@ void Translator::JobStart(const json& event, Sink sink) {
   Group own;
   Group* group = &own;
   const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"));
-  if (execution && ended_executions_.contains(*execution)) {  // adaptive execution left the job
+  // adaptive execution abandoned the job
+  if (execution && ended_executions_.contains(*execution)) {
     own.name = fmt::format("sql/{}", *execution);
     own.identity = "sql ";
   } else if (execution) {
@@ -476,6 +494,7 @@ void Translator::JobStart(const json& event, Sink sink) {
     if (group->name.empty()) {  // its start is not in the log
       group->name = fmt::format("sql/{}", *execution);
       group->identity = "sql ";
+      ++opened_groups_;
       sink(Now(), GroupOpened{.group = group->name, .opened_at = at});
     }
   } else {
@@ -484,6 +503,7 @@ void Translator::JobStart(const json& event, Sink sink) {
     if (shown.empty() && !by_number.empty()) {
       shown = FirstLine(Text(*by_number.rbegin()->second, "Stage Name"));
     }
+    ++opened_groups_;
     sink(Now(), GroupOpened{own.name, std::move(shown), at});
     // The stage that gives the result has the highest number.
     const std::string job =
@@ -577,8 +597,8 @@ void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Sink sink
 // --- stages -----------------------------------------------------------------------------------
 
 // Starts an attempt at a stage. A stage that was reported as skipped runs as a later attempt. The
-// driver submits a stage once all stages before it have ended, so ends of these are missing if any
-// of them still runs.
+// driver submits a stage once its parents have ended. If a parent still runs, the log lacks its
+// end.
 void Translator::Run(std::uint32_t attempt, StageRecord& stage, Sink sink) {
   StageOpened& opened = stage.opened;
   for (const std::uint32_t number : opened.parents) {
@@ -639,16 +659,17 @@ void Translator::StageSubmitted(const json& event, Sink sink) {
   if (known == stages_.end() && !is_compacted_ && !std::exchange(is_job_missing_, true)) {
     ++missing_events_;
   }
-  Group none;  // the start of its job is not in the log
+  Group none;  // used if the log lacks the start of its job
   StageRecord& stage =
       known != stages_.end() ? known->second : OpenStage(*number, info, kNoJob, none, "", sink);
   const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
   Run(attempt, stage, sink);
+  stage.finished = 0;
   StageOpened& opened = stage.opened;
   opened.opened_at.reset();
   if (Count(info, "Submission Time")) opened.opened_at = at;
   if (const auto tasks = Number(info, "Number of Tasks")) opened.task_count = tasks;
-  // The first RDD is the one whose partitions its tasks make.
+  // The tasks of a stage compute the partitions of its first RDD.
   opened.index_count.reset();
   const json& rdds = Member(info, "RDD Info");
   const auto partitions = rdds.is_array() && !rdds.empty()
@@ -682,6 +703,8 @@ void Translator::StageCompleted(const json& event, Sink sink) {
   if (attempt + stage.attempts_ahead < stage.opened.attempt) return;  // a later attempt runs
   std::string why = FailureCause(Text(info, "Failure Reason"));
   const JobOutcome outcome = why.empty() ? JobOutcome::kSucceeded : JobOutcome::kFailed;
+  const std::uint32_t tasks = stage.opened.task_count.value_or(0);
+  if (why.empty() && !is_compacted_) missing_ends_ += tasks - std::min(tasks, stage.finished);
   Close(stage, outcome, std::move(why), sink);
 }
 
@@ -747,7 +770,7 @@ void Translator::NoteStart(std::uint64_t task) {
   next_task_ = task + 1;
 }
 
-// Counts the start of `task`, unless a later start has shown it missing and it is already counted.
+// Counts the missing start of `task`, unless a later start has already shown that it is missing.
 void Translator::NoteEndWithoutStart(std::uint64_t task) {
   if (is_compacted_ || !first_task_ || running_.size() == kRunningTasksMax) return;
   if (task >= *first_task_ && task < next_task_) return;
@@ -755,7 +778,7 @@ void Translator::NoteEndWithoutStart(std::uint64_t task) {
   ++missing_events_;
 }
 
-// Ends the numbering before a compacted part, which lacks tasks.
+// Restarts the numbering of tasks after a compacted part, which lacks tasks.
 void Translator::SetCompacted(bool is_compacted) {
   is_compacted_ = is_compacted;
   if (is_compacted) first_task_.reset();
@@ -844,10 +867,12 @@ void Translator::TaskEnded(const TaskEnd& end, const json& event, Sink sink) {
   std::optional<AttemptChanged> changed = AttemptIn(event, sink);
   if (!changed) return;
   changed->state = end.state;
+  if (end.state == AttemptState::kFinished) ++stages_[changed->attempt.stage].finished;
   if (changed->state == AttemptState::kObsolete) {
     changed->at = Now();  // the event repeats the earlier finish time
     return sink(Now(), *std::move(changed));
   }
+  FindStepBack(end);
   FindStepForward(end);
   absl::Time finish = Instant(Reader::kTasks, task, "Finish Time");
   const auto running = id ? running_.find(*id) : running_.end();

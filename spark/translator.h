@@ -1,4 +1,4 @@
-// Translates events of Spark into the events that the driver of the application would have sent.
+// Translates Spark events into the events that the driver of the application would have sent.
 //
 // Spark's event            events of Tidemark, in the order of the log
 //
@@ -16,10 +16,10 @@
 //   SQLExecutionEnd         GroupClosed
 //   ApplicationEnd          JobClosed, after the ends of queries and jobs that Spark logs later
 //
-// Instants are the driver's and never decrease: if its clock is set back, later instants are moved
-// forward by as much. docs/internals/spark-logs.md documents the other events. The index of a task
-// is its partition if the log has it, otherwise Spark's index, which is dense in each attempt at a
-// stage.
+// Times are the driver's and never decrease: if its clock is set back, later times are moved
+// forward by the same amount. docs/internals/spark-logs.md documents the other events. The index of
+// a task is its partition if the log has it, otherwise Spark's index, which is dense in each
+// attempt at a stage.
 //
 // Translation never fails: missing fields stay unknown. An event that contradicts earlier ones,
 // such as a task of a stage that was never opened, is counted and dropped. Not thread-safe. Memory:
@@ -42,6 +42,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "spark/event_json.h"
+#include "spark/task_slots.h"
 #include "tidemark/event.h"
 
 namespace tidemark::spark {
@@ -75,12 +76,12 @@ class Translator {
   bool is_closed() const { return is_closed_; }
   // Returns true once ApplicationEnd was read, even if the end has not been reported yet.
   bool has_ended() const { return end_.has_value(); }
-  // Returns why events are no longer reported. Empty while they are.
+  // Returns the reason why events are no longer reported. Returns "" while they are reported.
   const std::string& fault() const { return fault_; }
-  // Returns Spark's id, such as application_1481182872654_0030. Empty if unknown.
+  // Returns Spark's id, such as application_1481182872654_0030, or "" if it is unknown.
   const std::string& application_id() const { return application_.application_id; }
-  // Returns the number of impossible records: tasks of stages that were never opened, events
-  // without essential fields.
+  // Returns the number of impossible records, such as tasks of stages that were never opened, or
+  // events without essential fields.
   std::uint64_t contradictions() const { return contradictions_; }
   // Counts how often the driver's clock was set; `by` and `at` describe the last change.
   struct ClockSteps {
@@ -90,17 +91,21 @@ class Translator {
   };
   const ClockSteps& clock_set_back() const { return clock_set_back_; }
   const ClockSteps& clock_set_forward() const { return clock_set_forward_; }
-  // Returns a lower bound of the number of missing events: Spark has numbered tasks whose starts
-  // are not in the log, or events refer to stages and executors that no other event introduces.
+  // Returns a lower bound on the number of missing events. Spark has numbered tasks whose starts
+  // the log lacks, or events refer to stages and executors that no other event introduces.
   std::uint64_t missing_events() const { return missing_events_; }
+  // Returns a lower bound on the number of missing ends of tasks. An end is missing if a stage
+  // succeeded with fewer finished tasks than it has.
+  std::uint64_t missing_ends() const { return missing_ends_; }
   // Returns the number of events of kinds that show no progress or that are unknown.
   std::uint64_t unused_events() const { return unused_; }
   // Returns the number of stages and parents that were visited to find skipped stages.
   std::uint64_t steps() const { return steps_; }
   // Returns the largest number of tasks that the executors had room for at once.
   std::uint64_t slots_max() const { return slots_max_; }
-  // Returns the number of stages that were opened so far.
+  // Returns the numbers of stages and of groups (queries, and jobs outside of queries) so far.
   std::uint64_t stages() const { return opened_stages_; }
+  std::uint64_t groups() const { return opened_groups_; }
 
  private:
   static constexpr std::uint32_t kNoJob = std::numeric_limits<std::uint32_t>::max();
@@ -113,27 +118,28 @@ class Translator {
     std::uint32_t job = 0;             // the first job that lists the stage
     std::uint32_t jobs = 0;            // number of running jobs that list the stage
     std::uint32_t attempts_ahead = 0;  // reported attempt minus Spark's attempt
+    std::uint32_t finished = 0;        // tasks that finished since its last submission
   };
   struct Group {  // a SQL execution, or a job outside of SQL
     std::string name;
-    std::string plan;                                          // NameOfPlan(), in SQL
-    std::string identity;                                      // the same in every run
-    std::string failure;                                       // of its last failed job
-    bool has_start = false;                                    // its SQLExecutionStart was read
-    std::vector<std::uint32_t> planned_task_counts;            // as last reported
+    std::string plan;                                // NameOfPlan(), in SQL
+    std::string identity;                            // equal in every run of the application
+    std::string failure;                             // failure of its last failed job
+    bool has_start = false;                          // whether its SQLExecutionStart was read
+    std::vector<std::uint32_t> planned_task_counts;  // as last reported
     absl::flat_hash_map<std::uint64_t, std::uint32_t> stages;  // number of stages by work
   };
   struct JobRecord {
     std::vector<std::uint32_t> stages;
     std::optional<std::uint64_t> execution;  // nullopt if the job is its own group
-    bool has_reported_skips = true;          // since its last submission of a stage
-    std::int64_t steps = 0;                  // of SkipAvailable(): its stages and their parents
-    std::uint64_t missing_before = 0;        // missing events at its start
+    bool has_reported_skips = true;  // whether SkipAvailable() ran since its last submitted stage
+    std::int64_t steps = 0;          // cost of SkipAvailable(): number of stages and their parents
+    std::uint64_t missing_before = 0;  // missing events when it started
   };
-  struct End {  // of the application
+  struct End {  // end of the application
     absl::Time at;
     std::int64_t exit_code = 0;
-    bool has_exit_code = false;  // Spark 4 reports one
+    bool has_exit_code = false;  // only Spark 4 reports an exit code
   };
   struct ExecutorRecord {
     std::uint32_t number = 0;
@@ -157,6 +163,7 @@ class Translator {
   absl::Time Instant(Reader reader, const nlohmann::json& object, const char* name);
   absl::Time PastInstant(const nlohmann::json& object, const char* name) const;
   bool IsSetBack(Clock& clock, absl::Time& at);
+  void FindStepBack(const TaskEnd& end);
   void FindStepForward(const TaskEnd& end);
   bool OpenApplication(Sink sink);
 
@@ -164,6 +171,7 @@ class Translator {
   void ApplicationEnd(const nlohmann::json& event, Sink sink);
   void ExecutorAdded(const nlohmann::json& event, Sink sink);
   void ExecutorRemoved(const nlohmann::json& event, Sink sink);
+  void ProfileAdded(const nlohmann::json& event, Sink) { task_slots_.OnProfile(event); }
   void EnvironmentUpdate(const nlohmann::json& event, Sink sink);
   void ExecutionStart(const nlohmann::json& event, Sink sink);
   void ExecutionUpdate(const nlohmann::json& event, Sink sink);
@@ -199,35 +207,38 @@ class Translator {
   bool is_open_ = false;
   bool is_closed_ = false;
   std::string fault_;
-  absl::Time first_ = absl::InfinitePast();  // instant
+  absl::Time first_ = absl::InfinitePast();  // first instant in the log
   absl::Time now_ = absl::InfinitePast();
   std::optional<absl::Time> implausible_;  // the previous instant if it was too late
   std::array<Clock, 3> clocks_;            // by Reader
-  absl::Duration set_back_;                // total
+  absl::Duration set_back_;                // total correction that is added to later readings
   ClockSteps clock_set_back_;
   ClockSteps clock_set_forward_;
   std::vector<ExecutorOpened> waiting_executors_;
   absl::flat_hash_map<std::string, ExecutorRecord> executors_;
   std::uint64_t slots_ = 0;
   std::uint64_t slots_max_ = 0;
-  std::uint64_t cores_of_task_ = 1;
+  TaskSlots task_slots_;
   absl::flat_hash_map<std::string, std::uint32_t> occurrences_;
   std::map<std::uint64_t, Group> executions_;
   std::set<std::uint64_t> ended_executions_;
   std::map<std::uint32_t, JobRecord> jobs_;
   std::map<std::uint32_t, StageRecord> stages_;
   absl::flat_hash_map<std::uint64_t, Running> running_;  // by Spark's id of the task attempt
-  // Spark numbers task attempts consecutively: the first start that was read, and the next one.
+  // Spark numbers task attempts consecutively. Numbers of the first start that was read, and of the
+  // next expected start.
   std::optional<std::uint64_t> first_task_;
   std::uint64_t next_task_ = 0;
   bool is_compacted_ = false;
-  bool is_job_missing_ = false;  // since the last JobStart
+  bool is_job_missing_ = false;  // whether a missing job was counted since the last JobStart
   absl::flat_hash_set<std::string> missing_executors_;
   std::uint64_t missing_events_ = 0;
-  std::string failure_;  // of the last query, or job outside of queries, to end
+  std::uint64_t missing_ends_ = 0;
+  std::string failure_;  // failure of the last query, or job outside of queries, to end
   std::optional<End> end_;
   std::string stopped_;  // a group that failed after ApplicationEnd because Spark stopped it
   std::uint64_t opened_stages_ = 0;
+  std::uint64_t opened_groups_ = 0;
   // Each event pays for some steps of SkipAvailable(). Below 0, skipped stages are reported later.
   std::int64_t steps_left_ = 10'000;
   std::uint64_t steps_ = 0;

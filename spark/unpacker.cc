@@ -24,20 +24,35 @@ absl::Status Damaged(std::string_view what, std::string_view why) {
   return absl::DataLossError(fmt::format("damaged {}: {}", what, why));
 }
 
-// Unpacks into `out` piece by piece: `step` writes a piece and returns its size. Continues while
-// pieces are full and `has_more` returns true, since decoders may consume their whole input before
-// their output is complete.
-template <typename Step, typename More>
-absl::Status UnpackPieces(std::string& out, const Step& step, const More& has_more) {
-  for (bool is_full = true; is_full;) {
-    const std::size_t before = out.size();
-    out.resize(before + kUnpackedPieceBytes);
-    const absl::StatusOr<std::size_t> written = step(out.data() + before);
-    out.resize(before + (written.ok() ? *written : 0));
-    if (!written.ok()) return written.status();
-    is_full = *written == kUnpackedPieceBytes && has_more();
+// A format whose decoder writes pieces into a buffer.
+class Stream : public Unpacker::Format {
+ protected:
+  // Appends to `out` piece by piece: `step` writes a piece and sets its size. Continues while
+  // pieces are full and `has_more` returns true, since decoders may consume their whole input
+  // before their output is complete. After an error, `out` has the output before the damage.
+  template <typename Step, typename More>
+  absl::Status UnpackPieces(std::string& out, const Step& step, const More& has_more) {
+    for (bool is_full = true; is_full;) {
+      std::size_t written = 0;
+      const absl::Status status = step(piece_.data(), written);
+      out.append(piece_, 0, written);
+      if (!status.ok()) return status;
+      is_full = written == kUnpackedPieceBytes && has_more();
+    }
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+
+ private:
+  std::string piece_ = std::string(kUnpackedPieceBytes, '\0');
+};
+
+// Returns the number of packed bytes to decode at once. Decoders drop the output of a call that
+// finds damage, so each call decodes one block. `wanted` is the number of bytes that the decoder
+// expects, or 0 before a frame. It includes the next block's header, of `header` bytes.
+std::size_t OneBlock(std::size_t wanted, std::size_t header) {
+  constexpr std::size_t kFrameHeader = 16;
+  if (wanted == 0) return kFrameHeader;
+  return wanted > header ? wanted - header : wanted;
 }
 
 class Plain : public Unpacker::Format {
@@ -50,18 +65,18 @@ class Plain : public Unpacker::Format {
   bool is_cut() const override { return false; }
 };
 
-class Zstd : public Unpacker::Format {
+class Zstd : public Stream {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
-    ZSTD_inBuffer from = {packed.data(), packed.size(), 0};
-    const auto step = [&](char* piece) -> absl::StatusOr<std::size_t> {
+    ZSTD_inBuffer from = {packed.data(), std::min(packed.size(), OneBlock(left_, 3)), 0};
+    const auto step = [&](char* piece, std::size_t& written) -> absl::Status {
       ZSTD_outBuffer to = {piece, kUnpackedPieceBytes, 0};
       left_ = ZSTD_decompressStream(stream_.get(), &to, &from);
       if (ZSTD_isError(left_) != 0) return Damaged("zstd frame", ZSTD_getErrorName(left_));
-      return to.pos;
+      written = to.pos;
+      return absl::OkStatus();
     };
-    const absl::Status unpacked =
-        UnpackPieces(out, step, [&] { return from.pos == packed.size() && left_ != 0; });
+    const absl::Status unpacked = UnpackPieces(out, step, [&] { return left_ != 0; });
     if (!unpacked.ok()) return unpacked;
     return from.pos;
   }
@@ -70,26 +85,26 @@ class Zstd : public Unpacker::Format {
  private:
   std::unique_ptr<ZSTD_DStream, decltype(&ZSTD_freeDStream)> stream_{ZSTD_createDStream(),
                                                                      &ZSTD_freeDStream};
-  std::size_t left_ = 0;  // 0 between frames
+  std::size_t left_ = 0;  // bytes up to the end of the next block; 0 between frames
 };
 
-class Lz4Frames : public Unpacker::Format {
+class Lz4Frames : public Stream {
  public:
   Lz4Frames() { LZ4F_createDecompressionContext(&context_, LZ4F_VERSION); }
   ~Lz4Frames() override { LZ4F_freeDecompressionContext(context_); }
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
     std::size_t all_taken = 0;
-    const auto step = [&](char* piece) -> absl::StatusOr<std::size_t> {
+    packed = packed.substr(0, OneBlock(left_, 4));
+    const auto step = [&](char* piece, std::size_t& written) -> absl::Status {
       std::size_t taken = packed.size() - all_taken;
-      std::size_t written = kUnpackedPieceBytes;
-      left_ =
-          LZ4F_decompress(context_, piece, &written, packed.data() + all_taken, &taken, nullptr);
+      std::size_t size = kUnpackedPieceBytes;
+      left_ = LZ4F_decompress(context_, piece, &size, packed.data() + all_taken, &taken, nullptr);
       if (LZ4F_isError(left_) != 0) return Damaged("LZ4 frame", LZ4F_getErrorName(left_));
       all_taken += taken;
-      return written;
+      written = size;
+      return absl::OkStatus();
     };
-    const absl::Status unpacked =
-        UnpackPieces(out, step, [&] { return all_taken == packed.size() && left_ != 0; });
+    const absl::Status unpacked = UnpackPieces(out, step, [&] { return left_ != 0; });
     if (!unpacked.ok()) return unpacked;
     return all_taken;
   }
@@ -100,7 +115,7 @@ class Lz4Frames : public Unpacker::Format {
   std::size_t left_ = 0;
 };
 
-class Gzip : public Unpacker::Format {
+class Gzip : public Stream {
  public:
   Gzip() {
     constexpr int kWithHeader = 16;
@@ -112,16 +127,17 @@ class Gzip : public Unpacker::Format {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
     stream_.avail_in = static_cast<uInt>(std::min(packed.size(), kUnpackedPieceBytes));
     const std::size_t given = stream_.avail_in;
-    const auto step = [&](char* piece) -> absl::StatusOr<std::size_t> {
+    const auto step = [&](char* piece, std::size_t& written) -> absl::Status {
       stream_.next_out = reinterpret_cast<Bytef*>(piece);
       stream_.avail_out = kUnpackedPieceBytes;
       const int status = inflate(&stream_, Z_NO_FLUSH);
+      written = kUnpackedPieceBytes - stream_.avail_out;
       if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR) {
         return Damaged("gzip member", stream_.msg != nullptr ? stream_.msg : zError(status));
       }
       is_between_ = status == Z_STREAM_END;
       if (is_between_) inflateReset(&stream_);
-      return kUnpackedPieceBytes - stream_.avail_out;
+      return absl::OkStatus();
     };
     const absl::Status unpacked =
         UnpackPieces(out, step, [&] { return stream_.avail_in == 0 && !is_between_; });
@@ -135,7 +151,7 @@ class Gzip : public Unpacker::Format {
   bool is_between_ = false;  // whether the input is between two members
 };
 
-// A format of blocks, each with a header that states its size. Collects whole blocks from pieces.
+// A format of blocks, each with a header that states its size. Assembles whole blocks from pieces.
 class Blocks : public Unpacker::Format {
  public:
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out) override {
@@ -162,12 +178,12 @@ class Blocks : public Unpacker::Format {
   // Returns the size of the smallest header.
   virtual std::size_t HeadBytes() const = 0;
   // Returns the size of the block that begins with this header, or the size of a longer header that
-  // states it. DataLoss: the header is invalid.
+  // states it. Returns DataLoss if the header is invalid.
   virtual absl::StatusOr<std::size_t> SizeOf(std::string_view begin) const = 0;
   // Appends the contents of a whole block.
   virtual absl::Status Decode(std::string_view block, std::string& out) const = 0;
 
-  std::string block_;  // the bytes so far
+  std::string block_;  // bytes of the block so far
   std::size_t wanted_ = 0;
 };
 
@@ -189,7 +205,7 @@ std::uint32_t Big(std::string_view bytes) {
 // The largest block that any of the formats uses.
 constexpr std::uint32_t kBlockMax = std::uint32_t{1} << 25;
 
-// LZ4BlockOutputStream of lz4-java writes blocks behind headers of 21 bytes.
+// LZ4BlockOutputStream of lz4-java writes blocks, each after a header of 21 bytes.
 constexpr std::string_view kBlockMagic = "LZ4Block"sv;
 
 class Lz4Blocks : public Blocks {
@@ -264,7 +280,7 @@ class Copier {
     at_ += count;
     return true;
   }
-  // Appends `count` bytes from `back` bytes before the end. Both ranges may overlap.
+  // Appends `count` bytes from `back` bytes before the end. The two ranges may overlap.
   bool Copy(std::size_t back, std::size_t count, std::size_t most) {
     if (back == 0 || back > size() || count > most - size()) return false;
     for (std::size_t i = 0; i < count; ++i) out_ += out_[out_.size() - back];
@@ -278,8 +294,8 @@ class Copier {
   std::size_t at_ = 0;
 };
 
-// Decodes all elements of a block of `size` unpacked bytes by `element`, which returns false for an
-// invalid one.
+// Decodes all elements of a block of `size` unpacked bytes with `element`, which returns false for
+// an invalid element.
 absl::Status DecodeElements(std::string_view what, std::size_t size, Copier& data,
                             bool (*element)(Copier& data, std::size_t most)) {
   bool is_valid = true;
@@ -288,7 +304,7 @@ absl::Status DecodeElements(std::string_view what, std::size_t size, Copier& dat
   return Damaged(what, "its contents do not match its header");
 }
 
-// SnappyOutputStream of snappy-java writes a header of 16 bytes, then blocks behind their sizes.
+// SnappyOutputStream of snappy-java writes a header of 16 bytes, then blocks, each after its size.
 // Another header may follow.
 constexpr std::string_view kSnappyMagic = "\x82SNAPPY\x00"sv;
 
@@ -306,7 +322,7 @@ class Snappy : public Blocks {
     return kSizeBytes + size;
   }
 
-  // The format is described in format_description.txt of snappy.
+  // format_description.txt of snappy describes the format.
   absl::Status Decode(std::string_view block, std::string& out) const override {
     if (kSnappyMagic.starts_with(block.substr(0, kSizeBytes))) {
       if (block.starts_with(kSnappyMagic)) return absl::OkStatus();
@@ -350,7 +366,7 @@ class Snappy : public Blocks {
   }
 };
 
-// LZFOutputStream of compress-lzf writes chunks of up to 64 KiB behind headers.
+// LZFOutputStream of compress-lzf writes chunks of up to 64 KiB, each after a header.
 constexpr std::string_view kLzfMagics[] = {"ZV\x00"sv, "ZV\x01"sv};
 
 class Lzf : public Blocks {
@@ -397,7 +413,7 @@ std::unique_ptr<Unpacker::Format> Make() {
   return std::make_unique<F>();
 }
 
-// The first bytes of a format, and its reader; null if it is not supported.
+// The first bytes of a format, and its reader, which is null if the format is not supported.
 struct Known {
   std::string_view magic;
   std::unique_ptr<Unpacker::Format> (*make)();
@@ -423,7 +439,17 @@ Unpacker::~Unpacker() = default;
 bool Unpacker::is_cut() const { return format_ != nullptr && format_->is_cut(); }
 
 absl::StatusOr<std::size_t> Unpacker::Unpack(std::string_view packed, std::string& out) {
-  if (format_ != nullptr) return format_->Unpack(packed, out);
+  if (format_ != nullptr) {
+    // A format unpacks one block at a time, which may be tiny.
+    const std::size_t before = out.size();
+    std::size_t all_taken = 0;
+    while (all_taken < packed.size() && out.size() - before < kUnpackedPieceBytes) {
+      const auto unpacked = format_->Unpack(packed.substr(all_taken), out);
+      if (!unpacked.ok()) return unpacked.status();
+      all_taken += *unpacked;
+    }
+    return all_taken;
+  }
   // A file may arrive byte by byte, but no text of Spark begins with the first byte of a magic.
   const std::size_t before = head_.size();
   head_ += packed.substr(0, kMagicMax - before);
@@ -436,8 +462,8 @@ absl::StatusOr<std::size_t> Unpacker::Unpack(std::string_view packed, std::strin
   }
   if (known != nullptr && known->make == nullptr) {
     return absl::UnimplementedError(
-        fmt::format("compressed with {}, which is not supported; unpack it, or compress it with "
-                    "zstd, lz4 or gzip",
+        fmt::format("compressed with {}, which is not supported; decompress it, or compress it "
+                    "with zstd, lz4 or gzip",
                     known->name));
   }
   format_ = known != nullptr ? known->make() : Make<Plain>();

@@ -28,8 +28,9 @@ class Unpacker {
   Unpacker& operator=(const Unpacker&) = delete;
 
   // Consumes bytes from the front of `packed`, which is not empty, and appends their contents: at
-  // most 32 MiB and usually less than 128 KiB. Returns the number of consumed bytes, at least one.
-  // Returns Unimplemented for an unsupported compression, DataLoss if the rest is damaged.
+  // most 33 MiB, and usually less than 256 KiB. Returns the number of consumed bytes, at least one.
+  // Returns Unimplemented for an unsupported compression, DataLoss if the rest is damaged; `out`
+  // has the contents before the damage.
   absl::StatusOr<std::size_t> Unpack(std::string_view packed, std::string& out);
 
   // Returns true if the bytes so far end within a frame or block.

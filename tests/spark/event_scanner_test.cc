@@ -137,7 +137,7 @@ TEST_F(EventScannerTest, DropsAnOversizedEventAndContinues) {
 
 TEST_F(EventScannerTest, DropsAnEventWithTooManyValuesAndContinues) {
   const auto feed = [&](std::size_t values) {
-    Feed("{\"Parent IDs\":[");  // the event and this list are two
+    Feed("{\"Parent IDs\":[");  // the event and this list are two levels
     for (std::size_t i = 2; i < values; ++i) Feed("7,");
     Feed("]}\n");
   };

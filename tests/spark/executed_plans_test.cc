@@ -161,21 +161,22 @@ TEST(ExecutedPlans, HaveOperatorsWithTheirCountersAndStages) {
               testing::ElementsAre(0));  // the writing stage, not the reading one
   EXPECT_EQ(plan.operators[2].table, "file:/data/a");
   EXPECT_EQ(plan.operators[2].records, 100);
-  EXPECT_EQ(plan.operators[2].bytes, 1000);  // of its files, from the driver
+  EXPECT_EQ(plan.operators[2].bytes, 1000);  // size of its files, from the driver
   const advise::PastPlanStage& stage = plan.stages.at(0);
   EXPECT_DOUBLE_EQ(stage.end - stage.begin, 6);
   EXPECT_DOUBLE_EQ(stage.task_seconds, 6);
   EXPECT_DOUBLE_EQ(stage.shuffle_write_seconds, 4);
   EXPECT_DOUBLE_EQ(stage.read_bytes, 1000);
-  // The first task took 4 s, the other 2 s: a start-up of up to 2 s without loading code.
+  // The first task took 4 s, the other 2 s. The start-up therefore took up to 2 s, without loading
+  // code.
   EXPECT_DOUBLE_EQ(stage.start_up.lower, 0);
   EXPECT_DOUBLE_EQ(stage.start_up.expected, 1);
   EXPECT_DOUBLE_EQ(stage.start_up.upper, 2);
   EXPECT_DOUBLE_EQ(plan.stages.at(1).start_up.expected, 0);
 }
 
-// The first task takes 10 s, the others 2, 3 and 5 s: it is 7 s longer than the median and 8 s
-// longer than the shortest. It loads code for 1 s, the lower bound.
+// The first task takes 10 s, the others 2, 3 and 5 s. It is 7 s longer than the median and 8 s
+// longer than the shortest. It loads code for 1 s, which is the lower bound.
 TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
   const auto plans = ALog()
                          .Start()
@@ -194,7 +195,7 @@ TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
   EXPECT_DOUBLE_EQ(start_up.upper, 8);
 }
 
-// Without another task to compare with, the first task may have started up all the time.
+// Without another task for comparison, the first task may have started up all the time.
 TEST(ExecutedPlans, BoundTheStartUpOfSingleTasksByTheirTimes) {
   const auto plans = ALog()
                          .Start()
@@ -239,7 +240,7 @@ json JobFailed(const char* why) {
           {"Job Result", {{"Result", "JobFailed"}, {"Exception", {{"Message", why}}}}}};
 }
 
-// Adaptive execution leaves and cancels jobs.
+// Adaptive execution abandons and cancels jobs.
 TEST(ExecutedPlans, KeepAQueryThatSucceededWithoutAllOfItsJobs) {
   const json reported = {{"Event", std::string(kSql) + "SQLExecutionEnd"},
                          {"executionId", 3u},
@@ -325,7 +326,7 @@ TEST(ExecutedPlans, LeaveCyclesToTheComparison) {
   EXPECT_THAT(advise::NormalPlan(plans[0]).status().message(), HasSubstr("cycle"));
 }
 
-// Returns the plan as text, since serializing such a deep document would need a deep stack.
+// Returns the plan as text, since serializing such a deep document would require a deep stack.
 std::string Chain(std::size_t operators) {
   std::string text = Node("Scan csv ", "FileScan csv [a#1]", {}).dump();
   std::string before;
@@ -369,6 +370,31 @@ TEST(ReadPlans, RejectsFilesThatAreNotLogs) {
   EXPECT_EQ(ReadPlans("/").status().code(), absl::StatusCode::kInvalidArgument);
   const std::string vectors = TIDEMARK_VECTORS;
   EXPECT_FALSE(ReadPlans(vectors).ok());
+}
+
+// Plans need neither the times of their application nor a limited number of stages.
+TEST(ReadPlans, ReadsLogsThatShowNoProgress) {
+  const test::ScratchDirectory directory;
+  std::string text = Whole().text();
+  const std::string dated = ",\"Timestamp\":900";
+  text.replace(text.find(dated), dated.size(), "");
+  const auto undated = ReadPlans(directory.Write("undated", text));
+  ASSERT_TRUE(undated.ok()) << undated.status();
+  EXPECT_THAT(undated->plans, SizeIs(1));
+  ALog large = Whole();
+  for (std::uint32_t job = 1; job <= 8; ++job) {
+    std::vector<json> stages;
+    for (std::uint32_t stage = 0; stage < 10'000; ++stage) {
+      stages.push_back({{"Stage ID", 10'000 * job + stage}, {"Stage Name", ""}});
+    }
+    large.With({{"Event", "SparkListenerJobStart"},
+                {"Job ID", job},
+                {"Submission Time", 9000u},
+                {"Stage Infos", stages}});
+  }
+  const auto read = ReadPlans(directory.Write("large", large.text()));
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_THAT(read->plans, SizeIs(1));
 }
 
 TEST(ReadPlans, ContinuesAfterAFileThatEndsWithinAnEvent) {

@@ -1,4 +1,4 @@
-// The text of a log is the same for any number of files and any compression.
+// Tests that the text of a log is the same for any number of files and any compression.
 #include "spark/log_files.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 
-// Writes an archive of these files, by name, and returns its path.
+// Writes an archive of these files by name. Returns its path.
 std::string WriteArchive(const std::string& path, const Entries& entries) {
   int error = 0;
   zip_t* const archive = zip_open(path.c_str(), ZIP_CREATE, &error);
@@ -39,7 +39,7 @@ std::string WriteArchive(const std::string& path, const Entries& entries) {
   return path;
 }
 
-// A log in three parts of whole events: the start, a job, the end.
+// A log in three parts of whole events, which are the start, a job and the end.
 struct Parts {
   Parts() {
     SomeLog log;
@@ -209,10 +209,10 @@ TEST(Logs, WithoutTheirBeginningAreRejectedByEveryReader) {
   const test::ScratchDirectory directory;
   const Parts parts;
   const std::string path = directory.Write("eventlog", parts.second + parts.third);
-  EXPECT_THAT(Message(Read(path).status), HasSubstr("start of the application"));
+  EXPECT_THAT(Message(Read(path).status), HasSubstr("no SparkListenerApplicationStart"));
   const absl::Status plans = ReadPlans(path).status();
   EXPECT_EQ(plans.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Message(plans), HasSubstr("the start of the application"));
+  EXPECT_THAT(Message(plans), HasSubstr("the log has no SparkListenerApplicationStart"));
 }
 
 TEST(Logs, InADamagedArchiveAreRejected) {

@@ -135,7 +135,7 @@ TEST_F(LogFollowerTest, ALogThatIsTruncatedOrReplacedIsReadFromItsStart) {
   EXPECT_EQ(Poll().size(), 5u);
   std::ofstream(folder_ / "app-1.inprogress", std::ios::trunc) << kStart;
   EXPECT_THAT(Poll(), IsEmpty());
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("was truncated or replaced while it was followed")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("was truncated or replaced while being followed")));
   EXPECT_EQ(Poll().size(), 4u);
   fs::remove(folder_ / "app-1.inprogress");
   Append("app-1.inprogress", std::string(kStart) + kTask);
@@ -150,7 +150,7 @@ TEST_F(LogFollowerTest, ATruncatedLogThatHasGrownSinceIsReadFromItsStart) {
   other.replace(other.find("app-1"), 5, "app-9");
   std::ofstream(folder_ / "app-1.inprogress", std::ios::trunc) << other << other << kTask << kTask;
   EXPECT_THAT(Poll(), IsEmpty());
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("was truncated or replaced while it was followed")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("was truncated or replaced while being followed")));
   const std::vector<Event> events = Poll();
   ASSERT_FALSE(events.empty());
   EXPECT_EQ(events[0].job_id, "app-9");

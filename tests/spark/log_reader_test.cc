@@ -76,7 +76,7 @@ TEST_F(LogReaderTest, LogsOfSparkBecomeJobsThatEnd) {
     std::uint32_t finished_tasks;
     std::uint32_t failed_attempts;
   };
-  // Counts from the index of the data set.
+  // The counts are from the index of the data set.
   for (const Log& log :
        {Log{"app-20161116163331-0000", 1, 16, 8}, Log{"app-20180109111548-0000", 2, 20, 2},
         Log{"local-1430917381534", 2, 110, 0}, Log{"local-1642039451826", 6, 35, 0}}) {
@@ -252,6 +252,48 @@ TEST_F(LogReaderTest, ATruncatedCompressedLogIsNamedUnlessItIsBeingWritten) {
   }
 }
 
+// A rolled log keeps the names of its files while Spark writes the last one. Its status file shows
+// that the application runs.
+TEST_F(LogReaderTest, TheLastFileOfARolledLogIsNotTruncatedWhileItsApplicationRuns) {
+  const std::string packed = Zstd(kJob);
+  Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart));
+  Write("eventlog_v2_app-1/events_2_app-1.zstd", packed.substr(0, packed.size() - 5));
+  for (const bool runs : {true, false}) {
+    const std::string status = Write("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
+    if (!runs) fs::rename(status, folder_ / "eventlog_v2_app-1/appstatus_app-1");
+    const auto reader = LogReader::Open((folder_ / "eventlog_v2_app-1").string(), {});
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    ReadOn(**reader);
+    EXPECT_EQ((*reader)->remarks().empty(), runs);
+  }
+}
+
+TEST_F(LogReaderTest, EventsBeforeTheDamageOfAFrameCount) {
+  std::string damaged = Gzip(std::string(kStart) + kJob + kEnd);
+  damaged[damaged.size() - 8] ^= 1;  // its checksum
+  const auto reader = LogReader::Open(Write("app.gz", damaged), {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const Outcome outcome = ReadOn(**reader);
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ((*reader)->counts().events, 3u);
+}
+
+// Three of five tasks finished, and the ends of two are missing.
+TEST_F(LogReaderTest, NamesMissingEndsOfTasks) {
+  const nlohmann::json stage = test::SomeLog::StageInfo(0, 5);
+  test::SomeLog log;
+  log.StartJob(0, 0, {stage}).Submit(0, stage);
+  for (const std::uint32_t task : {0u, 1u, 2u, 3u, 4u}) log.StartTask(0, 0, task);
+  for (const std::uint32_t task : {0u, 2u, 4u}) log.EndTask(0, 1000, 0, task);
+  log.Complete(1000, stage).EndJob(1000, 0).End(2000);
+  const auto reader = LogReader::Open(Write("app-1", log.text()), {});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  ReadOn(**reader);
+  EXPECT_EQ((*reader)->counts().missing_ends, 2u);
+  EXPECT_THAT(RemarksOn(**reader, 0),
+              ElementsAre(HasSubstr("at least 2 ends of tasks are missing from the log")));
+}
+
 TEST_F(LogReaderTest, RejectsAnApplicationWithTooManyStagesEarly) {
   std::vector<nlohmann::json> stages;
   test::SomeLog log;
@@ -266,6 +308,17 @@ TEST_F(LogReaderTest, RejectsAnApplicationWithTooManyStagesEarly) {
   const Outcome outcome = Read(Write("large", log.text()));
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(Message(outcome), HasSubstr("large: the application has more than 70000 stages"));
+}
+
+TEST_F(LogReaderTest, RejectsAnApplicationWithTooManyJobsEarly) {
+  test::SomeLog log;
+  for (std::uint32_t job = 0; job <= LogReader::kGroupsMax; ++job) {
+    log.StartJob(1000, job, {test::SomeLog::StageInfo(job, 1)});
+  }
+  const Outcome outcome = Read(Write("large", log.text()));
+  EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_THAT(Message(outcome),
+              HasSubstr("large: the application has more than 50000 jobs and SQL queries"));
 }
 
 TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
@@ -304,14 +357,14 @@ TEST_F(LogReaderTest, ReportsWhyALogIsRejected) {
   EXPECT_THAT(Message(Read("/dev/null")), HasSubstr("Not a regular file"));
   fs::create_directories(folder_ / "folder");
   EXPECT_THAT(Message(Read((folder_ / "folder").string())),
-              HasSubstr("contains no event log of Spark"));
-  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("is not an event log"));
+              HasSubstr("contains no Spark event log"));
+  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("is not a Spark event log"));
   EXPECT_THAT(Message(Read(Write("large", std::string(3 << 20, 'x')))),
-              HasSubstr("is not an event log"));
+              HasSubstr("is not a Spark event log"));
   EXPECT_THAT(Message(Read(Write("idle", R"({"Event":"SparkListenerLogStart"})"))),
               HasSubstr("never started"));
   EXPECT_THAT(Message(Read(Write("late", std::string(kJob) + kStart + kEnd))),
-              HasSubstr("late: the start of the application"));
+              HasSubstr("late: the log has no SparkListenerApplicationStart"));
   EXPECT_THAT(Message(Read(Write("log.bz2", "BZh91AY"))),
               HasSubstr("log.bz2: compressed with bzip2"));
   std::string damaged = Zstd(kStart) + Zstd(kJob);

@@ -1,4 +1,4 @@
-// Compresses text as tools and Spark do.
+// Compresses text like tools and Spark.
 #pragma once
 
 #include <gtest/gtest.h>

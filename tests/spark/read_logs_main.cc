@@ -55,7 +55,7 @@ Outcome Read(const std::string& path) {
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   const spark::LogCounts counts = (*reader)->counts();
   fmt::print(
-      "{}: {} events of Spark ({} unused, {} contradictions, {} broken, {} oversized) gave {} "
+      "{}: {} Spark events ({} unused, {} contradictions, {} broken, {} oversized) gave {} "
       "events, {} rejected; {} slots; {}{:.2f} s {}\n",
       path, counts.events, counts.unused_events, counts.contradictions, counts.broken_events,
       counts.oversized_events, outcome.events, outcome.rejected,

@@ -1,4 +1,4 @@
-// Builds event logs of Spark for tests.
+// Builds Spark event logs for tests.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 namespace tidemark::test {
 
 struct LoggedApplication {
-  std::string version = "3.5.1";        // of Spark; empty if the log does not state it
-  nlohmann::json properties = nullptr;  // of Spark; null without an event
+  std::string version = "3.5.1";        // version of Spark; empty if the log does not contain it
+  nlohmann::json properties = nullptr;  // properties of Spark; null without an event
   std::uint32_t executors = 1;          // named 1, 2 and so on
-  std::uint32_t cores = 4;              // of each executor
+  std::uint32_t cores = 4;              // cores of each executor
 };
 
 struct LoggedTask {
   std::optional<std::uint64_t> id = {};  // by stage and index if unset
   std::uint32_t executor = 1;
-  std::optional<nlohmann::json> metrics = {};  // its run time if unset; null without metrics
+  std::optional<nlohmann::json> metrics = {};  // the run time if unset; null without metrics
 };
 
 // Builds the text of a log, event by event. Instants are milliseconds since the start of the

@@ -265,7 +265,7 @@ TEST(Translator, StagesWithTheSameStepsHaveTheSameWork) {
   EXPECT_NE(stages[0].work, stages[2].work);
 }
 
-// The connector for Spark computes the same; see docs/internals/spark-logs.md.
+// The connector for Spark computes the same signatures; see docs/internals/spark-logs.md.
 TEST(Translator, SignaturesDependOnThePlanOrFinalStageAndOnTheWork) {
   const std::string plan =
       R"("sparkPlanInfo":{"nodeName":"Sort","children":[{"nodeName":"Scan t\u00e4\ud83d\ude00","children":[]},{"nodeName":"Range","children":[]}]})";
@@ -294,7 +294,8 @@ TEST(Translator, SignaturesDependOnThePlanOrFinalStageAndOnTheWork) {
   EXPECT_EQ(SignatureOf("job count 1", 0xabc, 2), "fdc1a19d972658e9-0000000000000abc-2");
 }
 
-// The vectors are of real applications and of text beyond ASCII. The connector passes the same.
+// The vectors contain real applications and text beyond ASCII. The connector passes the same
+// vectors.
 TEST(Translator, SignaturesMatchTheVectors) {
   for (const nlohmann::json& vector : vectors::Read("spark_signatures.json")) {
     SCOPED_TRACE(vector["what"]);
@@ -448,7 +449,7 @@ TEST(Translator, ATaskOfSomePartitionsHasTheIndexOfItsPartition) {
   EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // Spark's own index for an unknown partition
 }
 
-// Partition 4 would be beyond the four tasks, and its index 3 would collide with partition 3.
+// Partition 4 would be beyond the four tasks. Its index 3 would collide with partition 3.
 TEST(Translator, TasksKeepTheirIndexIfPartitionsAreNotCounted) {
   const auto start = [](int index) {
     return fmt::format(
@@ -551,7 +552,7 @@ std::string SqlStart(int id) {
       id);
 }
 
-// `error` is quoted JSON; empty for versions before Spark 3.4, which report no error.
+// `error` is quoted JSON, or empty for versions before Spark 3.4, which report no error.
 std::string SqlEnd(int id, const std::string& error = R"("")", int at = 1'009'100) {
   return fmt::format(
       R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd","time":{},"executionId":{}{}}})",
@@ -607,7 +608,7 @@ TEST(Translator, AFailedQueryIsReportedRegardlessOfItsJobs) {
   EXPECT_THAT(
       Of<JobClosed>(events),
       ElementsAre(JobClosed{JobOutcome::kFailed, "sql/0 failed: no such table", At(1'010'000)}));
-  // If anything but its query cancels a job, the query fails.
+  // If anything except its own query cancels a job, the query fails.
   const auto cancelled =
       Read({kStart, SqlStart(0), OfSql(1, 0),
             Failed(1, "Job 1 cancelled because killed via the Web UI"), SqlEnd(0, "")});
@@ -644,11 +645,11 @@ TEST(Translator, AnApplicationStoppedByASignalIsKilled) {
   const auto of_job =
       Read({kStart, Job(1, Stage(1, 2)), AppEnd(R"(,"ExitCode":0)"), Failed(1, kShutDown)});
   for (const auto& [events, group] : {std::pair(of_query, "sql/0"), std::pair(of_job, "job/1")}) {
-    EXPECT_THAT(
-        Of<JobClosed>(events),
-        ElementsAre(JobClosed{JobOutcome::kKilled,
-                              fmt::format("the application was stopped while {} ran", group),
-                              At(1'010'000)}));
+    EXPECT_THAT(Of<JobClosed>(events),
+                ElementsAre(JobClosed{
+                    JobOutcome::kKilled,
+                    fmt::format("the application was stopped while {} was running", group),
+                    At(1'010'000)}));
     EXPECT_TRUE(std::holds_alternative<JobClosed>(events.back().body));
   }
 }
@@ -700,7 +701,27 @@ TEST(Translator, TimesNeverDecreaseIfTheClockIsSetBack) {
   EXPECT_EQ(Of<JobClosed>(events).back().at, At(at(20)));
 }
 
-// The driver computed the run time with the same clock.
+// The clock is set back by 6 s while two tasks of 2 s and 9 s run. The first one ends 4 s before
+// its start.
+TEST(Translator, ATaskThatEndsBeforeItsStartShowsASmallStepBack) {
+  const auto task = [](const char* kind, int id, int finish, int seconds) {
+    return fmt::format(
+        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":1020000,"Finish Time":{}}}{},"Task Metrics":{{"Executor Run Time":{}}}}})",
+        kind, id, id, 1'000'000 + 1000 * finish, kWell, 1000 * seconds);
+  };
+  const auto events =
+      Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), task("Start", 0, 0, 0),
+            task("Start", 1, 0, 0), task("End", 0, 22 - 6, 2), task("End", 1, 29 - 6, 9),
+            R"({"Event":"SparkListenerApplicationEnd","Timestamp":1024000})"});
+  std::vector<absl::Time> ends;
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    if (changed.state == AttemptState::kFinished) ends.push_back(*changed.at);
+  }
+  EXPECT_THAT(ends, ElementsAre(At(1'022'000), At(1'029'000)));
+  EXPECT_EQ(Of<JobClosed>(events).back().at, At(1'030'000));
+}
+
+// The driver computed the run time with the clock that was set back.
 TEST(Translator, ATaskAcrossASetBackEndsAtTheLatestKnownInstant) {
   const std::string added =
       R"({"Event":"SparkListenerExecutorAdded","Timestamp":1030000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";
@@ -761,7 +782,7 @@ TEST(Translator, CountsEventsThatOthersShowToBeMissing) {
   EXPECT_EQ(Missing({kStart, Job(0, Stage(0, 9)), Task("Start", 0, 0, 0)}), 1u);
   EXPECT_EQ(Missing(with({JobEnd(0)})), 1u);
   EXPECT_EQ(Missing(with({Completed(Stage(0, 9)), JobEnd(0)})), 0u);
-  // An executor is missing, in a log with executors.
+  // An executor is missing in a log with executors.
   EXPECT_EQ(Missing({kStart, added, Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
                      Task("Start", 0, 0, 0), Task("Start", 0, 1, 1)}),
             1u);

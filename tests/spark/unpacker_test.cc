@@ -7,9 +7,11 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-#include <initializer_list>
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "tests/spark/packing.h"
@@ -191,8 +193,8 @@ TEST(Unpacker, ReturnsThePrefixOfATruncatedInput) {
   }
 }
 
-// Returns a frame without its end: a driver flushed blocks of these sizes and was killed.
-std::string FlushedZstd(std::string_view text, std::initializer_list<std::size_t> blocks) {
+// Returns a frame without its end. A driver flushed blocks of these sizes and was killed.
+std::string FlushedZstd(std::string_view text, const std::vector<std::size_t>& blocks) {
   std::string packed(ZSTD_compressBound(text.size()) + 1000, '\0');
   ZSTD_CCtx* context = ZSTD_createCCtx();
   ZSTD_outBuffer to = {packed.data(), packed.size(), 0};
@@ -245,12 +247,52 @@ TEST(Unpacker, NamesTheDamageAndReturnsTheTextBeforeIt) {
   EXPECT_EQ(Unpack("\x28\xb5\x2f\xfd no frame", 4096).status.code(), absl::StatusCode::kDataLoss);
 }
 
+// Damages the last of several blocks. The blocks before it are returned even if all bytes arrive at
+// once.
+TEST(Unpacker, ReturnsTheBlocksBeforeADamagedOne) {
+  const std::string text = Text().substr(0, 178'000);
+  const std::string zstd = FlushedZstd(text, {50'000, 64'000, 64'000});
+  const std::size_t two = FlushedZstd(text, {50'000, 64'000}).size();
+  std::string lz4 = FlushedLz4Frame(text.substr(0, 114'000));
+  lz4 += std::string("\x10\0\0\0", 4) + std::string(16, '\xff');
+  std::string gzip = Gzip(text);
+  gzip[gzip.size() - 8] ^= 1;  // its checksum
+  std::string damaged = zstd;
+  damaged[two] = damaged[two + 1] = damaged[two + 2] = '\xff';  // the header of the block
+  for (const auto& [packed, least] :
+       {std::pair(damaged, std::size_t{114'000}), std::pair(lz4, std::size_t{114'000}),
+        std::pair(gzip, text.size())}) {
+    for (const std::size_t piece : {packed.size(), std::size_t{4096}}) {
+      const Result result = Unpack(packed, piece);
+      EXPECT_EQ(result.status.code(), absl::StatusCode::kDataLoss);
+      EXPECT_GE(result.text.size(), least) << piece;
+      EXPECT_EQ(text.compare(0, std::min(result.text.size(), least), result.text, 0, least), 0);
+    }
+  }
+}
+
 TEST(Unpacker, NamesAnUnsupportedCompression) {
   const Result bzip2 = Unpack("BZh91AY rest", 4096);
   EXPECT_EQ(bzip2.status.code(), absl::StatusCode::kUnimplemented);
   EXPECT_THAT(std::string(bzip2.status.message()), HasSubstr("compressed with bzip2"));
   EXPECT_THAT(std::string(Unpack(std::string("\xfd\x37zXZ\0 rest", 11), 1).status.message()),
               HasSubstr("xz"));
+}
+
+// A call for each block would take as long for a tiny block as for a large one.
+TEST(Unpacker, UnpacksManyTinyBlocksInOneCall) {
+  const std::string text = Text();
+  const std::string packed = FlushedZstd(text, std::vector<std::size_t>(5000, 7));
+  Unpacker unpacker;
+  std::string unpacked;
+  int calls = 0;
+  for (std::string_view rest = packed; !rest.empty(); ++calls) {
+    const auto taken = unpacker.Unpack(rest, unpacked);
+    ASSERT_TRUE(taken.ok()) << taken.status();
+    rest.remove_prefix(*taken);
+  }
+  EXPECT_EQ(unpacked, text.substr(0, 35'000));
+  EXPECT_LE(calls, 2) << "the first bytes, then the rest";
 }
 
 }  // namespace
