@@ -43,7 +43,7 @@ void AddLog(ReadLog log, std::vector<ReadLog>& logs, std::vector<std::string>& w
   }
   if (log.plans.events > same->plans.events) std::swap(log, *same);
   warnings.push_back(
-      fmt::format("{}: left out, since {} is of the same run", log.path, same->path));
+      fmt::format("{}: omitted, since {} is a log of the same run", log.path, same->path));
 }
 
 absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
@@ -55,12 +55,12 @@ absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
     const auto found = spark::LogsAt(path);
     if (!found.ok()) return found.status();
     if (found->empty()) {
-      return absl::InvalidArgumentError(fmt::format("{} contains no event log of Spark", path));
+      return absl::InvalidArgumentError(fmt::format("{} contains no Spark event log", path));
     }
     for (const spark::LogFiles& log : *found) {
       if (plans >= kPlansMax) {
         history.warnings.push_back(
-            fmt::format("{}: not read, since earlier logs have {} plans", log.path, plans));
+            fmt::format("{}: not read, since the logs before it have {} plans", log.path, plans));
         continue;
       }
       auto read = spark::ReadPlans(log);
@@ -89,7 +89,7 @@ absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
       history.warnings.push_back(fmt::format("{}: {}", log.path, remark));
     }
     if (read.left_out > 0) {
-      history.warnings.push_back(fmt::format("{}: {} without an end or with a failure {} left out",
+      history.warnings.push_back(fmt::format("{}: {} without an end or with a failure {} omitted",
                                              log.path, text::Counted(read.left_out, "execution"),
                                              read.left_out == 1 ? "is" : "are"));
     }

@@ -6,15 +6,20 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "master/forecast/dag/application_forecast.h"
 #include "master/forecast/dag/stages_application.h"
 #include "master/forecast/dag/task_model.h"
+#include "master/forecast/dag/workflow_forecast.h"
 #include "master/forecast/dag/workflow_state.h"
+#include "master/forecast/papers/skew.h"
 #include "text/counted.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
@@ -149,12 +154,18 @@ class StagesOfPlan {
     dag::StagesOptions options;
     options.common_deviation = std::hypot(options.common_deviation, deviation);
     options.expected.idle_slots_crowd = false;
-    const auto answer =
-        dag::ForecastApplication(dag::ApplicationOfStages(now_, history, on_, options));
+    dag::Application application = dag::ApplicationOfStages(now_, history, on_, options);
+    if (plan_.cluster.node) {
+      Cluster cluster = plan_.cluster;
+      cluster.node = NodeOf(cluster);
+      application.hosts = dag::HostsOf(cluster);
+    }
+    const auto answer = dag::ForecastApplication(application);
     if (!answer.ok()) return answer.status();
-    Outcome outcome = {.snapshot = Whole(*answer, at)};
+    Outcome outcome = {.snapshot = Whole(*answer, at),
+                       .states = dag::PlanStatesOf(*answer, StageIds())};
     const double capacity = answer->end.median * on_.cluster.capacity.cores;
-    if (capacity > 0) outcome.busy_share = std::min(Work() / capacity, 1.0);
+    if (capacity > 0) outcome.busy_share = std::min(Work(*answer) / capacity, 1.0);
     if (plan_.jobs.size() > 1) AddChildren(*answer, outcome.snapshot);
     ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
     return outcome;
@@ -218,42 +229,43 @@ class StagesOfPlan {
     }
   }
 
-  // Sets the times of modelled stages for this cluster. Times for other slots would not reflect the
-  // contention on its nodes.
+  // Sets the demands of modelled stages, and the times of their tasks alone on a node.
   absl::Status ApplyModels() {
-    bottlenecks_.resize(now_.stages.size());
     std::size_t place = 0;
     for (std::size_t j = 0; j < plan_.jobs.size(); ++j) {
       const PlannedJob& job = plan_.jobs[j];
       for (const PlannedStage& stage : job.stages) {
         const std::size_t i = place++;
         if (!stage.task) continue;
-        const double at_once = std::min(on_.cluster.capacity.cores / stage.slots_per_task,
-                                        static_cast<double>(now_.stages[i].tasks));
-        const double per_node = std::max(at_once / plan_.cluster.nodes, 1.0);
-        const auto time =
-            dag::EstimateTask(dag::SparkTask(*stage.task), NodeOf(plan_.cluster), per_node);
-        if (!time.ok()) {
+        auto demand = dag::DemandOf(dag::SparkTask(*stage.task), NodeOf(plan_.cluster));
+        if (!demand.ok()) {
           return FieldError(fmt::format("jobs[{}].stages[{}].task", j, &stage - &job.stages[0]),
-                            std::string(time.status().message()));
+                            std::string(demand.status().message()));
         }
-        bottlenecks_[i] = std::string(dag::NameOf(time->bottleneck));
-        for (auto& kind : profile_.stages[i].seconds) kind = {absl::ToDoubleSeconds(time->total)};
+        for (auto& kind : profile_.stages[i].seconds) kind = {demand->seconds};
+        now_.stages[i].demand = std::move(demand->parts);
       }
     }
     return absl::OkStatus();
   }
 
   // Returns the slot seconds of all tasks.
-  double Work() const {
+  double Work(const dag::ApplicationForecast& answer) const {
     double work = 0;
     for (std::size_t i = 0; i < now_.stages.size(); ++i) {
-      const auto& rest = profile_.stages[i].seconds[static_cast<std::size_t>(Warmth::kRest)];
-      double mean = 0;
-      for (const double time : rest) mean += time / static_cast<double>(rest.size());
-      work += mean * static_cast<double>(now_.stages[i].tasks) * now_.stages[i].container.cores;
+      work += answer.stages[i].busy * now_.stages[i].container.cores;
     }
     return work;
+  }
+
+  // Returns the ids of the stages in the snapshot.
+  std::vector<StageId> StageIds() const {
+    std::vector<StageId> ids;
+    for (std::uint32_t job = 0; job < plan_.jobs.size(); ++job) {
+      const std::uint32_t child = plan_.jobs.size() > 1 ? job + 1 : 0;
+      for (std::uint32_t i = 0; i < plan_.jobs[job].stages.size(); ++i) ids.push_back({child, i});
+    }
+    return ids;
   }
 
   Snapshot Whole(const dag::ApplicationForecast& answer, absl::Time at) const {
@@ -266,12 +278,13 @@ class StagesOfPlan {
                          .remaining = RangeOf(answer.end),
                          .basis = Basis::kEarlierRuns,
                          .known_share = answer.known_share};
+    const std::vector<StageId> ids = StageIds();
     std::size_t place = 0;
-    for (std::uint32_t job = 0; job < plan_.jobs.size(); ++job) {
+    for (const PlannedJob& job : plan_.jobs) {
       const std::size_t first = place;
-      for (const PlannedStage& planned : plan_.jobs[job].stages) {
+      for (const PlannedStage& planned : job.stages) {
         const dag::StageEnds& stage = answer.stages[place];
-        const StageId id = {has_children ? job + 1 : 0, static_cast<std::uint32_t>(place - first)};
+        const StageId id = ids[place];
         StageInfo info = {.id = id, .name = planned.name, .kind = StageKind::kGeneric};
         for (const std::size_t parent : now_.stages[place].parents) {
           if (parent >= first) info.parents.push_back(static_cast<std::uint32_t>(parent - first));
@@ -282,7 +295,7 @@ class StagesOfPlan {
                                    .tasks = now_.stages[place].tasks,
                                    .starts_in = MedianOf(stage.start),
                                    .ends_in = MedianOf(stage.end),
-                                   .bottleneck = bottlenecks_[place],
+                                   .bottleneck = dag::NameOr(stage.bottleneck),
                                    .is_critical = stage.is_critical});
         snapshot.counts.tasks += now_.stages[place++].tasks;
       }
@@ -325,7 +338,6 @@ class StagesOfPlan {
   PastRun profile_;
   std::vector<std::size_t> first_of_job_;  // index of the first stage by job
   std::map<std::string, std::size_t> owners_;
-  std::vector<std::string> bottlenecks_;  // by stage; empty if not modelled
 };
 
 }  // namespace
@@ -355,6 +367,56 @@ absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenari
   const absl::StatusOr<Plan> applied = Applied(plan, scenario);
   if (!applied.ok()) return applied.status();
   return StagesOfPlan(*applied, plan).Estimate(at, deviation);
+}
+
+namespace {
+
+constexpr std::size_t kSkewRemarksMax = 3;
+// Smaller gains are not worth a sentence.
+constexpr double kGainShareMin = 0.1;
+
+// Returns the standard deviation in seconds.
+double DeviationOf(const std::vector<absl::Duration>& times) {
+  double sum = 0;
+  double squares = 0;
+  for (const absl::Duration time : times) {
+    const double seconds = absl::ToDoubleSeconds(time);
+    sum += seconds;
+    squares += seconds * seconds;
+  }
+  const double count = std::max(static_cast<double>(times.size()), 1.0);
+  return std::sqrt(std::max(squares / count - (sum / count) * (sum / count), 0.0));
+}
+
+}  // namespace
+
+std::vector<std::string> SkewRemarks(const Plan& plan, const Outcome& outcome) {
+  const std::optional<Range>& end = outcome.snapshot.estimate.remaining;
+  const std::vector<StageProgress>& stages = outcome.snapshot.stages;
+  std::vector<std::pair<papers::GainBounds, std::string>> gains;
+  std::size_t place = 0;
+  for (const PlannedJob& job : plan.jobs) {
+    for (const PlannedStage& stage : job.stages) {
+      const std::size_t i = place++;
+      if (i >= stages.size() || !stages[i].is_critical || stage.task || !end) continue;
+      const double tasks = static_cast<double>(stage.task_count);
+      const double degree = std::min(tasks, plan.cluster.slots / stage.slots_per_task);
+      const papers::GainBounds gain =
+          papers::SkewGainBounds(tasks, degree, DeviationOf(stage.task_times));
+      if (gain.upper_seconds < kGainShareMin * absl::ToDoubleSeconds(end->median)) continue;
+      const std::string name = plan.jobs.size() > 1 ? job.name + "/" + stage.name : stage.name;
+      gains.emplace_back(gain, name);
+    }
+  }
+  std::ranges::stable_sort(gains, std::greater<>(),
+                           [](const auto& each) { return each.first.upper_seconds; });
+  std::vector<std::string> remarks;
+  for (const auto& [gain, name] : gains) {
+    if (remarks.size() == kSkewRemarksMax) break;
+    remarks.push_back(fmt::format("tasks of equal size would end stage {} {:.0f}–{:.0f} s earlier",
+                                  name, gain.lower_seconds, std::ceil(gain.upper_seconds)));
+  }
+  return remarks;
 }
 
 }  // namespace tidemark::whatif

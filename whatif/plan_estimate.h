@@ -2,6 +2,9 @@
 // from the data of a task. Pure.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tidemark/job_query.h"
@@ -22,5 +25,10 @@ const char* NameOf(SchedulingPolicy policy);
 // REQUIRES: IsOfStages(plan), and CheckPlan(plan) succeeds.
 absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at,
                                        double deviation = 0);
+
+// Returns what tasks of equal size would gain, a sentence for each critical stage whose measured
+// task times differ: the bounds of [BOE] Theorem 1, if the upper one is at least a tenth of the
+// plan. At most three, the largest first. `outcome`: of this plan.
+std::vector<std::string> SkewRemarks(const Plan& plan, const Outcome& outcome);
 
 }  // namespace tidemark::whatif

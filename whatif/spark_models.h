@@ -4,16 +4,20 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "master/forecast/durations/parameters.h"
 #include "spark/measured_stages.h"
+#include "tidemark/job_query.h"
 #include "tidemark/plan.h"
 #include "whatif/phases/many_runs.h"
+#include "whatif/phases/scaling.h"
 #include "whatif/phases/settings.h"
 #include "whatif/phases/what_if.h"
 #include "whatif/spark_parameters.h"
@@ -37,7 +41,7 @@ struct SettingsPair {
   std::vector<std::string> of_changes;
 };
 
-// Applies `changes` to the settings of the run. Errors name the setting: not a setting of Spark, a
+// Applies `changes` to the settings of the run. Errors name the setting: not a Spark setting, a
 // value that Spark rejects, more than kSlotsMax slots, an unknown version of Spark, or an unknown
 // number of executors.
 absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
@@ -51,8 +55,36 @@ struct ModelledRun {
   double cores = 0;             // cores of these executors; 0 if unknown
   // Standard deviation of ln(duration) for effects that the models do not cover.
   double deviation = 0;
+  // The bounds keep this share of their distance from the median, as a logarithm.
+  double bounds_share = 1;
+  // The duration by past runs on other slots; empty if the plan gives it. Its deviation covers the
+  // task times.
+  std::optional<phases::WholeEstimate> whole;
+  // The end of the plan without the changes that `whole` does not cover; empty if it covers all.
+  std::optional<absl::Duration> whole_of;
   std::string binding;               // the component that takes most of the time; empty if unknown
   std::vector<std::string> remarks;  // for a person, on effects that the models do not cover
+};
+
+// Returns when the run would end. Fails as EstimateStages() does.
+absl::StatusOr<Outcome> EstimateRun(const ModelledRun& run, const Scenario& scenario,
+                                    absl::Time at);
+
+// The run on other slots, from the load of its stages. A run that did not succeed counts as long as
+// its plan. No effect for logs without task metrics or a version of Spark.
+class SlotScaling {
+ public:
+  // `run` outlives the result.
+  explicit SlotScaling(const SparkRun& run);
+
+  // Sets the duration of `other` on these slots. `has_changes`: its plan differs from the run by
+  // more than the slots.
+  void Apply(std::uint32_t slots, bool has_changes, ModelledRun& other) const;
+
+ private:
+  const SparkRun& run_;
+  std::optional<absl::Duration> end_;  // of the run
+  phases::ScalingModel model_;
 };
 
 // Models from one run.
@@ -67,10 +99,11 @@ class SparkRunModels {
 
  private:
   SparkRunModels(const SparkRun& run, phases::WhatIf models)
-      : run_(run), models_(std::move(models)) {}
+      : run_(run), models_(std::move(models)), scaling_(run) {}
 
   const SparkRun& run_;
   phases::WhatIf models_;
+  SlotScaling scaling_;
 };
 
 // Models from several runs of an application.
@@ -83,9 +116,10 @@ class SparkRuns {
                                          const std::vector<std::string>& paths);
 
   // Parameters of the program that are not given keep their values of the first run. Fails as
-  // SettingsOf() and SparkParameters::Check() do.
+  // SettingsOf(), SparkParameters::Check() and StatedFactors() do.
   absl::StatusOr<ModelledRun> With(const Settings& changes, double data_factor,
-                                   const durations::Parameters& parameters) const;
+                                   const durations::Parameters& parameters,
+                                   const StatedSizes& sizes = {}) const;
 
  private:
   SparkRuns(std::vector<SparkRun> runs, phases::ManyRuns models, SparkParameters parameters)

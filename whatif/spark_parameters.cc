@@ -8,7 +8,10 @@
 #include <set>
 #include <utility>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "text/did_you_mean.h"
+#include "whatif/gray_box/formula.h"
 
 namespace tidemark::whatif {
 namespace {
@@ -19,10 +22,13 @@ using durations::Parameters;
 // Returns the exponent of two of 1 + |value|, with the sign of the value.
 double AsPowerOfTwo(double value) { return std::copysign(std::log2(1 + std::abs(value)), value); }
 
-// From this correlation on, two parameters count as one. Chosen by hand.
+// Two parameters with at least this correlation count as one. Chosen by hand.
 constexpr double kTogether = 0.99;
-// From this distance on, as a share of their range, they count as two again. Chosen by hand.
+// At this distance or more, as a share of their range, they count as two again. Chosen by hand.
 constexpr double kApart = 0.1;
+
+// The largest factor of a stated size, as of --data.
+constexpr double kStatedFactorMax = 1e6;
 
 struct Spread {
   double mean = 0;
@@ -79,7 +85,74 @@ durations::StageCounts CountsOf(const SparkRun& run) {
   return counts;
 }
 
+// Returns the number of a name in a formula.
+absl::StatusOr<double> NumberOf(const std::string& name, const Parameters& parameters) {
+  if (const auto whole = parameters.find(name); whole != parameters.end()) {
+    double number = 0;
+    if (absl::SimpleAtod(whole->second, &number)) return number;
+    return absl::InvalidArgumentError(
+        fmt::format("parameter {} has the value {}, which is not a number; use {}.count or {}.WORD",
+                    name, whole->second, name, name));
+  }
+  const std::size_t dot = name.rfind('.');
+  const auto list = parameters.find(name.substr(0, dot));
+  if (dot == std::string::npos || list == parameters.end()) {
+    return absl::InvalidArgumentError(
+        fmt::format("the run has no parameter {}; set spark.tidemark.param.{}", name, name));
+  }
+  const std::vector<std::string> words = absl::StrSplit(list->second, ',', absl::SkipEmpty());
+  const std::string word = name.substr(dot + 1);
+  if (word == "count") return static_cast<double>(words.size());
+  return std::ranges::find(words, word) == words.end() ? 0 : 1;
+}
+
+absl::StatusOr<double> SizeOf(const gray_box::Formula& formula, const Parameters& parameters) {
+  const auto size =
+      formula.Value([&parameters](const std::string& name) { return NumberOf(name, parameters); });
+  if (size.ok() && !(*size > 0)) {
+    return absl::InvalidArgumentError(fmt::format("the size is {}, but must be positive", *size));
+  }
+  return size;
+}
+
+absl::Status InSize(const std::string& stage, const absl::Status& status) {
+  return absl::InvalidArgumentError(
+      fmt::format("--size {}: {}", stage, std::string(status.message())));
+}
+
 }  // namespace
+
+absl::StatusOr<std::map<std::string, double>> StatedFactors(const StatedSizes& sizes,
+                                                            const SparkRun& run,
+                                                            const durations::Parameters& asked) {
+  std::map<std::string, double> factors;
+  for (const auto& [stage, text] : sizes) {
+    const auto formula = gray_box::Formula::Parse(text);
+    if (!formula.ok()) return InSize(stage, formula.status());
+    const auto before = SizeOf(*formula, run.measured.parameters());
+    if (!before.ok()) return InSize(stage, before.status());
+    const auto after = SizeOf(*formula, asked);
+    if (!after.ok()) return InSize(stage, after.status());
+    const double factor = *after / *before;
+    if (!(factor >= 1 / kStatedFactorMax && factor <= kStatedFactorMax)) {
+      return InSize(stage, absl::InvalidArgumentError(fmt::format(
+                               "the size changes by a factor of {:g}, which must be from 1e-6 to "
+                               "1e6; correct the formula or --param",
+                               factor)));
+    }
+    bool is_found = false;
+    for (std::size_t i = 0; i < run.signatures.size(); ++i) {
+      if (run.plan.jobs[0].stages[i].name.find(stage) == std::string::npos) continue;
+      is_found = true;
+      factors[run.signatures[i]] = factor;
+    }
+    if (!is_found) {
+      return InSize(
+          stage, absl::NotFoundError("no stage of the run has a name that contains these words"));
+    }
+  }
+  return factors;
+}
 
 absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRun>& runs,
                                                        const std::vector<double>& data_bytes) {
@@ -166,13 +239,13 @@ absl::Status SparkParameters::Check(const Parameters& asked) const {
   for (const auto& [name, value] : asked) {
     if (std::ranges::binary_search(known, name)) continue;
     return absl::InvalidArgumentError(
-        fmt::format("--param {}={}: no learnt run has {}, so its effect is unknown{}", name, value,
-                    name, AdviceFor(name, known)));
+        fmt::format("--param {}={}: none of the runs has {}, so its effect is unknown{}", name,
+                    value, name, AdviceFor(name, known)));
   }
   const std::vector<std::string> wrong = features_.NonNumeric(asked);
   if (wrong.empty()) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("--param {}={}: must be a finite number, as in the learnt runs", wrong[0],
+      fmt::format("--param {}={}: must be a finite number, as in the runs to learn from", wrong[0],
                   asked.at(wrong[0])));
 }
 
@@ -180,7 +253,7 @@ std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const
   std::vector<std::string> remarks;
   const std::vector<std::string> unknown = features_.Unknown(asked);
   if (!unknown.empty()) {
-    remarks.push_back(fmt::format("no run has these words, so their effect is unknown: {}",
+    remarks.push_back(fmt::format("no run has these values, so their effect is unknown: {}",
                                   fmt::join(unknown, ", ")));
   }
   std::vector<std::string> beyond;
@@ -192,7 +265,7 @@ std::vector<std::string> SparkParameters::Remarks(const Parameters& asked) const
   }
   if (!beyond.empty()) {
     remarks.push_back(
-        fmt::format("parameters beyond those of all runs: {}", fmt::join(beyond, ", ")));
+        fmt::format("parameters outside the range of all runs: {}", fmt::join(beyond, ", ")));
   }
   const std::vector<std::string> parted = Parted(asked);
   if (!parted.empty()) {

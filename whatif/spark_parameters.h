@@ -15,6 +15,17 @@
 
 namespace tidemark::whatif {
 
+// The size of the shuffle that a stage reads, by a part of the name of the stage: a formula of the
+// parameters (gray_box/formula.h). A parameter with words gives `letters.count` and, 1 or 0,
+// `letters.a`. Only the ratio of two values matters.
+using StatedSizes = std::map<std::string, std::string>;
+
+// Returns, by signature of a stage of the run, the factor by which its fetched data grows from the
+// parameters of the run to `asked`. InvalidArgument names the option and its remedy.
+absl::StatusOr<std::map<std::string, double>> StatedFactors(const StatedSizes& sizes,
+                                                            const SparkRun& run,
+                                                            const durations::Parameters& asked);
+
 class SparkParameters {
  public:
   // `data_bytes` are the sizes of the inputs of `runs`. REQUIRES: at least one run.

@@ -1,6 +1,7 @@
 #include "whatif/spark_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -67,8 +68,8 @@ std::optional<absl::Duration> TimeToLastStage(const Snapshot& job) {
 }
 
 // Stretches all task times so that the plan ends when the run did: the log has the task times, but
-// not the order in which slots ran the tasks. Leaves a plan unchanged if it needs a factor above
-// kStretchMax.
+// not the order in which slots ran the tasks. If that needs a factor above kStretchMax, the rest of
+// a longer run precedes the first stages, and all times of a shorter run are stretched.
 void FitToDuration(absl::Duration took, Plan& plan) {
   constexpr double kStretchMax = 1.5;
   constexpr double kTrial = 1.05;
@@ -81,7 +82,17 @@ void FitToDuration(absl::Duration took, Plan& plan) {
   const auto longer = EndOf(stretched(kTrial));
   if (!end || !longer || *longer <= *end) return;
   const double factor = 1 + absl::FDivDuration(took - *end, *longer - *end) * (kTrial - 1);
-  if (factor > 1 / kStretchMax && factor < kStretchMax) plan = stretched(factor);
+  if (factor > 1 / kStretchMax && factor < kStretchMax) {
+    plan = stretched(factor);
+    return;
+  }
+  if (took < *end) {
+    Stretch(absl::FDivDuration(took, *end), plan);
+    return;
+  }
+  for (PlannedStage& stage : plan.jobs[0].stages) {
+    if (stage.after.empty()) stage.lag += took - *end;
+  }
 }
 
 // Names of the stages that a log announces.
@@ -122,13 +133,12 @@ absl::Status WhyNoPlan(const std::string& path, const RunFacts& facts, const Sna
   const auto has_finished = [](const StageProgress& stage) { return stage.finished_tasks > 0; };
   if (std::ranges::any_of(job.stages, has_finished)) {
     return absl::FailedPreconditionError(
-        fmt::format("{}: its stages form no plan: they have more than {} dependencies or too long "
-                    "names, or all "
-                    "of them failed",
+        fmt::format("{}: its stages form no plan: they have more than {} dependencies, or names "
+                    "that are too long, or all stages failed",
                     path, PastRun::kEdgesMax));
   }
   return absl::FailedPreconditionError(
-      fmt::format("{}: no task has ended; there is nothing to estimate from", path));
+      fmt::format("{}: cannot estimate, because no task has ended", path));
 }
 
 // Adds the stages that ran to the plan.
@@ -224,13 +234,20 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   }
   if (facts.last != absl::InfinitePast()) run.took = TimeToLastStage(monitor.Tick(facts.last));
   if (monitor.job().info && monitor.job().info->kind == JobKind::kMapReduce) {
-    return absl::InvalidArgumentError(fmt::format(
-        "{}: the log of a MapReduce job; what-if reads logs of Spark applications only; "
-        "ask a master about the job",
-        path));
+    return absl::InvalidArgumentError(
+        fmt::format("{} is the log of a MapReduce job; what-if reads only logs of Spark "
+                    "applications; ask a master about the job",
+                    path));
   }
   const PastRun profile = monitor.Summary().run;
-  if (profile.stages.empty()) return WhyNoPlan(path, facts, monitor.job());
+  if (profile.stages.empty()) {
+    const absl::Status why = WhyNoPlan(path, facts, monitor.job());
+    std::vector<std::string> reasons = {std::string(why.message())};
+    for (std::string& remark : (*log)->Remarks(facts.rejected)) {
+      reasons.push_back(std::move(remark));
+    }
+    return absl::Status(why.code(), fmt::format("{}", fmt::join(reasons, "; ")));
+  }
   run.plan.name = facts.name;
   run.application_id = facts.application_id;
   // Tasks overlap a little in a log, so more of them may appear to run at the same time than there
@@ -281,8 +298,9 @@ std::vector<phases::PastStage> CountedStages(const SparkRun& run) {
     }
   }
   const bool is_kryo = [&] {
-    const auto set = run.measured.properties().find("spark.serializer");
-    return set != run.measured.properties().end() && set->second.ends_with(".KryoSerializer");
+    const phases::Properties properties = run.measured.properties();
+    const auto set = properties.find("spark.serializer");
+    return set != properties.end() && set->second.ends_with(".KryoSerializer");
   }();
   std::vector<phases::PastStage> stages;
   for (std::size_t i = 0; i < planned.size(); ++i) {
@@ -300,8 +318,8 @@ std::vector<phases::PastStage> CountedStages(const SparkRun& run) {
 
 // --- plans ------------------------------------------------------------------------------------
 
-std::optional<absl::Duration> EndOf(const Plan& plan) {
-  const auto outcome = EstimateStages(plan, {}, absl::UnixEpoch());
+std::optional<absl::Duration> EndOf(const Plan& plan, std::optional<std::uint32_t> slots) {
+  const auto outcome = EstimateStages(plan, {.slots = slots}, absl::UnixEpoch());
   if (!outcome.ok() || !outcome->snapshot.estimate.remaining) return std::nullopt;
   return outcome->snapshot.estimate.remaining->median;
 }

@@ -23,12 +23,12 @@ namespace tidemark::whatif {
 // store::EventLogReader::Open() does, except with InvalidArgument.
 absl::StatusOr<std::unique_ptr<store::EventLogReader>> OpenLogOfMaster(const std::string& path);
 
-// The events of a job from an event log of Spark or the log of a master. The format depends on the
+// The events of a job from a Spark event log or the log of a master. The format depends on the
 // contents of the file, not on its name. Every command that answers from a log opens it here. Not
 // thread-safe.
 class JobLog {
  public:
-  // `measured` receives the counters of an event log of Spark, unless it is null. It outlives the
+  // `measured` receives the counters of a Spark event log, unless it is null. It outlives the
   // log. Fails as OpenLogOfMaster() and spark::LogReader::Open() do.
   static absl::StatusOr<std::unique_ptr<JobLog>> Open(const std::string& path,
                                                       spark::MeasuredStages* measured = nullptr);
@@ -40,6 +40,8 @@ class JobLog {
   // Returns remarks on the log for a person, a sentence each. `rejected` counts the events that a
   // JobMonitor did not accept.
   std::vector<std::string> Remarks(std::uint64_t rejected) const;
+  // Returns true if records of a master's log so far were damaged and left out.
+  bool has_damage() const { return !damages_.empty(); }
   // Returns null for the log of a master.
   const spark::LogReader* spark() const { return spark_.get(); }
 
@@ -59,7 +61,7 @@ inline constexpr std::uint32_t kSlotsMax = 1'000'000;
 
 struct SparkRun {
   // One job with the stages that ran, their task times by warmth, and the number of slots of the
-  // run. The times of a run that succeeded are stretched, so that the plan ends when its last stage
+  // run. The times of a run that succeeded are adjusted, so that the plan ends when its last stage
   // did.
   Plan plan;
   // By stage of the plan: Spark's number (the largest number if the stage has no signature), the
@@ -91,8 +93,8 @@ double TasksPerCounted(const SparkRun& run, std::size_t stage);
 // Returns the stages with the counters of their tasks.
 std::vector<phases::PastStage> CountedStages(const SparkRun& run);
 
-// Returns when the plan would end, or nullopt if no estimate is possible.
-std::optional<absl::Duration> EndOf(const Plan& plan);
+// Returns when the plan would end on its own or other slots, or nullopt if no estimate is possible.
+std::optional<absl::Duration> EndOf(const Plan& plan, std::optional<std::uint32_t> slots = {});
 // Multiplies the task times of a stage.
 void StretchTasks(double factor, PlannedStage& stage);
 // Multiplies all times of a plan.

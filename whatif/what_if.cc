@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "text/counted.h"
 #include "text/duration_text.h"
+#include "whatif/find.h"
 #include "whatif/phases/settings.h"
 #include "whatif/plan_estimate.h"
 #include "whatif/spark_models.h"
@@ -30,7 +33,7 @@ constexpr char kDefaultPartitions[] = "spark.default.parallelism";
 
 absl::Status SetTwice(const std::string& one, const std::string& other, const char* what) {
   return absl::InvalidArgumentError(
-      fmt::format("{} and {} both set {}; leave one of them out", one, other, what));
+      fmt::format("{} and {} both set {}; omit one of them", one, other, what));
 }
 
 struct Option {
@@ -108,8 +111,8 @@ absl::Status CheckMemory(const Question& question) {
     if (!bytes.ok()) continue;
     const auto [same, is_new] = seen.try_emplace(*bytes, value);
     if (is_new) continue;
-    return absl::InvalidArgumentError(
-        fmt::format("--memory: {} and {} are the same size; leave one out", same->second, value));
+    return absl::InvalidArgumentError(fmt::format(
+        "--memory: {} and {} are the same size; omit one of them", same->second, value));
   }
   return absl::OkStatus();
 }
@@ -150,9 +153,20 @@ std::vector<std::string> SizesOf(const Outcome& outcome, bool has_executors) {
 
 // --- rows from models -------------------------------------------------------------------------
 
+// Sets the end of the unchanged run, which is known.
+void SetMeasuredEnd(const SparkRun& run, Outcome& outcome) {
+  if (run.took) outcome.snapshot.estimate.remaining = Range{.median = *run.took};
+}
+
+void SetCoreHours(double cores, Row& row) {
+  if (const auto& remaining = row.outcome.snapshot.estimate.remaining) {
+    row.core_hours = absl::ToDoubleHours(remaining->median) * cores;
+  }
+}
+
 absl::StatusOr<Row> RowOf(const ModelledRun& run, const Scenario& scenario,
                           const SettingsRow& changes, const std::string& name, absl::Time now) {
-  auto outcome = EstimateStages(run.plan, scenario, now, run.deviation);
+  auto outcome = EstimateRun(run, scenario, now);
   if (!outcome.ok()) return outcome.status();
   outcome->slots = scenario.slots.value_or(run.slots);
   outcome->executors = run.executors;
@@ -162,10 +176,7 @@ absl::StatusOr<Row> RowOf(const ModelledRun& run, const Scenario& scenario,
              .settings = changes.settings,
              .data_factor = changes.data_factor,
              .binding = run.binding};
-  if (const auto& remaining = row.outcome.snapshot.estimate.remaining) {
-    const double cores = run.cores > 0 ? run.cores : row.outcome.slots;
-    row.core_hours = absl::ToDoubleHours(remaining->median) * cores;
-  }
+  SetCoreHours(run.cores > 0 ? run.cores : row.outcome.slots, row);
   return row;
 }
 
@@ -176,16 +187,40 @@ absl::StatusOr<Row> UnchangedRow(const SparkRun& run, absl::Time now) {
   const std::uint32_t executors = settings->ran.executors;
   const Outcome had = {.slots = slots, .executors = executors};
   const double cores = settings->ran.cores();
-  return RowOf({.plan = run.plan, .slots = slots, .executors = executors, .cores = cores}, {}, {},
-               AsItIs(SizesOf(had, /*has_executors=*/true)), now);
+  auto row = RowOf({.plan = run.plan, .slots = slots, .executors = executors, .cores = cores}, {},
+                   {}, AsItIs(SizesOf(had, /*has_executors=*/true)), now);
+  if (!row.ok()) return row;
+  SetMeasuredEnd(run, row->outcome);
+  SetCoreHours(cores > 0 ? cores : slots, *row);
+  return row;
+}
+
+bool IsUnchanged(const SparkRun& run, const Scenario& scenario) {
+  const std::uint32_t slots = run.plan.cluster.slots;
+  return !scenario.policy && scenario.data_factor.value_or(1) == 1 &&
+         scenario.slots.value_or(slots) == slots;
+}
+
+// Returns a row for each scenario of the run, which its plan and the load of its stages answer.
+absl::StatusOr<std::vector<Row>> RowsOfPlan(const SparkRun& run, const Question& question,
+                                            absl::Time now) {
+  const SlotScaling scaling(run);
+  std::vector<Outcome> outcomes;
+  for (const Scenario& scenario : ScenariosOf(question)) {
+    ModelledRun other = {.plan = run.plan};
+    scaling.Apply(scenario.slots.value_or(run.plan.cluster.slots), /*has_changes=*/false, other);
+    auto outcome = EstimateRun(other, scenario, now);
+    if (!outcome.ok()) return outcome.status();
+    if (IsUnchanged(run, scenario)) SetMeasuredEnd(run, *outcome);
+    outcomes.push_back(*std::move(outcome));
+  }
+  return NamedRows(question, outcomes, run.plan.cluster.slots);
 }
 
 // Returns true if the row changes nothing of the run. `asked`: its settings.
 bool IsUnchanged(const SparkRun& run, const Question& question, const Scenario& scenario,
                  const SettingsRow& row, const SettingsPair& asked) {
-  const std::uint32_t slots = run.plan.cluster.slots;
-  if (scenario.policy || scenario.slots.value_or(slots) != slots) return false;
-  if (scenario.data_factor.value_or(1) != 1 || row.data_factor.value_or(1) != 1) return false;
+  if (!IsUnchanged(run, scenario) || row.data_factor.value_or(1) != 1) return false;
   const std::map<std::string, std::string>& known = run.measured.parameters();
   for (const auto& [name, value] : question.parameters) {
     const auto parameter = known.find(name);
@@ -203,6 +238,13 @@ Row SameAsRun(Row row, const SettingsRow& changes, const std::string& name) {
   return row;
 }
 
+// The duration of the unchanged run by the models of several runs.
+struct UnchangedEnds {
+  std::optional<absl::Duration> by_runs;  // that differ in executors alone; by stages without them
+  std::optional<absl::Duration> by_stages;  // by the models of stages
+  std::string binding;                      // as in Row
+};
+
 // The models that answer a question, from one run or from several.
 class Models {
  public:
@@ -212,7 +254,8 @@ class Models {
                                       std::vector<std::string>& warnings) {
     Models models;
     const bool needs_several = !question.partitions.empty() || !question.data.empty() ||
-                               !question.learn.empty() || !question.parameters.empty();
+                               !question.learn.empty() || !question.parameters.empty() ||
+                               !question.sizes.empty() || question.find.has_value();
     if (!needs_several) {
       auto learnt = SparkRunModels::Learn(run);
       if (!learnt.ok()) return learnt.status();
@@ -233,24 +276,35 @@ class Models {
     auto learnt = SparkRuns::Learn(std::move(runs), paths);
     if (!learnt.ok()) return learnt.status();
     models.several_.emplace(*std::move(learnt));
+    // Rows that equal the run do not read the sizes.
+    if (!question.sizes.empty()) {
+      if (const auto sized = models.With({}, question); !sized.ok()) return sized.status();
+    }
     return models;
   }
 
   absl::StatusOr<ModelledRun> With(const SettingsRow& row, const Question& question) const {
     if (one_) return one_->With(row.settings);
-    return several_->With(row.settings, row.data_factor.value_or(1), question.parameters);
+    return several_->With(row.settings, row.data_factor.value_or(1), question.parameters,
+                          question.sizes);
   }
 
-  // Returns the duration of the unchanged run by the models of several runs. Returns nullopt for
-  // the models of one run, which predict the run itself, and if there is no estimate.
-  absl::StatusOr<std::optional<absl::Duration>> Unchanged(absl::Time now) const {
-    if (!several_) return std::nullopt;
-    const auto same = several_->With({}, /*data_factor=*/1, {});
+  // Returns the duration of the unchanged run by the models of several runs. The result is
+  // empty without an estimate. It is also empty for models of one run: they predict the run itself.
+  absl::StatusOr<UnchangedEnds> Unchanged(absl::Time now) const {
+    UnchangedEnds ends;
+    if (!several_) return ends;
+    auto same = several_->With({}, /*data_factor=*/1, {});
     if (!same.ok()) return same.status();
-    const auto row = RowOf(*same, {.slots = same->slots}, {}, "", now);
-    if (!row.ok()) return row.status();
-    const auto& remaining = row->outcome.snapshot.estimate.remaining;
-    return remaining ? std::optional(remaining->median) : std::nullopt;
+    ends.binding = same->binding;
+    for (std::optional<absl::Duration>* const end : {&ends.by_runs, &ends.by_stages}) {
+      const auto row = RowOf(*same, {.slots = same->slots}, {}, "", now);
+      if (!row.ok()) return row.status();
+      const auto& remaining = row->outcome.snapshot.estimate.remaining;
+      if (remaining) *end = remaining->median;
+      same->whole.reset();
+    }
+    return ends;
   }
 
  private:
@@ -258,21 +312,211 @@ class Models {
   std::optional<SparkRuns> several_;
 };
 
-// Adds a remark that rows are compared with the models' duration of the unchanged run.
-void RemarkOnComparison(absl::Duration modelled, std::vector<Row>& rows) {
-  const auto is_compared = [](const Row& row) { return row.as_it_is.has_value(); };
-  if (std::ranges::none_of(rows, is_compared)) return;
-  rows[0].remarks.push_back(
-      fmt::format("changed rows come from models, which predict {} for the unchanged run; "
-                  "SPEED-UP compares with that value",
-                  text::DurationText(modelled + absl::Milliseconds(500))));
+// Adds a remark to each row that is compared with the models' duration of the unchanged run.
+void RemarkOnComparison(std::vector<Row>& rows) {
+  for (Row& row : rows) {
+    if (!row.as_it_is) continue;
+    row.remarks.push_back(
+        fmt::format("predicted by models, which give {} for the unchanged run; SPEED-UP compares "
+                    "with that value",
+                    text::NearestText(*row.as_it_is)));
+  }
 }
 
+// --- found settings ---------------------------------------------------------------------------
+
+// Limits of the choices of a search, and of the stages of all its choices. Chosen by hand, so that
+// a search takes less than a second.
+constexpr std::size_t kChoicesMax = 400;
+constexpr std::size_t kChoicesMin = 32;
+constexpr std::size_t kStagesOfChoicesMax = 32'000;
+// Without another limit, a search considers at most this multiple of the cores of the run.
+constexpr double kCoresTimes = 4;
+// Numbers of choices that are predicted with their intervals, and that are reported.
+constexpr std::size_t kPredictedMax = 8;
+constexpr std::size_t kReportedMax = 5;
+// The rough end of a choice may differ from its prediction by this share. Chosen by hand.
+constexpr double kRoughTolerance = 0.1;
+
+// Returns the size in the largest unit of Spark that divides it, such as "1536m".
+std::string MemoryText(std::uint64_t bytes) {
+  if (bytes % (phases::kMib * phases::kKib) == 0) {
+    return fmt::format("{}g", bytes / (phases::kMib * phases::kKib));
+  }
+  if (bytes % phases::kMib == 0) return fmt::format("{}m", bytes / phases::kMib);
+  return bytes % phases::kKib == 0 ? fmt::format("{}k", bytes / phases::kKib)
+                                   : fmt::format("{}b", bytes);
+}
+
+// Returns the number of partitions by which stages of the run shuffle, or 0 if none follows it.
+std::uint32_t PartitionsFollowed(const SparkRun& run, const phases::Settings& ran) {
+  for (const std::uint32_t partitions : {ran.sql_partitions, ran.default_partitions}) {
+    const auto follows = [&](const PlannedStage& stage) {
+      return !stage.after.empty() && stage.task_count == partitions;
+    };
+    if (partitions > 1 && std::ranges::any_of(run.plan.jobs[0].stages, follows)) return partitions;
+  }
+  return 0;
+}
+
+// The settings that a search varies, and the changes that all its choices share.
+class FindSpace {
+ public:
+  // `ran`: the settings with the shared changes.
+  static absl::StatusOr<FindSpace> Of(const SparkRun& run, const Question& question,
+                                      const phases::Settings& ran, double seconds) {
+    FindSpace space;
+    Question shared = question;
+    shared.executors.clear();
+    shared.cores.clear();
+    shared.memory.clear();
+    shared.partitions.clear();
+    const auto rows = SettingsRowsOf(shared);
+    if (!rows.ok()) return rows.status();
+    if (rows->size() > 1) {
+      return absl::InvalidArgumentError("--find accepts one value each of --data and --compress");
+    }
+    space.shared_ = rows->front();
+    space.find_ = *question.find;
+    space.run_ = {.executors = ran.executors,
+                  .cores = ran.executor_cores,
+                  .cores_of_task = ran.task_cores,
+                  .memory_bytes = static_cast<std::uint64_t>(ran.executor_memory_bytes),
+                  .partitions = PartitionsFollowed(run, ran)};
+    if (run.is_local()) space.run_.memory_bytes = 0;
+    space.SetDefaultLimits(seconds, /*limits_cores=*/question.executors.empty());
+    space.values_ = SpaceAround(space.run_, space.find_.limits);
+    if (absl::Status given = space.SetGiven(run, question); !given.ok()) return given;
+    return space;
+  }
+
+  const Find& find() const { return find_; }
+  const std::string& remark() const { return remark_; }
+
+  std::vector<Tried> Search(std::size_t most,
+                            absl::FunctionRef<std::optional<Figures>(const SettingsRow&)> figures) {
+    const auto evaluate = [&](const Choice& choice) -> std::optional<Figures> {
+      if (!Allows(find_.limits, ValuesOf(choice, values_, run_))) return std::nullopt;
+      return figures(RowOf(choice));
+    };
+    return whatif::Search(NumbersIn(values_), ChoiceNear(values_, run_), find_, most, evaluate);
+  }
+
+  SettingsRow RowOf(const Choice& choice) const {
+    const SearchedRun values = ValuesOf(choice, values_, run_);
+    SettingsRow row = shared_;
+    std::vector<std::string> parts;
+    const auto set = [&](bool is_searched, std::vector<const char*> settings,
+                         const std::string& value, std::string part) {
+      if (!is_searched) return;
+      for (const char* setting : settings) row.settings[setting] = value;
+      parts.push_back(std::move(part));
+    };
+    set(!values_.executors.empty(), {kInstances}, std::to_string(values.executors),
+        text::Counted(values.executors, "executor"));
+    set(!values_.cores.empty(), {kCores}, std::to_string(values.cores),
+        text::Counted(values.cores, "core"));
+    const std::string memory = MemoryText(values.memory_bytes);
+    set(!values_.memory_bytes.empty(), {kMemory}, memory, memory + " memory");
+    set(!values_.partitions.empty(), {kSqlPartitions, kDefaultPartitions},
+        std::to_string(values.partitions), text::Counted(values.partitions, "partition"));
+    row.parts.insert(row.parts.begin(), parts.begin(), parts.end());
+    return row;
+  }
+
+  // Returns the row with four times the memory. Returns nullopt if memory has no effect.
+  std::optional<SettingsRow> WithMoreMemory(SettingsRow row) const {
+    const auto memory = row.settings.find(kMemory);
+    if (run_.memory_bytes == 0 || memory == row.settings.end()) return std::nullopt;
+    const auto bytes = phases::ParseBytes(memory->second, phases::kMib);
+    if (!bytes.ok()) return std::nullopt;
+    memory->second = MemoryText(4 * *bytes);
+    return row;
+  }
+
+ private:
+  // Limits what the question does not limit: cores for the shortest time, the time for the fewest
+  // core-hours. `seconds`: of the run.
+  void SetDefaultLimits(double seconds, bool limits_cores) {
+    Limits& limits = find_.limits;
+    if (find_.goal == Goal::kCoreHours && !limits.seconds) {
+      limits.seconds = (1 + kWorthwhile) * seconds;
+      remark_ = fmt::format("at most {:g} % slower than the run; --limit time=TIME changes this",
+                            100 * kWorthwhile);
+    }
+    if (!limits_cores || limits.executors || limits.cores || limits.memory_bytes) return;
+    limits.cores = kCoresTimes * run_.executors * run_.cores;
+    const std::string most =
+        fmt::format("at most {:.0f} cores, {:g} times the run's; --limit cores=N changes this",
+                    *limits.cores, kCoresTimes);
+    remark_ = remark_.empty() ? most : fmt::format("{}; {}", remark_, most);
+  }
+
+  // Replaces values by the values of the question. Settings of --conf are not searched. Returns an
+  // error for a value that no choice can have.
+  absl::Status SetGiven(const SparkRun& run, const Question& question) {
+    const auto replace = [](auto given, auto& values) {
+      std::ranges::sort(given);
+      if (!given.empty()) values = std::move(given);
+    };
+    std::vector<std::uint64_t> memory;
+    for (const std::string& size : question.memory) {
+      if (absl::Status checked = Check(run, {{kMemory, size}}); !checked.ok()) return checked;
+      const auto bytes = phases::ParseBytes(size, phases::kMib);
+      if (!bytes.ok()) return bytes.status();
+      memory.push_back(*bytes);
+    }
+    replace(question.executors, values_.executors);
+    replace(question.cores, values_.cores);
+    replace(memory, values_.memory_bytes);
+    replace(question.partitions, values_.partitions);
+    const auto is_set = [&](const char* setting) { return question.settings.contains(setting); };
+    if (is_set(kInstances)) values_.executors.clear();
+    if (is_set(kCores)) values_.cores.clear();
+    if (is_set(kMemory)) values_.memory_bytes.clear();
+    if (is_set(kSqlPartitions) || is_set(kDefaultPartitions)) values_.partitions.clear();
+    return CheckExecutors(run, question);
+  }
+
+  // Checks each given number with the smallest possible value of the other setting.
+  absl::Status CheckExecutors(const SparkRun& run, const Question& question) const {
+    for (const std::uint32_t cores : question.cores) {
+      phases::Properties changes = {{kCores, std::to_string(cores)}};
+      if (!values_.executors.empty()) {
+        changes[kInstances] = std::to_string(values_.executors.front());
+      }
+      if (absl::Status checked = Check(run, changes); !checked.ok()) return checked;
+    }
+    const auto cores = std::ranges::lower_bound(values_.cores, run_.cores_of_task);
+    for (const std::uint32_t executors : question.executors) {
+      phases::Properties changes = {{kInstances, std::to_string(executors)}};
+      if (cores != values_.cores.end()) changes[kCores] = std::to_string(*cores);
+      if (absl::Status checked = Check(run, changes); !checked.ok()) return checked;
+    }
+    return absl::OkStatus();
+  }
+
+  // Returns the error of the run with these settings and the shared ones.
+  absl::Status Check(const SparkRun& run, phases::Properties changes) const {
+    changes.insert(shared_.settings.begin(), shared_.settings.end());
+    return SettingsOf(run.measured, changes).status();
+  }
+
+  SettingsRow shared_;
+  Find find_;
+  SearchedRun run_;
+  SearchSpace values_;
+  std::string remark_;  // on limits that the question does not set
+};
+
+constexpr char kResourcesInLocalMode[] =
+    "the run was in local mode, where tasks share the cores of the driver: resource amounts have "
+    "no effect";
 constexpr char kMemoryInLocalMode[] =
     "the run was in local mode, where all tasks use the driver's memory: the memory of executors "
     "has no effect";
 
-// Answers questions about settings of Spark from one run.
+// Answers questions about Spark settings from one run.
 class SettingsAnswer {
  public:
   SettingsAnswer(const std::string& path, const SparkRun& run, const Question& question,
@@ -280,9 +524,10 @@ class SettingsAnswer {
       : path_(path), run_(run), question_(question), now_(now) {}
 
   absl::StatusOr<Answer> Compute() {
+    if (question_.find) return ComputeFound();
     if (question_.slots.size() > 1) {
       return absl::InvalidArgumentError(
-          "--slots accepts one number in combination with settings of Spark");
+          "--slots accepts one number in combination with Spark settings");
     }
     scenario_ = {.data_factor = question_.data_factor, .policy = question_.policy};
     if (!question_.slots.empty()) scenario_.slots = question_.slots[0];
@@ -298,24 +543,214 @@ class SettingsAnswer {
     Answer answer;
     const auto models = Models::Learn(path_, run_, question_, answer.warnings);
     if (!models.ok()) return models.status();
-    const auto unchanged = UnchangedRow(run_, now_);
+    auto unchanged = UnchangedRow(run_, now_);
     if (!unchanged.ok()) return unchanged.status();
     const auto modelled = models->Unchanged(now_);
     if (!modelled.ok()) return modelled.status();
+    unchanged->binding = modelled->binding;
     answer.rows = {*unchanged};
+    if (!question_.partitions.empty()) {
+      answer.rows[0].remarks = SkewRemarks(run_.plan, unchanged->outcome);
+    }
     for (const SettingsRow& row : *changes) {
       if (row.parts.empty() && scenario_ == Scenario()) continue;  // the unchanged row
       auto changed = ChangedRow(row, *models, *unchanged, *modelled);
       if (!changed.ok()) return InOptions(changed.status(), question_);
       answer.rows.push_back(*std::move(changed));
     }
-    if (*modelled) RemarkOnComparison(**modelled, answer.rows);
+    RemarkOnComparison(answer.rows);
     return answer;
   }
 
  private:
+  // Answers with the best few settings of a search.
+  absl::StatusOr<Answer> ComputeFound() {
+    if (!question_.slots.empty()) return SetTwice("--slots", "--find", "the number of slots");
+    if (question_.data_factor) {
+      return absl::InvalidArgumentError("--find requires --data instead of --data-factor");
+    }
+    if (const auto checked = SettingsRowsOf(question_); !checked.ok()) return checked.status();
+    scenario_ = {.policy = question_.policy};
+    const auto settings = SettingsOf(run_.measured, question_.settings);
+    if (!settings.ok()) return settings.status();
+    Answer answer;
+    const auto models = Models::Learn(path_, run_, question_, answer.warnings);
+    if (!models.ok()) return models.status();
+    const auto unchanged = UnchangedRow(run_, now_);
+    if (!unchanged.ok()) return unchanged.status();
+    const auto modelled = models->Unchanged(now_);
+    if (!modelled.ok()) return modelled.status();
+    answer.rows = {*unchanged};
+    const double seconds = FiguresOf(*unchanged).value_or(Figures()).seconds;
+    auto space = FindSpace::Of(run_, question_, settings->other, seconds);
+    if (!space.ok()) return InOptions(space.status(), question_);
+    auto found = FoundRows(*space, *models, *unchanged, *modelled);
+    if (!found.ok()) return InOptions(found.status(), question_);
+    for (Row& row : *found) answer.rows.push_back(std::move(row));
+    SetBound({}, *space, *models, /*explains=*/true, answer.rows[0]);
+    if (!space->remark().empty()) {
+      for (Row& row : answer.rows) row.remarks.push_back(space->remark());
+    }
+    RemarkOnComparison(answer.rows);
+    return answer;
+  }
+
+  static std::optional<Figures> FiguresOf(const Row& row) {
+    const auto& remaining = row.outcome.snapshot.estimate.remaining;
+    if (!remaining) return std::nullopt;
+    return Figures{absl::ToDoubleSeconds(remaining->median), row.core_hours.value_or(0)};
+  }
+
+  absl::StatusOr<std::vector<Row>> FoundRows(FindSpace& space, const Models& models,
+                                             const Row& unchanged, const UnchangedEnds& modelled) {
+    absl::Status failed = absl::InvalidArgumentError(
+        "--limit: no executors are within the limits; raise executors, cores or memory");
+    const std::size_t stages = run_.plan.jobs[0].stages.size();
+    const std::size_t most = std::clamp(kStagesOfChoicesMax / std::max<std::size_t>(stages, 1),
+                                        kChoicesMin, kChoicesMax);
+    const double factor = RoughFactor(models, unchanged, modelled);
+    const std::vector<Tried> tried =
+        space.Search(most, [&](const SettingsRow& row) -> std::optional<Figures> {
+          const auto other = models.With(row, question_);
+          if (!other.ok()) failed = other.status();
+          if (!other.ok()) return std::nullopt;
+          const double seconds = RoughSeconds(*other, factor);
+          return Figures{seconds, absl::ToDoubleHours(absl::Seconds(seconds)) * other->cores};
+        });
+    if (tried.empty()) return failed;
+    std::vector<Figures> rough;
+    for (const Tried& choice : tried) rough.push_back(choice.figures);
+    Find loose = space.find();
+    Find tight = space.find();
+    for (auto* limit : {&loose.limits.seconds, &loose.limits.core_hours}) {
+      if (*limit) **limit *= 1 + kRoughTolerance;
+    }
+    for (auto* limit : {&tight.limits.seconds, &tight.limits.core_hours}) {
+      if (*limit) **limit /= 1 + kRoughTolerance;
+    }
+    // The order of the best choices by rough ends may differ, so more of them are predicted.
+    std::set<std::size_t> predicted = {0};  // the choice nearest to the run
+    for (const Find& limits : {loose, space.find(), tight}) {
+      for (const std::size_t i : BestOf(rough, limits, kPredictedMax)) predicted.insert(i);
+    }
+    struct Candidate {
+      Row row;
+      SettingsRow change;
+      Figures figures;
+    };
+    std::vector<Candidate> candidates;
+    for (const std::size_t i : predicted) {
+      SettingsRow change = space.RowOf(tried[i].choice);
+      auto row = ChangedRow(change, models, unchanged, modelled);
+      if (!row.ok()) return row.status();
+      const auto figures = FiguresOf(*row);
+      if (figures) candidates.push_back({*std::move(row), std::move(change), *figures});
+    }
+    Find find = space.find();
+    const auto exceeds = [&](const Candidate& candidate) {
+      return Exceeds(candidate.figures, find.limits);
+    };
+    const bool fits = !std::ranges::all_of(candidates, exceeds);
+    if (fits) {
+      std::erase_if(candidates, exceeds);
+      find.limits = {};
+    }
+    std::vector<Figures> figures;
+    for (const Candidate& candidate : candidates) {
+      figures.push_back(fits ? ComparableFigures(candidate.row, unchanged) : candidate.figures);
+    }
+    std::vector<Row> found;
+    for (const std::size_t i : BestOf(figures, find, kReportedMax)) {
+      found.push_back(std::move(candidates[i].row));
+      SetBound(candidates[i].change, space, models, /*explains=*/found.size() == 1, found.back());
+      if (!fits) found.back().remarks.push_back(RemarkOnExcess(find.limits));
+    }
+    if (!found.empty()) RemarkOnGain(find.goal, unchanged, found[0]);
+    return found;
+  }
+
+  // Returns the figures of the row, multiplied by the errors of its models for the unchanged run.
+  // Rows of different models are then ranked by SPEED-UP.
+  static Figures ComparableFigures(const Row& row, const Row& unchanged) {
+    Figures figures = FiguresOf(row).value_or(Figures());
+    const double measured = FiguresOf(unchanged).value_or(Figures()).seconds;
+    const double modelled = row.as_it_is ? absl::ToDoubleSeconds(*row.as_it_is) : 0;
+    if (!(measured > 0 && modelled > 0)) return figures;
+    figures.seconds *= measured / modelled;
+    figures.core_hours *= measured / modelled;
+    return figures;
+  }
+
+  static std::string RemarkOnExcess(const Limits& limits) {
+    const bool has_both = limits.seconds && limits.core_hours;
+    return fmt::format("no settings are within the limit{}; these exceed {} least",
+                       has_both         ? "s of time and core-hours"
+                       : limits.seconds ? " of time"
+                                        : " of core-hours",
+                       has_both ? "them" : "it");
+  }
+
+  // Adds a remark if the interval of the best row contains the figure of the unchanged run.
+  static void RemarkOnGain(Goal goal, const Row& unchanged, Row& best) {
+    const auto& takes = best.outcome.snapshot.estimate.remaining;
+    const auto& measured = unchanged.outcome.snapshot.estimate.remaining;
+    if (!takes || !takes->lower || !takes->upper || !measured) return;
+    const absl::Duration same = best.as_it_is.value_or(measured->median);
+    // The figure of the run over the figure of the row, whose figures are proportional to its time.
+    const double share = goal == Goal::kTime
+                             ? absl::FDivDuration(same, takes->median)
+                             : absl::FDivDuration(same, measured->median) *
+                                   unchanged.core_hours.value_or(0) / best.core_hours.value_or(1);
+    const absl::Duration reached = takes->median * share;
+    if (!(reached >= *takes->lower && reached <= *takes->upper)) return;
+    best.remarks.emplace_back(
+        goal == Goal::kTime
+            ? "may be no faster than the run: the interval contains the run's time"
+            : "may be no cheaper than the run: the interval contains the run's core-hours");
+  }
+
+  // Returns the duration of the unchanged run over its rough end; 1 if one of both is unknown.
+  double RoughFactor(const Models& models, const Row& unchanged,
+                     const UnchangedEnds& modelled) const {
+    const auto same = models.With({}, question_);
+    const double rough = same.ok() ? RoughEndOf(same->plan, same->slots).seconds : 0;
+    const double seconds = modelled.by_stages ? absl::ToDoubleSeconds(*modelled.by_stages)
+                                              : FiguresOf(unchanged).value_or(Figures()).seconds;
+    return rough > 0 && seconds > 0 ? seconds / rough : 1;
+  }
+
+  // Returns about the duration that EstimateRun() predicts.
+  static double RoughSeconds(const ModelledRun& run, double factor) {
+    const double seconds = factor * RoughEndOf(run.plan, run.slots).seconds;
+    if (!run.whole) return seconds;
+    const double of = absl::ToDoubleSeconds(run.whole_of.value_or(absl::ZeroDuration()));
+    return of > 0 ? seconds * run.whole->seconds / of : run.whole->seconds;
+  }
+
+  // Sets what binds the row. `explains`: with figures in a remark.
+  void SetBound(const SettingsRow& change, const FindSpace& space, const Models& models,
+                bool explains, Row& row) const {
+    const auto other = models.With(change, question_);
+    const auto figures = FiguresOf(row);
+    if (!other.ok() || !figures) return;
+    RoughEnd end = RoughEndOf(other->plan, other->slots);
+    if (!(end.seconds > 0)) return;
+    const double factor = figures->seconds / end.seconds;
+    std::optional<double> more_memory;
+    if (const auto more = space.WithMoreMemory(change)) {
+      const auto with_more = models.With(*more, question_);
+      if (with_more.ok()) {
+        more_memory = factor * RoughEndOf(with_more->plan, with_more->slots).seconds;
+      }
+    }
+    end = Scaled(std::move(end), factor);
+    const Bound bound = BoundOf(end, other->slots, other->binding, more_memory);
+    row.binding = bound.name;
+    if (explains && !bound.sentence.empty()) row.remarks.push_back(bound.sentence);
+  }
+
   absl::StatusOr<Row> ChangedRow(const SettingsRow& row, const Models& models, const Row& unchanged,
-                                 std::optional<absl::Duration> modelled) {
+                                 const UnchangedEnds& modelled) {
     // Checks every value, even if it has no effect.
     if (const auto checked = SettingsOf(run_.measured, row.settings); !checked.ok()) {
       return checked.status();
@@ -326,6 +761,12 @@ class SettingsAnswer {
     if (run_.is_local() && memory != effective.settings.end()) {
       has_idle_memory = !run_.measured.WasSetTo(kMemory, memory->second);
       effective.settings.erase(memory);
+    }
+    bool has_idle_resources = false;
+    if (run_.is_local()) {
+      has_idle_resources = std::erase_if(effective.settings, [](const auto& setting) {
+                             return phases::ResourceIn(setting.first).has_value();
+                           }) > 0;
     }
     const auto asked = SettingsOf(run_.measured, effective.settings);
     if (!asked.ok()) return asked.status();
@@ -344,12 +785,14 @@ class SettingsAnswer {
       if (scenario.slots != other->slots) {
         other->executors = 0;
         other->cores = 0;
+        other->whole.reset();
       }
       changed = RowOf(*other, scenario, row, name, now_);
       if (!changed.ok()) return changed;
-      changed->as_it_is = modelled;
+      changed->as_it_is = other->whole ? modelled.by_runs : modelled.by_stages;
     }
     if (has_idle_memory) changed->remarks.emplace_back(kMemoryInLocalMode);
+    if (has_idle_resources) changed->remarks.emplace_back(kResourcesInLocalMode);
     return changed;
   }
 
@@ -373,8 +816,10 @@ std::vector<std::string> Question::LogOptions() const {
   add("--compress", !compress.empty());
   add("--data", !data.empty());
   add("--param", !parameters.empty());
+  add("--size", !sizes.empty());
   add("--learn", !learn.empty());
   add("--conf", !settings.empty());
+  add("--find", find.has_value());
   return options;
 }
 
@@ -414,6 +859,21 @@ std::vector<Row> NamedRows(const Question& question, const std::vector<Outcome>&
   return rows;
 }
 
+void AddRemarksOnJob(std::vector<Row>& rows) {
+  for (Row& row : rows) {
+    const Estimate& estimate = row.outcome.snapshot.estimate;
+    if (estimate.remaining && estimate.basis == Basis::kGuess) {
+      row.remarks.emplace_back("a guess: no job has past runs or has started");
+      if (rows.size() > 1) row.remarks.back() += "; the rows cannot be compared";
+    }
+    // Without states, the model has slots, but no nodes with cores.
+    const bool has_more_slots = row.outcome.slots > rows[0].outcome.slots;
+    if (has_more_slots && row.outcome.executors == 0 && row.outcome.states.empty()) {
+      row.remarks.emplace_back("each slot is assumed to have a processor");
+    }
+  }
+}
+
 absl::StatusOr<std::vector<Row>> AnswerFromPlan(const Plan& plan, const Question& question,
                                                 absl::Time now) {
   std::vector<Outcome> outcomes;
@@ -422,7 +882,9 @@ absl::StatusOr<std::vector<Row>> AnswerFromPlan(const Plan& plan, const Question
     if (!outcome.ok()) return outcome.status();
     outcomes.push_back(*std::move(outcome));
   }
-  return NamedRows(question, outcomes, plan.cluster.slots);
+  std::vector<Row> rows = NamedRows(question, outcomes, plan.cluster.slots);
+  rows.front().remarks = SkewRemarks(plan, outcomes.front());
+  return rows;
 }
 
 absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& question,
@@ -440,7 +902,7 @@ absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& qu
     answer = *std::move(answered);
   } else {
     if (run->plan.name.empty()) run->plan.name = std::filesystem::path(path).stem();
-    auto answered = AnswerFromPlan(run->plan, question, now);
+    auto answered = RowsOfPlan(*run, question, now);
     if (!answered.ok()) return answered.status();
     answer.rows = *std::move(answered);
   }
@@ -463,6 +925,10 @@ absl::Status InOptions(const absl::Status& status, const Question& question) {
 absl::StatusOr<std::vector<SettingsRow>> SettingsRowsOf(const Question& question) {
   if (absl::Status once = CheckOptions(question); !once.ok()) return once;
   if (absl::Status once = CheckSlots(question); !once.ok()) return once;
+  if (!question.sizes.empty() && question.parameters.empty()) {
+    return absl::InvalidArgumentError(
+        "--size describes the effect of parameters; pass their new values with --param");
+  }
   if (!question.data.empty() && question.data_factor) {
     return SetTwice("--data", "--data-factor", "the amount of data");
   }

@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
+#include "whatif/find.h"
 
 namespace tidemark::whatif {
 
@@ -35,11 +36,14 @@ struct Question {
   std::vector<double> data;                       // factors of the data of the run
   std::map<std::string, std::string> settings;    // of Spark
   std::map<std::string, std::string> parameters;  // of the program
+  std::map<std::string, std::string> sizes;       // StatedSizes (spark_parameters.h)
   std::vector<std::string> learn;                 // logs of other runs
+  // Searches the settings of executors and partitions. Their lists are then the values to search.
+  std::optional<Find> find;
 
   // Returns the options of the fields that need a log, such as --cores.
   std::vector<std::string> LogOptions() const;
-  // Returns true if the question is about settings of Spark, which a plan does not have.
+  // Returns true if the question is about Spark settings, which a plan does not have.
   bool HasSparkSettings() const { return !executors.empty() || !LogOptions().empty(); }
 };
 
@@ -48,10 +52,10 @@ struct Row {
   std::string name;  // for people, such as "4 executors, 2x data"
   Outcome outcome;
   std::vector<std::string> remarks;             // limits of the answer, a sentence each
-  std::map<std::string, std::string> settings;  // changed settings of Spark
+  std::map<std::string, std::string> settings;  // changed Spark settings
   std::optional<double> data_factor;            // of the row, from Question::data
   std::optional<double> core_hours;             // of all executors until the end
-  std::string binding;  // the component that takes most of the time; empty if unknown
+  std::string binding;  // what takes most of the time, such as "network"; empty if unknown
   // Duration of the unchanged run by the same models. Unset if the first row is by these models.
   std::optional<absl::Duration> as_it_is;
 };
@@ -69,14 +73,18 @@ std::vector<Scenario> ScenariosOf(const Question& question);
 std::vector<Row> NamedRows(const Question& question, const std::vector<Outcome>& outcomes,
                            std::uint32_t slots = 0);
 
+// Adds remarks on the limits of answers of a master: guesses, and slots beyond the first row's.
+void AddRemarksOnJob(std::vector<Row>& rows);
+
 // Answers for a plan of stages, without a master. REQUIRES: IsOfStages(plan). Fails as
 // EstimateStages() does.
 absl::StatusOr<std::vector<Row>> AnswerFromPlan(const Plan& plan, const Question& question,
                                                 absl::Time now);
 
-// Answers from the log of a run: an event log of Spark, or the log of a master. Fails as
+// Answers from the log of a run: a Spark event log, or the log of a master. Fails as
 // ReadSparkRun(), SparkRunModels and SparkRuns do, and with InvalidArgument if options contradict
-// each other, have no effect, or make more than 1,000 rows. Errors name the log or the option.
+// each other, have no effect, or make more than 1,000 rows. Errors name the log or the option. With
+// Question::find, returns the unchanged run and the best few settings of a search.
 absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& question,
                                      absl::Time now);
 

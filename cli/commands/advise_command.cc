@@ -75,7 +75,7 @@ std::vector<std::string> UsersOf(const advise::ResultPoint& point) {
   return texts;
 }
 
-// Returns true if one application has all uses. It can cache the result without files.
+// Returns true if one application has all uses, so that it can cache the result without files.
 bool IsOfOneApplication(const advise::ResultPoint& point) {
   return std::all_of(point.uses.begin(), point.uses.end(), [&](const advise::ResultUse& use) {
     return use.application == point.uses.front().application;
@@ -86,10 +86,10 @@ std::string MarksOf(const advise::ResultPoint& point) {
   std::vector<std::string> marks;
   if (point.max_benefit_of > 0) {
     marks.push_back(
-        fmt::format("the largest benefit of {}", text::Counted(point.max_benefit_of, "plan")));
+        fmt::format("the largest benefit in {}", text::Counted(point.max_benefit_of, "plan")));
   }
   if (point.is_on_skyline)
-    marks.emplace_back("no other result has both more benefit and more uses");
+    marks.emplace_back("no other result has both a larger benefit and more uses");
   return fmt::format("{}", fmt::join(marks, "; "));
 }
 
@@ -102,7 +102,8 @@ void AddDetails(const advise::ResultPoint& point, bool unicode, std::vector<std:
   for (const std::string& user : UsersOf(point)) lines.push_back("   used by " + user);
   if (const std::string marks = MarksOf(point); !marks.empty()) lines.push_back("   " + marks);
   if (point.is_advised && IsOfOneApplication(point)) {
-    lines.emplace_back("   only one application uses it, where cache() needs no files");
+    lines.emplace_back(
+        "   only one application uses it; there, cache() is enough and needs no files");
   }
   for (const std::string& doubt : point.doubts) lines.push_back("   " + doubt);
 }
@@ -119,7 +120,7 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space, boo
                                   SecondsText(point.saved_per_week.expected),
                                   RangeText(point.saved_per_week, unicode), SizeOf(point)));
       if (advice.weeks > 1) {
-        lines.push_back(fmt::format("   over the whole history {}",
+        lines.push_back(fmt::format("   saves {} over the whole history",
                                     SecondsText(point.saved_per_week.expected * advice.weeks)));
       }
       AddDetails(point, unicode, lines);
@@ -129,10 +130,23 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space, boo
                                         SecondsText(point.benefit.expected), point.why_not));
     }
   }
-  if (advised == 0) lines.emplace_back("Nothing is worth keeping.");
+  if (advised == 0) {
+    lines.emplace_back(advice.repeated.empty() ? "Nothing is worth keeping."
+                                               : "No intermediate result is worth keeping.");
+  }
+  for (const advise::RepeatedRuns& repeated : advice.repeated) {
+    lines.push_back(fmt::format(
+        "{} ran {} times with identical plans on identical data: storing its results would have "
+        "saved {} of {} after the first run{}",
+        repeated.program.empty() ? "an unnamed program" : repeated.program, repeated.runs,
+        SecondsText(repeated.saved_seconds), SecondsText(repeated.seconds),
+        repeated.has_own_code
+            ? "; compare its functions, which the log identifies only by name and line"
+            : ""));
+  }
   if (!not_advised.empty()) {
     lines.emplace_back();
-    lines.emplace_back("Not advised:");
+    lines.emplace_back("Not recommended:");
     lines.insert(lines.end(), not_advised.begin(), not_advised.end());
     const std::size_t hidden = others - not_advised.size() + advice.points_left_out;
     if (hidden > 0) lines.push_back(fmt::format("   and {} more", hidden));
@@ -214,6 +228,14 @@ int ShowJson(const advise::Advice& advice, TableFormat format) {
                          {"remarks", advice.remarks}};
   json["points"] = nlohmann::json::array();
   for (const advise::ResultPoint& point : advice.points) json["points"].push_back(JsonOf(point));
+  json["repeated"] = nlohmann::json::array();
+  for (const advise::RepeatedRuns& repeated : advice.repeated) {
+    json["repeated"].push_back({{"program", repeated.program},
+                                {"runs", repeated.runs},
+                                {"seconds", repeated.seconds},
+                                {"saved_s", repeated.saved_seconds},
+                                {"has_own_code", repeated.has_own_code}});
+  }
   json["policies"] = nlohmann::json::object();
   for (const advise::PolicyReplay& policy : advice.policies) {
     json["policies"][policy.policy] = {{"saved_s", policy.replayed.saved_seconds},
@@ -224,11 +246,6 @@ int ShowJson(const advise::Advice& advice, TableFormat format) {
   return PrintLines({Dumped(json)});
 }
 
-int ReportAdviceError(const absl::Status& status) {
-  PrintError(status);
-  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
-}
-
 }  // namespace
 
 int Run(const AdviseArguments& arguments) {
@@ -236,7 +253,10 @@ int Run(const AdviseArguments& arguments) {
       arguments.logs,
       {.space_bytes = arguments.space_bytes, .read_rate = arguments.read_bytes_per_second});
   for (const std::string& warning : answer.warnings) PrintError(warning);
-  if (!answer.advice.ok()) return ReportAdviceError(answer.advice.status());
+  if (!answer.advice.ok()) {
+    PrintError(answer.advice.status());
+    return answer.is_damaged || absl::IsDataLoss(answer.advice.status()) ? kLogTorn : kUsage;
+  }
   int shown = kSuccess;
   if (IsJson(arguments.format)) {
     shown = ShowJson(*answer.advice, arguments.format);
@@ -261,10 +281,10 @@ void AddSize(CLI::App& app, const char* name, std::optional<double>& target, con
 }  // namespace
 
 void AddAdvise(CLI::App& root, Invocation& invocation) {
-  CLI::App& app = *root.add_subcommand(
-      "advise", "Recommend intermediate results of Spark that are worth storing");
+  CLI::App& app =
+      *root.add_subcommand("advise", "Recommend intermediate Spark results that are worth storing");
   auto& arguments = ArgumentsOf<AdviseArguments>(app, invocation, Run);
-  app.add_option("LOG", arguments.logs, "Event logs of Spark, or folders of them")
+  app.add_option("LOG", arguments.logs, "Spark event logs, or folders of them")
       ->required()
       ->expected(1, -1);
   AddSize(app, "--space", arguments.space_bytes,
@@ -275,7 +295,7 @@ void AddAdvise(CLI::App& root, Invocation& invocation) {
   AddFooter(
       app,
       "This command stores no results. Exit code: 0 success, 2 a log cannot be read or has no\n"
-      "plan, 4 a log is damaged.");
+      "plan, 4 a log is torn or damaged.");
 }
 
 }  // namespace tidemark::cli

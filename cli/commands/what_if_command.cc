@@ -1,4 +1,4 @@
-// `tidemark what-if`.
+// The command `tidemark what-if`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -41,10 +41,30 @@ whatif::Question QuestionOf(const WhatIfArguments& arguments) {
           .data = arguments.data,
           .settings = arguments.settings,
           .parameters = arguments.parameters,
+          .sizes = arguments.sizes,
           .learn = arguments.learn};
 }
 
 // --- output -----------------------------------------------------------------------------------
+
+// Returns the JSON of values whose texts may have any bytes.
+std::string JsonText(const nlohmann::json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+}
+
+// Returns a state as JSON, like the message PlanState.
+std::string JsonOf(const PlanState& state) {
+  std::vector<std::string> stages;
+  for (const PlanState::Stage& stage : state.stages) {
+    stages.push_back(fmt::format(
+        R"({{"id":{{"child":{},"stage":{}}},"task_count":{},"task_time":"{:.3f}s","bottleneck":{}}})",
+        stage.id.child, stage.id.stage, stage.tasks, absl::ToDoubleSeconds(stage.task_time),
+        JsonText(stage.bottleneck)));
+  }
+  return fmt::format(R"({{"starts_in":"{:.3f}s","ends_in":"{:.3f}s","stages":[{}]}})",
+                     absl::ToDoubleSeconds(state.starts_in), absl::ToDoubleSeconds(state.ends_in),
+                     fmt::join(stages, ","));
+}
 
 std::string JsonOf(const whatif::Row& row) {
   std::string json = fmt::format(R"({{"snapshot":{})", wire::SnapshotJson(row.outcome.snapshot));
@@ -56,15 +76,16 @@ std::string JsonOf(const whatif::Row& row) {
   if (row.outcome.executors > 0) {
     json += fmt::format(R"(,"executors":{})", row.outcome.executors);
   }
-  if (!row.binding.empty()) json += fmt::format(R"(,"binding":"{}")", row.binding);
+  if (!row.outcome.states.empty()) {
+    std::vector<std::string> states;
+    for (const PlanState& state : row.outcome.states) states.push_back(JsonOf(state));
+    json += fmt::format(R"(,"states":[{}])", fmt::join(states, ","));
+  }
+  if (!row.binding.empty()) json += fmt::format(R"(,"binding":{})", JsonText(row.binding));
   if (row.data_factor) json += fmt::format(R"(,"data_factor":{})", *row.data_factor);
-  // Both contain text of the user, which may have any bytes.
-  const auto dumped = [](const nlohmann::json& value) {
-    return value.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
-  };
   return json + fmt::format(R"(,"settings":{},"remarks":{}}})",
-                            dumped(nlohmann::json(row.settings)),
-                            dumped(nlohmann::json(row.remarks)));
+                            JsonText(nlohmann::json(row.settings)),
+                            JsonText(nlohmann::json(row.remarks)));
 }
 
 int Show(const WhatIfArguments& arguments, const std::vector<whatif::Row>& answer) {
@@ -91,7 +112,7 @@ int Show(const WhatIfArguments& arguments, const std::vector<whatif::Row>& answe
 
 int ReportWhatIfError(const absl::Status& status) {
   PrintError(status);
-  return kUsage;
+  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
 // --- jobs of a master -------------------------------------------------------------------------
@@ -126,28 +147,28 @@ std::string WhyRejected(const WhatIfArguments& arguments, const Snapshot& job) {
   if (job.is_final) {
     return fmt::format(
         "{} {}, so {} would have no effect; omit {} to see how it ended, or pass a plan "
-        "or an event log of Spark",
+        "or a Spark event log",
         id, EndOfJob(job), fmt::join(options, " and "), options.size() == 1 ? "it" : "them");
   }
   const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
   if (is_workflow && !arguments.executors.empty()) {
     return fmt::format(
-        "{} is a workflow: --executors is for applications of Spark; pass the id of one of its "
+        "{} is a workflow: --executors is for Spark applications; pass the id of one of its "
         "jobs, or use --slots",
         id);
   }
   if (!is_workflow && (arguments.data_factor || arguments.policy)) {
     const std::string workflow = job.info ? job.info->workflow_id : "";
-    return fmt::format(
-        "{} is a job, for which {} cannot be estimated; use --slots, or pass {}", id,
-        arguments.data_factor ? "other data (--data-factor)" : "another policy (--policy)",
-        workflow.empty() ? "a plan, an event log of Spark or a workflow"
-                         : fmt::format("its workflow, {}", workflow));
+    return fmt::format("{} is a job, for which {} cannot be estimated; use --slots, or pass {}", id,
+                       arguments.data_factor ? "a different amount of data (--data-factor)"
+                                             : "a different policy (--policy)",
+                       workflow.empty() ? "a plan, a Spark event log or a workflow"
+                                        : fmt::format("its workflow, {}", workflow));
   }
   return "";
 }
 
-// Returns the error in --executors, by the field in the master's message. Returns "" for other
+// Returns the error in --executors if the master's message names that field. Returns "" for other
 // messages.
 std::string WrongExecutors(std::string_view message) {
   constexpr std::string_view kField = "].executors: ";
@@ -177,8 +198,15 @@ int AnswerFromMaster(const WhatIfArguments& arguments, const whatif::Question& q
         return kUsage;
       }
     }
+    if (absl::IsUnavailable(outcomes.status())) {
+      PrintError(fmt::format("{} is not a file, and {}", arguments.subject,
+                             DescribeMasterError(arguments.master.address, outcomes.status())));
+      return ExitCodeOf(outcomes.status());
+    }
     if (!outcomes.ok()) return outcomes.status();
-    return Show(arguments, whatif::NamedRows(question, *outcomes));
+    std::vector<whatif::Row> rows = whatif::NamedRows(question, *outcomes);
+    whatif::AddRemarksOnJob(rows);
+    return Show(arguments, rows);
   });
 }
 
@@ -190,6 +218,22 @@ bool IsFile(const std::string& subject) {
   std::error_code ignored;
   return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
          std::filesystem::exists(subject, ignored);
+}
+
+// Returns true for the path of a missing file. The id of a job has a slash only before the number
+// of a query: ID/sql/3, ID/job/7.
+bool IsMissingPath(const std::string& subject) {
+  const std::size_t slash = subject.rfind('/');
+  if (slash == std::string::npos) return false;
+  std::error_code ignored;
+  if (std::filesystem::exists(subject, ignored)) return false;
+  const std::string_view before = std::string_view(subject).substr(0, slash);
+  const std::string_view number = std::string_view(subject).substr(slash + 1);
+  const bool is_number =
+      !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  const bool is_query =
+      is_number && (before.ends_with("/sql") || before.ends_with("/job")) && before[0] != '/';
+  return !is_query;
 }
 
 // Returns true if the content of the file is not an event log. Plans are never folders or archives.
@@ -206,7 +250,7 @@ int AnswerFromPlanFile(const WhatIfArguments& arguments, const whatif::Question&
     std::vector<std::string> options = question.LogOptions();
     if (!arguments.executors.empty()) options.insert(options.begin(), "--executors");
     PrintError(fmt::format(
-        "{} is not an event log of Spark; for a plan, use --slots, --data-factor or --policy, "
+        "{} is not a Spark event log; for a plan, use --slots, --data-factor or --policy, "
         "not {}",
         arguments.subject, fmt::join(options, " or ")));
     return kUsage;
@@ -227,14 +271,29 @@ int AnswerFromPlanFile(const WhatIfArguments& arguments, const whatif::Question&
       return ReportWhatIfError(InPlanFile(arguments.subject, outcomes.status()));
     }
     if (!outcomes.ok()) return outcomes.status();
-    return Show(arguments, whatif::NamedRows(question, *outcomes, plan->cluster.slots));
+    std::vector<whatif::Row> rows = whatif::NamedRows(question, *outcomes, plan->cluster.slots);
+    whatif::AddRemarksOnJob(rows);
+    return Show(arguments, rows);
   });
 }
 
 }  // namespace
 
 int Run(const WhatIfArguments& arguments) {
-  const whatif::Question question = QuestionOf(arguments);
+  whatif::Question question = QuestionOf(arguments);
+  if (!arguments.limits.empty() && !arguments.goal) {
+    PrintError("--limit requires --find time or --find core-hours");
+    return kUsage;
+  }
+  if (arguments.goal) {
+    const auto limits = whatif::ParseLimits(arguments.limits);
+    if (!limits.ok()) return ReportWhatIfError(limits.status());
+    question.find = whatif::Find{.goal = *arguments.goal, .limits = *limits};
+  }
+  if (IsMissingPath(arguments.subject)) {
+    PrintError(fmt::format("{}: No such file or directory", arguments.subject));
+    return kUsage;
+  }
   if (!IsFile(arguments.subject)) return AnswerFromMaster(arguments, question);
   if (IsPlan(arguments.subject)) return AnswerFromPlanFile(arguments, question);
   const auto answer = whatif::AnswerFromLog(arguments.subject, question, absl::Now());
@@ -251,6 +310,9 @@ const std::map<std::string, SchedulingPolicy> kPolicies = {
     {"drf", SchedulingPolicy::kDrf},
     {"capacity", SchedulingPolicy::kCapacity}};
 
+const std::map<std::string, whatif::Goal> kGoals = {{"time", whatif::Goal::kTime},
+                                                    {"core-hours", whatif::Goal::kCoreHours}};
+
 // Adds the options with lists of values. The answer has a row for each combination.
 void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
   Between(1U, 10'000U, AddList(app, "--cores", arguments.cores, "Spark log: cores of an executor"));
@@ -260,13 +322,22 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
           AddList(app, "--partitions", arguments.partitions, "Spark log: partitions of shuffles"));
   OneOf({"true", "false"},
         AddList(app, "--compress", arguments.compress, "Spark log: whether to compress shuffles"));
-  Between(1e-6, 1e6, AddList(app, "--data", arguments.data, "Spark log: factors of its data"));
+  Between(1e-6, 1e6,
+          AddList(app, "--data", arguments.data, "Spark log: factors by which to scale its data"));
   AddAssignments(app, "--param", arguments.parameters,
                  "Spark log: parameters of the program, as in spark.tidemark.param.NAME")
       ->type_name("NAME=VALUE");
+  AddAssignments(app, "--size", arguments.sizes,
+                 "Spark log: formula for the size of the shuffle that a stage reads")
+      ->type_name("STAGE=FORMULA");
+  AddChoice(app, "--find", kGoals, arguments.goal,
+            "Spark log: find the executors, cores, memory and partitions that minimize this");
+  AddAssignments(app, "--limit", arguments.limits,
+                 "Limits of --find: time=20min core-hours=3 executors=16 cores=64 memory=256g")
+      ->type_name("NAME=VALUE");
   NotEmpty(
       app.add_option("--learn", arguments.learn,
-                     "Logs of runs of the same application with other settings, to learn from"))
+                     "Logs of runs of the same application with different settings, to learn from"))
       ->expected(1, -1)
       ->type_name("LOG");
 }
@@ -275,10 +346,10 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
 
 void AddWhatIf(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
-      "what-if", "Estimate when a plan or a job ends, as it is or with changes");
+      "what-if", "Estimate when a plan or a job will end, as it is or with changes");
   auto& arguments = ArgumentsOf<WhatIfArguments>(app, invocation, Run);
   app.add_option("FILE|LOG|ID", arguments.subject,
-                 "Plan (YAML or JSON; docs/plans.md), event log of Spark, or id of a job")
+                 "Plan (YAML or JSON; docs/plans.md), Spark event log, or id of a job")
       ->required();
   CLI::Option* slots =
       Between(1U, 1'000'000U,
@@ -297,7 +368,11 @@ void AddWhatIf(CLI::App& root, Invocation& invocation) {
   AddChoice(app, "--policy", kPolicies, arguments.policy, "Policy that assigns free slots to jobs");
   AddFormat(app, arguments.format);
   AddMaster(app, arguments.master);
-  AddFooter(app, "A plan of stages, or a log, needs no master: its task times are in the file.");
+  AddFooter(
+      app,
+      "A plan of stages or a log needs no master, because the file contains the task times.\n"
+      "With a log: 0 success, 2 the log cannot be read or has no finished task, 4 the log is\n"
+      "torn or damaged.");
   AddFooter(app, kExitCodes);
 }
 

@@ -39,10 +39,10 @@ const ResultPoint& PointOf(const Advice& advice, const std::string& kind) {
   return none;
 }
 
-// Three thresholds of one program, an hour apart. The aggregation takes 110 s less the time of the
-// filter above it. Its output is 1000 records of an exchange's 32 bytes, read at 20 MB/s: 0.4 +
-// 0.0016 s. The log shows 1e8 bytes in 100 s, which is below that rate. It is written once and read
-// twice.
+// Three runs of one program, an hour apart, differ in a threshold. The aggregation takes 110 s
+// minus the time of the filter above it. Its output has 1,000 records of an exchange's 32 bytes.
+// Reading them at 20 MB/s takes 0.4 + 0.0016 s. The log shows 1e8 bytes in 100 s, which is below
+// that rate. The result is written once and read twice.
 TEST(Advise, KeepsTheReusedResultsThatSaveMost) {
   const Advice advice = Of({Condensing("app-1", 0, 1, "5"), Condensing("app-2", kHour, 9, "6"),
                             Condensing("app-3", 2 * kHour, 5, "7")});
@@ -75,7 +75,7 @@ TEST(Advise, CountsByTheWeek) {
   EXPECT_NEAR(advice.points[0].saved_per_week.expected, (109.99975 - 0.405 - 0.415) / 2, 1e-6);
 }
 
-// Runs of 110 s and 60 s on different days: the savings of each use lie in between.
+// Runs of 110 s and 60 s on different days bound the savings of each use.
 TEST(Advise, ReportsTheLeastAndTheMostSavingsOfUses) {
   PastPlan quick = Condensing("app-2", kHour);
   quick.stages[1].end -= 50;
@@ -99,7 +99,7 @@ TEST(Advise, DoesNotKeepResultsOfChangingData) {
   next_day.operators.back().records = 1.1e6;
   const Advice advice = Of({Condensing("app-1", 0), next_day});
   EXPECT_THAT(AdvisedKinds(advice), testing::IsEmpty());
-  EXPECT_THAT(PointOf(advice, "Aggregate").why_not, HasSubstr("differ in every use"));
+  EXPECT_THAT(PointOf(advice, "Aggregate").why_not, HasSubstr("differ at each use"));
 }
 
 TEST(Advise, NeverAdvisesResultsThatMayCostTime) {
@@ -135,8 +135,8 @@ TEST(Advise, KeepsWithinTheSpace) {
   EXPECT_THAT(PointOf(nothing, "Aggregate").why_not, HasSubstr("does not fit"));
 }
 
-// Two programs share only the projection: one result serves both, although each has a larger result
-// that is never used again.
+// Two programs share only the projection. One result serves both, although each program has a
+// larger result that is never used again.
 TEST(Advise, PrefersSharedResultsToLargeOnes) {
   PastPlan other = Condensing("app-2", kHour);
   other.operators[2].text = "HashAggregate(keys=[site#1], functions=[max(tone#2)])";
@@ -144,9 +144,10 @@ TEST(Advise, PrefersSharedResultsToLargeOnes) {
   EXPECT_THAT(AdvisedKinds(advice), testing::ElementsAre("Project"));
 }
 
-// Five runs share the projection, 98 s less at most 0.051 of operators above, 1e7 bytes: 97.0745 s
-// each, 1.9 s to write. An aggregation above it saves the remaining 109.59475 - 97.0745 s in two of
-// three runs of one program and in one of two of the other, with 0.415 s to write each.
+// Five runs share the projection of 1e7 bytes, which takes 98 s minus at most 0.051 s of operators
+// above. It saves 97.0745 s each and takes 1.9 s to write. An aggregation above it saves the
+// remaining 109.59475 - 97.0745 s and takes 0.415 s to write. It does so in two of three runs of
+// one program and in one of two of the other.
 TEST(Advise, WeighsNestedResultsTogether) {
   std::vector<PastPlan> history;
   for (int run = 0; run < 5; ++run) {
@@ -161,7 +162,7 @@ TEST(Advise, WeighsNestedResultsTogether) {
   const double rest = 109.59475 - 97.0745;
   EXPECT_NEAR(advice.saved_per_week, (4 * 97.0745 - 1.9) + (2 * rest - 0.415) + (rest - 0.415),
               1e-6);
-  // In the space of one projection, the projection saves most; in less, both aggregations do.
+  // In the space of one projection, the projection saves most. In less space, both aggregations do.
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e7})), testing::ElementsAre("Project"));
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e6})),
               testing::ElementsAre("Aggregate", "Aggregate"));
@@ -184,7 +185,7 @@ TEST(Advise, RejectsAHistoryWithoutPlans) {
   cycle.operators.back().inputs = {0};
   EXPECT_THAT(Advise({cycle}, {}).status().message(), HasSubstr("cycle"));
   const Advice advice = Of({cycle, Condensing("app-1", 0)});
-  EXPECT_THAT(advice.remarks, Contains(HasSubstr("1 plan is left out: operators read each other")));
+  EXPECT_THAT(advice.remarks, Contains(HasSubstr("1 plan is omitted: operators read each other")));
 }
 
 TEST(Advise, RejectsImpossibleSpacesAndRates) {
@@ -220,8 +221,8 @@ TEST(Advise, ReportsTheProbabilityThatAPlanHasAResult) {
       {.name = "Sort", .text = "Sort", .inputs = {1}},
       {.name = "Scan csv ", .text = "FileScan csv [a#1]", .table = "file:/data/events"}};
   const Advice advice = Of({Condensing("app-1", 0), other});
-  // Both start with the table. From there half continue to a filter, and half of these to the
-  // projection (the other one ends the plan), and so on.
+  // Both plans start with the table. Half of the plans continue to a filter, half of these continue
+  // to the projection, and so on. The other plans end.
   EXPECT_DOUBLE_EQ(PointOf(advice, "Filter").reuse_probability, 0.5);
   EXPECT_GT(PointOf(advice, "Filter").reuse_probability, 0);
 }

@@ -7,7 +7,7 @@
 namespace tidemark::advise {
 namespace {
 
-// Queries with one result of 1 byte, which saves 10 s and takes 1 s to write.
+// Returns queries with one result of 1 byte, which saves 10 s and takes 1 s to write.
 std::vector<KeepableResults> Asking(const std::vector<std::uint64_t>& keys) {
   std::vector<KeepableResults> queries;
   for (const std::uint64_t key : keys) {
@@ -16,7 +16,8 @@ std::vector<KeepableResults> Asking(const std::vector<std::uint64_t>& keys) {
   return queries;
 }
 
-// The cache keeps 1 and 2 and reads 1. Then 3 evicts 2, and 2 evicts 1: one of five is read.
+// The cache keeps 1 and 2 and reads 1. Then 3 evicts 2, and 2 evicts 1, so one of five requests is
+// read.
 TEST(CacheReplay, LruEvictsTheLeastRecentlyUsedResult) {
   const Replayed replayed = Replay(CachePolicy::kLru, Asking({1, 2, 1, 3, 2}), 2);
   EXPECT_EQ(replayed.hits, 1);
@@ -33,8 +34,8 @@ TEST(CacheReplay, LfuKeepsFrequentlyUsedResults) {
   EXPECT_EQ(Replay(CachePolicy::kLru, Asking(keys), 2).hits, 3);
 }
 
-// Results 1 and 2 are used twice, then 3, 4, 5 once each. With ARC these evict each other, with LRU
-// they evict 1 and 2.
+// Results 1 and 2 are used twice, then 3, 4 and 5 once each. With ARC, 3, 4 and 5 evict each other.
+// With LRU, they evict 1 and 2.
 TEST(CacheReplay, ArcKeepsFrequentResultsDuringAScan) {
   const std::vector<std::uint64_t> keys = {1, 2, 1, 2, 3, 4, 5, 1, 2};
   EXPECT_EQ(Replay(CachePolicy::kArc, Asking(keys), 3).hits, 4);
@@ -69,7 +70,7 @@ TEST(CacheReplay, KeepsNothingWithoutSpaceOrBenefit) {
   }
 }
 
-// Random requests: no policy may read more than a cache without a limit, or miscount.
+// Requests are random. No policy may read more than a cache without a limit, or miscount.
 TEST(CacheReplay, NeverReadsMoreThanWithoutALimit) {
   std::uint64_t random = 42;
   std::vector<KeepableResults> queries;

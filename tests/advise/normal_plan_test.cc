@@ -33,6 +33,39 @@ TEST(NormalPlan, OmitsMovesOfRecordsAndLowerHalves) {
               ElementsAre("Scan file:/data/events", "Filter", "Project", "Aggregate", "Filter"));
 }
 
+// The plan of Condensing() as Spark 1.5 prints it.
+TEST(NormalPlan, KnowsTheOperatorsOfOlderVersions) {
+  const PastPlan plan = {
+      .application = "app-1",
+      .operators = {
+          {.name = "TungstenSort", .text = "TungstenSort [site#1 ASC], true, 0", .inputs = {1}},
+          {.name = "ConvertToSafe", .text = "ConvertToSafe", .inputs = {2}},
+          {.name = "TungstenAggregate",
+           .text = "TungstenAggregate(key=[site#1], functions=[(avg(tone#2),mode=Final)])",
+           .inputs = {3}},
+          {.name = "TungstenExchange", .text = "TungstenExchange hash(site#1)", .inputs = {4}},
+          {.name = "TungstenAggregate",
+           .text = "TungstenAggregate(key=[site#1], functions=[(avg(tone#2),mode=Partial)])",
+           .inputs = {5}},
+          {.name = "TungstenProject", .text = "TungstenProject [site#1,tone#2]", .inputs = {6}},
+          {.name = "Scan", .text = "Scan[site#1,tone#2]", .table = "file:/data/events"}}};
+  const auto normal = Normal(plan);
+  EXPECT_THAT(KindsOf(plan), ElementsAre("Scan file:/data/events", "Project", "Aggregate", "Sort"));
+  EXPECT_EQ(normal[1].text, "Project [site,tone]");
+  EXPECT_EQ(normal[3].bar, "files do not keep an order");
+}
+
+// RDDs that SQL made before Spark 2.0 have the names of its operators.
+TEST(NormalPlan, OmitsMovesOfRecordsInALineage) {
+  const PastPlan plan = {
+      .application = "app-1",
+      .operators = {{.name = "TungstenExchange", .text = "ShuffledRowRDD", .inputs = {1}},
+                    {.name = "map", .text = "MapPartitionsRDD", .inputs = {2}},
+                    {.name = "textFile", .text = "a.csv", .table = "a.csv"}},
+      .is_lineage = true};
+  EXPECT_THAT(KindsOf(plan), ElementsAre("Scan a.csv", "map"));
+}
+
 TEST(NormalPlan, IgnoresTheNumbersOfColumns) {
   const auto one = Normal(Condensing("app-1", 0, 1));
   const auto other = Normal(Condensing("app-2", 50, 4711));
@@ -57,7 +90,7 @@ TEST(NormalPlan, DiffersByTable) {
   EXPECT_NE(SignatureOf(Condensing("app-1", 0)), SignatureOf(other));
 }
 
-// Columns with the same name, from the left and from the right.
+// Both sides have columns with the same name.
 TEST(NormalPlan, DistinguishesColumnsOfTheSameName) {
   const auto join = [](const std::string& condition) {
     PastPlan plan;

@@ -1,4 +1,4 @@
-// Plans for tests: a program reads a file, filters, aggregates and filters again.
+// Plans for tests. Each program reads a file, filters, aggregates and filters again.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 namespace tidemark::advise {
 
 // Returns the plan as Spark 3.5 runs it; `first` is the number of its first column. Stage 1 reads
-// and partially aggregates, 100 s from `begin`; stage 2 ends after 10 s. It has 1e6 records of 100
-// bytes, 1e5 after the filter, 1000 at the end.
+// and partially aggregates, 100 s from `begin`; stage 2 ends after 10 s. The plan has 1e6 records
+// of 100 bytes, 1e5 after the filter, and 1000 at the end.
 inline PastPlan Condensing(const std::string& application, double begin, int first = 1,
                            const std::string& threshold = "5") {
   const std::string site = "site#" + std::to_string(first);

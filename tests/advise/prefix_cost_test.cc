@@ -14,8 +14,8 @@ constexpr std::size_t kAggregate = 2;
 constexpr std::size_t kProject = 6;
 constexpr std::size_t kFilter = 7;
 
-// All of stage 1 is below: 100 s. Stage 2 takes 10 s with 20 s of tasks; a filter of 1000 records
-// above takes at most 1 ms: 1 - 0.001 / 20 of it.
+// All of stage 1, 100 s, is below. Stage 2 takes 10 s with 20 s of tasks. A filter of 1000 records
+// above takes at most 1 ms, so a share of 1 - 0.001 / 20 is saved.
 TEST(PrefixCost, AddsStagesBelowAndAShareOfTheOwnStage) {
   const PastPlan plan = Condensing("app-1", 1000);
   const auto cost = PrefixCosts(plan).Of(kAggregate);
@@ -26,9 +26,9 @@ TEST(PrefixCost, AddsStagesBelowAndAShareOfTheOwnStage) {
   EXPECT_DOUBLE_EQ(cost->path_seconds, cost->seconds.expected);  // a chain: eq. 9
 }
 
-// Above the projection, stage 1 has the shuffle write, 4 of 200 s of tasks, and at most 1 us per
-// record for the partial aggregation of 1e5 records and the exchange of 2000. Hence the share is at
-// most 0.98, and at least 0.98 - 0.102 / 200.
+// Above the projection, stage 1 writes the shuffle, which takes 4 of 200 s of tasks. The partial
+// aggregation of 1e5 records and the exchange of 2000 take at most 1 us per record. The share is
+// therefore at most 0.98, and at least 0.98 - 0.102 / 200.
 TEST(PrefixCost, SubtractsOperatorsAboveInTheSameStage) {
   const PastPlan plan = Condensing("app-1", 1000);
   const PrefixCosts costs(plan);
@@ -50,7 +50,7 @@ TEST(PrefixCost, ReportsFunctionsOfTheProgramAbove) {
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 98);
 }
 
-// Two tables are joined in stage 3, 5 s, and counted in stage 4.
+// Returns a plan that joins two tables in stage 3 (5 s) and counts in stage 4.
 PastPlan Joining(double second_begins) {
   return {.operators =
               {{.name = "Filter", .text = "Filter (count#9 > 1)", .inputs = {1}, .stages = {4}},
@@ -67,7 +67,8 @@ PastPlan Joining(double second_begins) {
                      {4, {.begin = 55, .end = 56, .task_seconds = 1}}}};
 }
 
-// In parallel the longer branch counts, 30 + 5 s (eq. 10); in sequence both do, 50 + 5 s.
+// In parallel, the longer branch counts: 30 + 5 s (eq. 10). In sequence, both branches count: 50 +
+// 5 s.
 TEST(PrefixCost, CountsBranchesByTheTimesOfTheirRuns) {
   const PastPlan side_by_side = Joining(0);
   const auto longest = PrefixCosts(side_by_side).Of(3);
@@ -95,7 +96,7 @@ TEST(PrefixCost, ExcludesStagesThatOtherBranchesNeed) {
   EXPECT_FALSE(cost->is_separable);
 }
 
-// Cached data are not computed again, and do not count the time of their reader.
+// Cached data are not computed again, and the time of their reader does not count.
 TEST(PrefixCost, ExcludesDataThatWereCachedBefore) {
   PastPlan plan = Condensing("app-1", 1000);
   plan.operators[3] = {
@@ -107,7 +108,7 @@ TEST(PrefixCost, ExcludesDataThatWereCachedBefore) {
   EXPECT_TRUE(costs.Of(kAggregate).ok());
 }
 
-// The first stage loads the code, whichever it is, so that time is not saved.
+// The first stage, whichever it is, loads the code, so that time is not saved.
 TEST(PrefixCost, SubtractsTheStartOfExecutors) {
   PastPlan plan = Condensing("app-1", 1000);
   const double before = PrefixCosts(plan).Of(kAggregate)->seconds.expected;
@@ -129,7 +130,8 @@ TEST(PrefixCost, IsUnknownWithoutTimes) {
   EXPECT_FALSE(PrefixCosts(plan).Of(kAggregate).ok());
 }
 
-// Without task metrics a stage cannot be divided: its part is between zero and all of it.
+// Without task metrics, a stage cannot be divided. Its saved part lies between zero and the whole
+// stage.
 TEST(PrefixCost, IsWideWithoutTaskMetrics) {
   PastPlan plan = Condensing("app-1", 1000);
   plan.stages[1].task_seconds = 0;

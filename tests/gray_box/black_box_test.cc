@@ -11,7 +11,7 @@ namespace {
 constexpr double kMb = 1 << 20;
 constexpr double kGb = 1 << 30;
 
-// A task takes 1 s plus 50 ms per MB, plus a tenth of that for each further core: the 27 settings
+// Returns 1 s plus 50 ms per MB, plus a tenth of that for each further core, as for the 27 settings
 // of [GB] 5.3.1.
 double Truth(const TaskResources& task) {
   const double megabytes = task.partition_bytes / kMb;

@@ -1,5 +1,5 @@
-// [GB]: the equations, with numbers worked by hand. docs/internals/adr/0033 lists errors of the
-// print.
+// Tests the equations of [GB] with numbers worked by hand. docs/internals/adr/0033 lists errors of
+// the print.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 TEST(GrayBoxPaper, Equation1OfCores) { EXPECT_DOUBLE_EQ(AllocatedCores(4, 8), 32); }
 
-// 100 tasks on 32 cores are 4 waves.
+// 100 tasks on 32 cores run in 4 waves.
 TEST(GrayBoxPaper, Equation2OfAStage) {
   EXPECT_DOUBLE_EQ(StageSeconds(5, 100, 32), 20);
   EXPECT_DOUBLE_EQ(StageSeconds(5, 96, 32), 15);
@@ -28,7 +28,8 @@ TEST(GrayBoxPaper, Equation4OfRecordsInAPartition) {
   EXPECT_DOUBLE_EQ(PartitionRecords(1e6, 40), 25'000);
 }
 
-// Section 5.3.1 without words that start with a, f, h, n: 11.68, 4.03, 4.20 and 2.28 % of them.
+// Section 5.3.1 drops words that start with a, f, h and n, which are 11.68, 4.03, 4.20 and 2.28 %
+// of all words.
 TEST(GrayBoxPaper, Equations6And7OfFilters) {
   const double letters = 1 - (0.1168 + 0.0403 + 0.0420 + 0.0228);
   EXPECT_NEAR(letters, 0.7781, 1e-12);
@@ -38,7 +39,7 @@ TEST(GrayBoxPaper, Equations6And7OfFilters) {
 // Reading 1,000,000 records of 100 bytes at 50 MB/s takes 2 s.
 TEST(GrayBoxPaper, Equation11OfReading) { EXPECT_DOUBLE_EQ(ReadSeconds(1e6, 100, 5e7), 2); }
 
-// A source of 5 s, a filter of 3 s, a map of 2 s, the end of the plan.
+// Returns a source of 5 s, a filter of 3 s, a map of 2 s, and the end of the plan.
 std::vector<Operator> Chain() {
   return {{.kind = "source", .seconds = 5},
           {.kind = "filter", .inputs = {0}, .seconds = 3},
@@ -50,7 +51,7 @@ TEST(GrayBoxPaper, Equation9OfAChain) {
   EXPECT_EQ(*TotalSeconds(Chain()), (std::vector<double>{5, 8, 10, 11}));
 }
 
-// The longer of the branches of 5 + 3 s and 9 s counts, plus the join's 4 s and 2 s after it.
+// The longer of the branches of 5 + 3 s and 9 s counts, plus the join's 4 s and the 2 s after it.
 TEST(GrayBoxPaper, Equation10OfAJoin) {
   const std::vector<Operator> plan = {{.kind = "source", .seconds = 5},
                                       {.kind = "filter", .inputs = {0}, .seconds = 3},
@@ -60,7 +61,7 @@ TEST(GrayBoxPaper, Equation10OfAJoin) {
   EXPECT_EQ(*TotalSeconds(plan), (std::vector<double>{5, 8, 9, 13, 15}));
 }
 
-// Computing takes 10 s, reading 2 s.
+// Computing takes 10 s, and reading 2 s.
 TEST(GrayBoxPaper, Equation8OfTheBenefit) {
   const auto points = PointsOf(Chain(), 5e7);
   ASSERT_TRUE(points.ok()) << points.status();
@@ -69,7 +70,7 @@ TEST(GrayBoxPaper, Equation8OfTheBenefit) {
   EXPECT_DOUBLE_EQ(points->back().benefit_seconds(), 8);
 }
 
-// 5.3.2: two stages at the start, one at the end, one per iteration.
+// Section 5.3.2: two stages run at the start, one at the end, and one per iteration.
 TEST(GrayBoxPaper, PageRankHasAStageForEachIteration) {
   const std::vector<durations::Parameters> parameters = {
       {{"iterations", "3"}}, {{"iterations", "5"}}, {{"iterations", "6"}}};

@@ -57,7 +57,7 @@ TEST(ReuseChain, IsTheProductAlongTheInputs) {
 
 TEST(MaxBenefit, IsThePointWithTheLargestPositiveBenefit) {
   EXPECT_EQ(MaxBenefit({Of(10, 8, 1, 1), Of(20, 12, 1, 1), Of(9, 1, 1, 1)}), 1);
-  EXPECT_EQ(MaxBenefit({Of(1, 2, 1, 1)}), 1);  // none
+  EXPECT_EQ(MaxBenefit({Of(1, 2, 1, 1)}), 1);  // no candidate
   EXPECT_EQ(MaxBenefit({}), 0);
 }
 

@@ -37,8 +37,8 @@ double Covariance(const Correction& correction, const TimeAt& one, const TimeAt&
   return (of_sum(1, 1) - of_sum(1, 0) - of_sum(0, 1)) / 2;
 }
 
-// Two settings; each doubling of the first adds a fifth to the modelled time, the second has no
-// effect.
+// Returns errors at these values of two settings. Each doubling of the first adds a fifth to the
+// modelled time. The second has no effect.
 std::vector<ObservedError> SeenAt(const std::vector<std::vector<double>>& settings) {
   std::vector<ObservedError> seen;
   for (std::size_t run = 0; run < settings.size(); ++run) {
@@ -67,14 +67,14 @@ TEST(Correction, DeviationGrowsWithTheDistance) {
   EXPECT_GT(VarianceAt(learnt, 77, {0.5, 0.5}), near);  // an unknown stage
 }
 
-// The effect of a setting that never varied is unknown: the models decide, with a wider deviation.
+// The effect of a setting that never varied is unknown. The models decide, with a wider deviation.
 TEST(Correction, AssumesNoEffectOfASettingThatNeverVaried) {
   const Correction learnt = Learnt(SeenAt({{0, 3}, {1, 3}, {2, 3}}));
   EXPECT_NEAR(At(learnt, 0, {1, 5}), At(learnt, 0, {1, 3}), 1e-9);
   EXPECT_GT(VarianceAt(learnt, 0, {1, 5}), VarianceAt(learnt, 0, {1, 3}));
 }
 
-// The first setting has no effect; the second has two doublings of 0.3 each.
+// The first setting has no effect. The second has two doublings of 0.3 each.
 TEST(Correction, ConstantSettingStaysUncertainBesideSettingsWithoutEffect) {
   std::vector<ObservedError> seen = SeenAt({{0, 3}, {1, 3}, {2, 3}, {3, 3}});
   for (ObservedError& one : seen) one.log_error = 0.1 * static_cast<double>(one.time.stage);
@@ -97,8 +97,8 @@ TEST(Correction, ErrorsOfStagesInOneRunAreCorrelated) {
   EXPECT_LT(both, VarianceAt(learnt, 0, {1, 0}));
 }
 
-// The variance of an unrelated time at the same settings: 0.3^2 common to all times of a kind,
-// 0.5^2 of each stage, and the noise of the run and of each time.
+// The variance of an unrelated time at the same settings has several parts. 0.3^2 is common to all
+// times of a kind and 0.5^2 to the times of a stage. The run and each time add noise.
 TEST(Correction, VarianceOfASumCountsSharedErrorsOnce) {
   const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
   const double run = learnt.run_deviation() * learnt.run_deviation();
@@ -158,7 +158,7 @@ TEST(Correction, UsesALimitedNumberOfErrors) {
   EXPECT_THAT(At(Learnt(seen), 0, {1}), DoubleNear(0.2, 0.05));
 }
 
-// Every second error is of the other stage, which takes e^1 times the modelled time.
+// Every second error belongs to the other stage, which takes e^1 times the modelled time.
 TEST(Correction, SamplesErrorsOfEachStage) {
   std::vector<ObservedError> seen;
   for (std::size_t run = 0; run < Correction::kErrorsMax; ++run) {

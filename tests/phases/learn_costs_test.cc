@@ -9,7 +9,8 @@
 namespace tidemark::phases {
 namespace {
 
-// A tenth of the usual disk and a third of the usual network; stage s computes (s + 1) us.
+// Returns costs for a tenth of the usual disk rate, a third of the usual network rate, and twice
+// the usual cost of serialization. Stage s computes (s + 1) us.
 CostStatistics Truth() {
   CostStatistics truth = UsualCosts();
   truth[Cost::kLocalWrite] *= 10;
@@ -114,7 +115,7 @@ TEST(LearntCosts, UnusedCostWidensAnEstimateThatNeedsIt) {
   EXPECT_GT(learnt.Predict(0, unknown).deviation, learnt.Predict(0, known).deviation + 1);
 }
 
-// Sorting and combining are proportional: their sum is determined, but neither cost is.
+// Sorting and combining are proportional. Their sum is determined, but neither cost is.
 TEST(LearntCosts, ProportionalCostsAreUndeterminedButTheirSumIsNot) {
   std::vector<MeasuredTask> tasks;
   std::mt19937 random(2);

@@ -23,8 +23,9 @@ Settings With(std::uint32_t executors, std::uint32_t partitions) {
           .sql_partitions = partitions};
 }
 
-// A program that reads `data` x 10 tasks of 10 MB, shuffles them into the set number of partitions,
-// and works for 1 us on each record. Two executors slow each other down by a half.
+// Returns a run of a program whose 10 x `data` tasks read 10 MB each. It shuffles the data into the
+// set number of partitions, and works for 1 us on each record. Two executors slow each other down
+// by a half.
 PastApplication RunWith(const Settings& settings, double data = 1) {
   const double slow = settings.executors > 1 ? 1.5 : 1;
   PastApplication run = {
@@ -66,7 +67,7 @@ TEST(ManyRuns, MostSimilarRunIsTheRunItself) {
   EXPECT_EQ(learnt.MostLike({.settings = With(2, 16), .data_factor = 2}), 5);
 }
 
-// 32 gathering tasks, with the counters of eight.
+// 32 gathering tasks have the counters of eight.
 TEST(ManyRuns, TasksWithoutKeptCountersStillCount) {
   PastApplication run = RunWith(With(1, 8));
   run.settings.sql_partitions = 32;
@@ -79,7 +80,7 @@ TEST(ManyRuns, TasksWithoutKeptCountersStillCount) {
   const RunEstimate other = learnt.On(0, asked);
   EXPECT_EQ(other.stages[0].tasks, 80);
   EXPECT_EQ(other.stages[1].tasks, 64);
-  // Twice the data in twice the tasks: each takes as long.
+  // Twice the data run in twice the tasks, so each task takes as long.
   EXPECT_NEAR(other.stages[1].task_seconds, same.stages[1].task_seconds,
               0.3 * same.stages[1].task_seconds);
 }
@@ -102,7 +103,7 @@ TEST(ManyRuns, OtherPartitionsDivideTheDataAmongOtherTasks) {
   const RunEstimate expected = learnt.On(learnt.MostLike(asked), asked);
   EXPECT_EQ(expected.stages[0].tasks, 10);
   EXPECT_EQ(expected.stages[1].tasks, 16);
-  // 0.01 + 10 / 16 x 0.5 s.
+  // The time is 0.01 + 10 / 16 x 0.5 s.
   EXPECT_NEAR(expected.stages[1].task_seconds, 0.3225, 0.03);
   EXPECT_THAT(expected.beyond, IsEmpty());
 }
@@ -124,7 +125,7 @@ TEST(ManyRuns, LearnsEffectsThatNoModelCovers) {
   EXPECT_NEAR(two.stages[1].task_seconds / alone.stages[1].task_seconds, 1.5, 0.15);
 }
 
-// A parameter that doubles the cost of records with each power of two.
+// A parameter doubles the cost of records with each power of two.
 TEST(ManyRuns, LearnsTheEffectOfAParameter) {
   std::vector<PastApplication> runs;
   for (const double k : {1, 2, 3, 5}) {
@@ -161,7 +162,7 @@ TEST(ManyRuns, SeparatesFirstTasksOnTheirSlotsFromOthers) {
   const ManyRuns learnt = Learnt(std::move(runs));
   const RunScenario asked = {.settings = With(1, 32)};
   const StageEstimate sum = learnt.On(learnt.MostLike(asked), asked).stages[1];
-  // 0.01 + 10 / 32 x 0.5 s.
+  // The time is 0.01 + 10 / 32 x 0.5 s.
   EXPECT_NEAR(sum.task_seconds, 0.166, 0.03);
   EXPECT_NEAR(sum.fresh_task_seconds, 2.166, 0.3);
 }
@@ -223,11 +224,47 @@ TEST(ManyRuns, SettingsAloneEstimateAWholeRun) {
   };
   EXPECT_NEAR(seconds(1), 10, 2);
   EXPECT_NEAR(seconds(4), 40, 8);
-  const auto deviation = [&](std::uint32_t executors) {
-    return learnt.On(0, {.settings = With(executors, 8)}).whole->deviation;
+  EXPECT_LT(learnt.On(0, {.settings = With(4, 8)}).whole->deviation, 0.3);
+  EXPECT_FALSE(learnt.On(0, {.settings = With(9, 8)}).whole) << "a line has no limit";
+}
+
+// No run shows more contention than executors that slow each other down by 50 %.
+TEST(ManyRuns, HoldsTheCorrectionBeyondTheExecutorsOfAllRuns) {
+  const ManyRuns learnt = Usual();
+  const RunEstimate two = learnt.On(0, {.settings = With(2, 16)});
+  const RunEstimate many = learnt.On(0, {.settings = With(64, 16)});
+  EXPECT_NEAR(many.stages[1].task_seconds / two.stages[1].task_seconds, 1, 0.2);
+  EXPECT_GT(many.deviation, two.deviation);
+}
+
+PastApplication Lasting(double seconds, const Settings& settings, double data = 1) {
+  PastApplication run = RunWith(settings, data);
+  run.seconds = seconds;
+  return run;
+}
+
+TEST(ManyRuns, RunsThatDifferInExecutorsAloneScaleTheWholeRun) {
+  const ManyRuns learnt = Learnt({Lasting(12, With(2, 8)), Lasting(7, With(4, 8))});
+  const auto scaled = [&learnt](const RunScenario& scenario) {
+    return learnt.On(0, scenario).scaled;
   };
-  EXPECT_LT(deviation(4), 0.3);
-  EXPECT_GT(deviation(32), deviation(4)) << "no run was near";
+  ASSERT_TRUE(scaled({.settings = With(8, 8)}));
+  EXPECT_LT(scaled({.settings = With(8, 8)})->seconds, 7);
+  EXPECT_GT(scaled({.settings = With(1, 8)})->seconds, 12);
+  EXPECT_FALSE(scaled({.settings = With(8, 16)})) << "other partitions";
+  EXPECT_FALSE(scaled({.settings = With(8, 8), .data_factor = 2}));
+}
+
+TEST(ManyRuns, OtherExecutorsWithOtherSettingsAreLeftToTheCorrection) {
+  const std::vector<PastApplication> same_executors = {Lasting(100, With(2, 8)),
+                                                       Lasting(90, With(2, 16))};
+  const RunScenario asked = {.settings = With(4, 8)};
+  EXPECT_TRUE(Learnt(same_executors).On(0, asked).scaled);
+  std::vector<PastApplication> others = same_executors;
+  others.push_back(Lasting(80, With(4, 16)));
+  EXPECT_FALSE(Learnt(others).On(0, asked).scaled);
+  others.back().seconds = 0;
+  EXPECT_TRUE(Learnt(others).On(0, asked).scaled) << "it did not succeed";
 }
 
 // Runs at one setting are not evidence about other settings.
@@ -312,7 +349,7 @@ TEST(ManyRuns, StageWithoutTasksIsUnknown) {
   EXPECT_FALSE(expected.stages[1].is_known);
 }
 
-// A task has 2 MB with compression and 5 MB without: the ratio is two fifths.
+// A task has 2 MB with compression and 5 MB without, so the ratio is two fifths.
 TEST(ManyRuns, RunsWithAndWithoutCompressionShowItsRatio) {
   PastApplication plain = RunWith(With(1, 8));
   plain.settings.compresses_shuffle = false;

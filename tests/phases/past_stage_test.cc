@@ -15,10 +15,11 @@ Settings Today() {
           .memory_fraction = 0.5};
 }
 
-// A task reads 1,000 records of 100 bytes and writes 100 records in 5,000 compressed bytes.
+// Returns a task that reads 1,000 records of 100 bytes and writes 100 records in 5,000 compressed
+// bytes.
 TaskCounters MapTask() { return {.seconds = 2, .input = {1000, 1e5}, .written = {100, 5000}}; }
 
-// A task reads 100 records in 5,000 bytes, four fifths of them from other executors.
+// Returns a task that reads 100 records in 5,000 bytes, four fifths of them from other executors.
 TaskCounters ReduceTask() {
   return {.seconds = 1,
           .local_bytes = 1000,
@@ -62,8 +63,8 @@ TEST(StageOf, ReduceStageReadsItsPartOfTheShuffle) {
   EXPECT_EQ(TaskOf(stage, Today()).shuffle_read.fetched, (Flow{100, 5000}));
 }
 
-// Spills have 1,000 bytes on disk for 10,000 in memory: a tenth, of which compression explains a
-// half.
+// Spills have 1,000 bytes on disk for 10,000 in memory. The ratio is a tenth, of which compression
+// explains a half.
 TEST(StageOf, SpillsShowTheSerializationRatio) {
   TaskCounters task = ReduceTask();
   task.spilled_memory_bytes = 10'000;
@@ -86,7 +87,7 @@ TEST(StageOf, StageWithoutRecordsHasARecordPerTask) {
   EXPECT_DOUBLE_EQ(TaskOf(stage, Today()).shuffle_write.written.records, 7);
 }
 
-// The counters show the locations of blocks: 1,000 local and 4,000 remote bytes, not half each.
+// The counters show that 1,000 bytes are local and 4,000 are remote, not half of the bytes each.
 TEST(WorkOf, UsesLocalAndRemoteBytesOfTheCounters) {
   const Work work = WorkOf(ReduceTask(), Of(ReduceTask()), Today());
   EXPECT_DOUBLE_EQ(work[Cost::kLocalRead], 1000);

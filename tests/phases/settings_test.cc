@@ -165,7 +165,7 @@ TEST(ParseSettings, UnknownExecutorsAreAnError) {
   EXPECT_THAT(settings.status().message(), HasSubstr("spark.executor.instances"));
 }
 
-// (300 MiB + 4096 - 300 MiB) x 0.5 = 2048 bytes among 4 / 2 tasks.
+// Returns settings with (300 MiB + 4096 - 300 MiB) x 0.5 = 2048 bytes of memory for 4 / 2 tasks.
 Settings Unified() {
   return {.version = {3, 5},
           .executor_cores = 4,

@@ -30,9 +30,9 @@ TEST(WriterOf, SerializedShuffleWasAnotherManagerBeforeOneSix) {
   EXPECT_EQ(WriterOf(kRows, 1000, settings), ShuffleWriter::kSerialized);
 }
 
-// 1024 records of 32 bytes, 16 serialized, with an address of 16: 64 fit into the buffer, so there
-// are 16 spills. All bytes are serialized, compressed and written once, and not sorted by key.
-// 32768 x 0.5 x 0.25 = 4096 bytes are copied to join the spills.
+// There are 1024 records of 32 bytes, 16 serialized, with an address of 16. 64 records fit into the
+// buffer, so there are 16 spills. All bytes are serialized, compressed and written once, and not
+// sorted by key. 32768 x 0.5 x 0.25 = 4096 bytes are copied to join the spills.
 TEST(WriteShuffle, SerializedRecordsAreNeverDeserialized) {
   const DataStatistics data = {.serialize_ratio = 0.5, .compress_ratio = 0.25};
   const ShuffleWrite write = WriteShuffle({1024, 32768}, kRows, 1000, 0, data, Today());

@@ -1,5 +1,5 @@
-// [SPM]: the equations of a task's phases, with numbers worked by hand. docs/internals/adr/0033
-// corrects errors of the print.
+// Tests the equations of [SPM] for a task's phases, with numbers worked by hand.
+// docs/internals/adr/0033 corrects errors of the print.
 //
 // Every cost is a prime, so that a sum identifies its parts.
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ CostStatistics Primes() {
 
 double Time(const Work& work) { return Seconds(work, Primes()); }
 
-// Four executors of 2 cores; of 8192 bytes a task has 8192 x 0.5 x 0.5 / 2 = 1024 for a shuffle.
+// Returns settings of four executors with 2 cores. A task has 8192 x 0.5 x 0.5 / 2 = 1024 of 8192
+// bytes for a shuffle.
 Settings OldSettings() {
   return {.version = {1, 5},
           .executors = 4,
@@ -42,7 +43,8 @@ Settings OldSettings() {
           .safety_fraction = 0.5};
 }
 
-// Serialization halves a byte, compression quarters the result; a record in memory has 4 bytes.
+// Returns data in which serialization halves a byte and compression quarters the result. A record
+// in memory has 4 bytes.
 DataStatistics Data() {
   return {.input_width = 16,
           .compute = {.records = 0.5, .bytes = 2},
@@ -56,7 +58,7 @@ DataStatistics Data() {
           .write_width_in_memory = 4};
 }
 
-// 1024 records in 8000 bytes for each of 8 tasks.
+// Returns 1024 records in 8000 bytes for each of 8 tasks.
 StageSize Size() {
   return {.split_bytes = 4096, .intermediate = {8192, 64000}, .tasks = 8, .next_tasks = 1000};
 }
@@ -65,12 +67,12 @@ ShuffleRead Read(Gathering gathering, const Settings& settings = OldSettings()) 
   return ReadShuffle(Size(), gathering, Data(), settings);
 }
 
-// 1024 records of 8 bytes.
+// Returns a write of 1024 records of 8 bytes.
 ShuffleWrite Write(StageShape shape, const Settings& settings, double next_tasks = 1000) {
   return WriteShuffle({1024, 8192}, shape, next_tasks, 0, Data(), settings);
 }
 
-// 37 + 0.5 (29 + 0.25 x 5); without compression 37 + 0.5 x 5.
+// A byte costs 37 + 0.5 (29 + 0.25 x 5), or 37 + 0.5 x 5 without compression.
 TEST(SparkPhasesPaper, Equation2OfWritingAByteOfAShuffle) {
   Settings settings = OldSettings();
   EXPECT_DOUBLE_EQ(Time(SerializeAndWrite(OfShuffle(settings, Data()), 0.5)), 52.125);
@@ -78,7 +80,7 @@ TEST(SparkPhasesPaper, Equation2OfWritingAByteOfAShuffle) {
   EXPECT_DOUBLE_EQ(Time(SerializeAndWrite(OfShuffle(settings, Data()), 0.5)), 39.5);
 }
 
-// 3 + 31 + 37 / 0.25; without compression 3 + 37.
+// A byte costs 3 + 31 + 37 / 0.25, or 3 + 37 without compression.
 TEST(SparkPhasesPaper, Equation3OfReadingAByteOfAShuffle) {
   Settings settings = OldSettings();
   EXPECT_DOUBLE_EQ(Time(ReadAndDeserialize(OfShuffle(settings, Data()))), 182);
@@ -86,7 +88,7 @@ TEST(SparkPhasesPaper, Equation3OfReadingAByteOfAShuffle) {
   EXPECT_DOUBLE_EQ(Time(ReadAndDeserialize(OfShuffle(settings, Data()))), 40);
 }
 
-// The same as eq. 2 and 3, with the other setting.
+// The equations equal eq. 2 and 3 with the setting of spills.
 TEST(SparkPhasesPaper, Equations4And5OfSpillsFollowTheSettingOfSpills) {
   Settings settings = OldSettings();
   settings.compresses_shuffle = false;
@@ -97,14 +99,14 @@ TEST(SparkPhasesPaper, Equations4And5OfSpillsFollowTheSettingOfSpills) {
   EXPECT_DOUBLE_EQ(Time(ReadAndDeserialize(OfSpills(settings, Data()))), 40);
 }
 
-// 4096 / 16 = 256 records in 4096 x 2 s.
+// The task reads 4096 / 16 = 256 records in 4096 x 2 s.
 TEST(SparkPhasesPaper, Equations6To10OfTheReadPhase) {
   const Phase read = ReadInput(4096, Data());
   EXPECT_EQ(read.out, (Flow{256, 4096}));
   EXPECT_DOUBLE_EQ(Time(read.work), 8192);
 }
 
-// 64000 / 8 bytes and 8192 / 8 records, a quarter of them from this executor.
+// A task fetches 64000 / 8 bytes and 8192 / 8 records, a quarter of them from this executor.
 TEST(SparkPhasesPaper, Equations11To14OfTheFetchedData) {
   const ShuffleRead read = Read(Gathering::kCombine);
   EXPECT_EQ(read.fetched, (Flow{1024, 8000}));
@@ -112,13 +114,13 @@ TEST(SparkPhasesPaper, Equations11To14OfTheFetchedData) {
   EXPECT_DOUBLE_EQ(read.remote_bytes, 6000);
 }
 
-// 2000 x 3 + 6000 x 7 + 8000 (31 + 37 / 0.25).
+// Fetching takes 2000 x 3 + 6000 x 7 + 8000 (31 + 37 / 0.25).
 TEST(SparkPhasesPaper, Equation15OfFetching) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).fetch), 1'480'000);
 }
 
-// Combining uses the compression of spills, sorting that of shuffles: 1024 bytes of the buffer are
-// 1024 x 0.5 x 0.25 in a compressed file, 1024 x 0.5 in an uncompressed one.
+// Combining uses the compression of spills, and sorting uses that of shuffles. 1024 bytes of the
+// buffer are 1024 x 0.5 x 0.25 bytes in a compressed file and 1024 x 0.5 in an uncompressed one.
 TEST(SparkPhasesPaper, Equations16To18And20OfTheSizeOfASpill) {
   Settings settings = OldSettings();
   settings.compresses_spills = false;
@@ -126,7 +128,7 @@ TEST(SparkPhasesPaper, Equations16To18And20OfTheSizeOfASpill) {
   EXPECT_DOUBLE_EQ(Read(Gathering::kSort, settings).spills.file_bytes, 128);
 }
 
-// 8192 x 0.5 x 0.5 x 1 / 2; a task with both cores has twice this memory.
+// The buffer has 8192 x 0.5 x 0.5 x 1 / 2 bytes. A task with both cores has twice this memory.
 TEST(SparkPhasesPaper, Equation19OfTheBuffer) {
   Settings settings = OldSettings();
   EXPECT_DOUBLE_EQ(SpillBufferBytes(settings), 1024);
@@ -151,24 +153,25 @@ TEST(SparkPhasesPaper, Equation23SpillsNothingWithoutSpilling) {
   EXPECT_DOUBLE_EQ(spills.records_in_memory, 832);
 }
 
-// 1024 x 13 to combine; (3 x 256 x 8 + 64 x 6) x 23 to sort; 3 x 1024 x 52.125 to spill.
+// Combining takes 1024 x 13, sorting (3 x 256 x 8 + 64 x 6) x 23, and spilling 3 x 1024 x 52.125.
 TEST(SparkPhasesPaper, Equation25OfSpilling) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).spill), 13'312 + 150'144 + 160'128);
 }
 
-// Sorted records are not combined: 1024 are 4 spills of 256. 4 x 256 x 8 x 23 + 4 x 1024 x 52.125.
+// Sorted records are not combined, so 1024 records are 4 spills of 256. The time is 4 x 256 x 8 x
+// 23 + 4 x 1024 x 52.125.
 TEST(SparkPhasesPaper, Equation25OfSorting) {
   const ShuffleRead read = Read(Gathering::kSort);
   EXPECT_DOUBLE_EQ(Time(read.spill), 188'416 + 213'504);
   EXPECT_EQ(read.out, (Flow{1024, 4096}));
 }
 
-// 832 x 0.5 records; 832 x 4 x 0.25 bytes.
+// The merged data have 832 x 0.5 records and 832 x 4 x 0.25 bytes.
 TEST(SparkPhasesPaper, Equations26And27OfTheMergedData) {
   EXPECT_EQ(Read(Gathering::kCombine).out, (Flow{416, 832}));
 }
 
-// 3 x 128 x 182 to read the spills; 832 x log2(4) x 23 to sort; 832 x 17 to combine.
+// Reading the spills takes 3 x 128 x 182, sorting 832 x log2(4) x 23, and combining 832 x 17.
 TEST(SparkPhasesPaper, Equation28OfMerging) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).merge), 69'888 + 38'272 + 14'144);
 }
@@ -177,7 +180,7 @@ TEST(SparkPhasesPaper, Equation29IsTheSumOfFetchingSpillingAndMerging) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).work()), 1'480'000 + 323'584 + 122'304);
 }
 
-// 416 x 0.5 records, 832 x 2 bytes, 8 bytes each; 416 x 11 s.
+// There are 416 x 0.5 records in 832 x 2 bytes, 8 bytes each. They take 416 x 11 s.
 TEST(SparkPhasesPaper, Equations30To33OfTheComputePhase) {
   const Phase compute = Compute({416, 832}, Data());
   EXPECT_EQ(compute.out, (Flow{208, 1664}));
@@ -191,7 +194,7 @@ TEST(SparkPhasesPaper, Equation34BypassesUpToTheThresholdUnlessItCombines) {
   EXPECT_EQ(WriterOf({.combines_map_side = true}, 200, settings), ShuffleWriter::kSorted);
 }
 
-// As eq. 20 to 24: 1024 x 0.8125 records of 4 bytes in 1024 bytes.
+// The numbers follow eq. 20 to 24 with 1024 x 0.8125 records of 4 bytes in 1024 bytes.
 TEST(SparkPhasesPaper, Equations35To37OfSpillsThatAreWritten) {
   const Spills spills = Write({.combines_map_side = true}, OldSettings()).spills;
   EXPECT_DOUBLE_EQ(spills.file_bytes, 128);
@@ -200,17 +203,17 @@ TEST(SparkPhasesPaper, Equations35To37OfSpillsThatAreWritten) {
   EXPECT_DOUBLE_EQ(spills.count, 3);
 }
 
-// As eq. 25, and 1024 x 19 to partition.
+// The time is that of eq. 25 plus 1024 x 19 for partitioning.
 TEST(SparkPhasesPaper, Equation38OfSpillingBySort) {
   EXPECT_DOUBLE_EQ(Time(Write({.combines_map_side = true}, OldSettings()).spill), 323'584 + 19'456);
 }
 
-// As eq. 28, and 832 x 4 x 0.25 x 52.125 to write.
+// The time is that of eq. 28 plus 832 x 4 x 0.25 x 52.125 for writing.
 TEST(SparkPhasesPaper, Equation39OfMergingBySort) {
   EXPECT_DOUBLE_EQ(Time(Write({.combines_map_side = true}, OldSettings()).merge), 122'304 + 43'368);
 }
 
-// A file for each partition as in eq. 42, then 8192 x 0.5 x 0.25 bytes are read and written again:
+// Each partition has a file as in eq. 42. Then 8192 x 0.5 x 0.25 bytes are read and written again:
 // 1024 (3 + 5).
 TEST(SparkPhasesPaper, Equation39OfBypassing) {
   const ShuffleWrite write = Write({}, OldSettings(), 200);
@@ -224,7 +227,8 @@ Settings Hash() {
   return settings;
 }
 
-// The hash manager uses the compression of spills, here none: 1024 x 13 + 150144 + 3 x 1024 x 39.5.
+// The hash manager uses the compression of spills, which is off here: 1024 x 13 + 150144 + 3 x 1024
+// x 39.5.
 TEST(SparkPhasesPaper, Equation40OfSpillingByHash) {
   Settings settings = Hash();
   settings.compresses_spills = false;
@@ -232,8 +236,8 @@ TEST(SparkPhasesPaper, Equation40OfSpillingByHash) {
                    13'312 + 150'144 + 121'344);
 }
 
-// 3 x 512 x 40 to read the spills, 38272 and 14144 as in eq. 28, 832 x 0.5 x 19 to partition, 43368
-// to write.
+// Reading the spills takes 3 x 512 x 40, sorting and combining 38272 and 14144 as in eq. 28,
+// partitioning 832 x 0.5 x 19, and writing 43368.
 TEST(SparkPhasesPaper, Equation41OfMergingByHash) {
   Settings settings = Hash();
   settings.compresses_spills = false;
@@ -241,26 +245,26 @@ TEST(SparkPhasesPaper, Equation41OfMergingByHash) {
                    61'440 + 38'272 + 14'144 + 7904 + 43'368);
 }
 
-// 1024 (19 + 8 x 52.125).
+// The time is 1024 (19 + 8 x 52.125).
 TEST(SparkPhasesPaper, Equation42OfHashWithoutCombining) {
   EXPECT_DOUBLE_EQ(Time(Write({}, Hash()).work()), 446'464);
 }
 
-// 8192 x 0.75 x 0.25 x 0.5 x 0.25 bytes and 1024 x 0.8125 x 0.5 records of each task.
+// Each task writes 8192 x 0.75 x 0.25 x 0.5 x 0.25 bytes and 1024 x 0.8125 x 0.5 records.
 TEST(SparkPhasesPaper, Equations43And44OfTheWrittenData) {
   EXPECT_EQ(Write({.combines_map_side = true}, OldSettings()).written, (Flow{416, 192}));
 }
 
-// 1664 x 7.
+// The time is 1664 x 7.
 TEST(SparkPhasesPaper, Equation45OfTheFuncPhase) {
   EXPECT_DOUBLE_EQ(Time(Hand({208, 1664}, Destination::kDriver)), 11'648);
 }
 
-// 41 + 43 for setup and clean-up, and the phases above.
+// Setup and clean-up take 41 + 43 in addition to the phases above.
 TEST(SparkPhasesPaper, Equation46IsTheSumOfThePhases) {
   const Stage reduce = {{.reads_shuffle = Gathering::kCombine}, Data(), Size()};
   EXPECT_DOUBLE_EQ(Time(TaskOf(reduce, OldSettings()).work()), 41 + 1'925'888 + 4576 + 11'648 + 43);
-  // The output is 128 records of 64 bytes, 8192 bytes; 128 x 19 + 8192 x 52.125 = 429440.
+  // The output is 128 records of 64 bytes, which are 8192 bytes: 128 x 19 + 8192 x 52.125 = 429440.
   const Stage map = {{.reads_input = true, .output = Destination::kShuffle}, Data(), Size()};
   EXPECT_DOUBLE_EQ(Time(TaskOf(map, Hash()).work()), 41 + 8192 + 256 * 11 + 429'440 + 43);
 }

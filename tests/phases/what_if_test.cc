@@ -10,7 +10,7 @@ namespace {
 
 using testing::Contains;
 
-// Returns settings of four executors with two cores; each of two tasks has 500 MB.
+// Returns settings of four executors with two cores. Each of two tasks has 500 MB.
 Settings Today() {
   return {.version = {3, 5},
           .executors = 4,
@@ -19,7 +19,7 @@ Settings Today() {
           .memory_fraction = 0.5};
 }
 
-// A slow network needs 50 ns per byte.
+// Returns stages with a slow network, which needs 50 ns per byte.
 std::vector<PastStage> Stages() {
   std::vector<PastStage> stages(2);
   for (int i = 0; i < 20; ++i) {
@@ -57,7 +57,7 @@ TEST(WhatIf, EqualSettingsChangeNothing) {
   EXPECT_EQ(same.deviation, 0);
 }
 
-// With one executor, all fetched data are local: most of 3 x 0.99 x 0.5 s per task is saved.
+// With one executor, all fetched data are local. This saves most of 3 x 0.99 x 0.5 s per task.
 TEST(WhatIf, SingleExecutorFetchesNothingOverTheNetwork) {
   Settings alone = Today();
   alone.executors = 1;
@@ -73,7 +73,7 @@ TEST(WhatIf, LittleMemorySpillsAndIsSlower) {
   const StageChange changed = Learn().On(1, small);
   EXPECT_GT(changed.times, 1.02);
   EXPECT_GT(changed.deviation, 0);
-  // No task ever spilled, so the cost of reading a spill is undetermined.
+  // No task has ever spilled, so the cost of reading a spill is undetermined.
   EXPECT_THAT(changed.unknown_costs, Contains(Cost::kLocalRead));
 }
 

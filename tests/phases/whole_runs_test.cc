@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tidemark::phases {
@@ -16,30 +17,50 @@ WholeRunModel Learnt(const std::vector<PastWhole>& runs) {
   return *std::move(learnt);
 }
 
-// Each level doubles the duration.
-std::vector<PastWhole> Doubling() { return {{{0}, 10}, {{1}, 20}, {{2}, 40}, {{3}, 80}}; }
+// Returns levels with this level of memory.
+std::vector<double> Memory(double level) { return {0, 0, 0, level}; }
+
+// Returns runs in which each level of memory doubles the duration.
+std::vector<PastWhole> Doubling() {
+  return {{Memory(0), 10}, {Memory(1), 20}, {Memory(2), 40}, {Memory(3), 80}};
+}
 
 TEST(WholeRunModel, SettingsEstimateTheDuration) {
   const WholeRunModel learnt = Learnt(Doubling());
-  ASSERT_TRUE(learnt.At({1}));
-  EXPECT_NEAR(learnt.At({1})->seconds, 20, 4);
-  EXPECT_GT(learnt.At({4})->seconds, 1.5 * learnt.At({3})->seconds);
+  ASSERT_TRUE(learnt.At(Memory(1)));
+  EXPECT_NEAR(learnt.At(Memory(1))->seconds, 20, 4);
+  EXPECT_GT(learnt.At(Memory(4))->seconds, 1.5 * learnt.At(Memory(3))->seconds);
 }
 
-// The observed range has three levels: up to three levels beyond it are near.
+// The observed range has three levels. Up to three levels beyond it count as near.
 TEST(WholeRunModel, GivesNoEstimateFarFromPastRuns) {
   const WholeRunModel learnt = Learnt(Doubling());
-  EXPECT_TRUE(learnt.At({6}));
-  EXPECT_FALSE(learnt.At({6.1}));
-  EXPECT_FALSE(learnt.At({-3.1}));
-  EXPECT_FALSE(learnt.At({std::numeric_limits<double>::quiet_NaN()}));
+  EXPECT_TRUE(learnt.At(Memory(6)));
+  EXPECT_FALSE(learnt.At(Memory(6.1)));
+  EXPECT_FALSE(learnt.At(Memory(-3.1)));
+  EXPECT_FALSE(learnt.At(Memory(std::numeric_limits<double>::quiet_NaN())));
+}
+
+TEST(WholeRunModel, GivesNoEstimateBeyondTheExecutorsOfPastRuns) {
+  std::vector<PastWhole> runs = Doubling();
+  for (PastWhole& run : runs) std::swap(run.levels[0], run.levels[3]);
+  EXPECT_TRUE(Learnt(runs).At({3, 0, 0, 0}));
+  EXPECT_FALSE(Learnt(runs).At({3.1, 0, 0, 0}));
+  EXPECT_FALSE(Learnt(runs).At({-0.1, 0, 0, 0}));
+}
+
+TEST(HoldSlots, MovesExecutorsAndCoresToTheNearestPastRun) {
+  const std::vector<std::vector<double>> past = {{1, 0, 1, 7}, {2, 3, 6, 7}};
+  std::vector<double> levels = {5, -1, 6, 9};
+  EXPECT_EQ(HoldSlots(past, levels), 3 + 1);
+  EXPECT_EQ(levels, (std::vector<double>{2, 0, 6, 9}));
 }
 
 TEST(WholeRunModel, FewRunsGiveNoEstimate) {
   std::vector<PastWhole> runs = Doubling();
   runs.pop_back();
-  EXPECT_FALSE(Learnt(runs).At({1}));
-  EXPECT_FALSE(Learnt({}).At({1}));
+  EXPECT_FALSE(Learnt(runs).At(Memory(1)));
+  EXPECT_FALSE(Learnt({}).At(Memory(1)));
 }
 
 TEST(WholeRunModel, RunsAreOfOneProgramIfHalfOfTheirStagesAgree) {
@@ -52,7 +73,7 @@ TEST(WholeRunModel, RunsAreOfOneProgramIfHalfOfTheirStagesAgree) {
   EXPECT_EQ(CommonStages({"a", "b"}, {"c"}), 0u);
 }
 
-// The variances are 0.04 and 0.01, so the whole has 0.8 of the weight; the two differ by log(2):
+// The variances are 0.04 and 0.01, so the whole has 0.8 of the weight. The two differ by log(2):
 // 0.2 x 0.04 + 0.8 x 0.01 + 0.8 x 0.2 x log(2)^2 = 0.0929.
 TEST(WholeRunModel, EstimatesAreWeightedByTheirConfidence) {
   const auto averaged = AverageOf(100, 0.2, {.seconds = 200, .deviation = 0.1});

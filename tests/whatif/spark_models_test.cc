@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
 #include "whatif/spark_run.h"
@@ -81,9 +82,72 @@ TEST(SparkRunModels, ExecutorsRunAsManyTasksAsTheyDidInTheRun) {
   ASSERT_TRUE(more.ok()) << more.status();
   EXPECT_EQ(more->slots, 4u);
   EXPECT_DOUBLE_EQ(more->cores, 64);
+  const auto outcome = EstimateRun(*more, {.slots = more->slots}, absl::UnixEpoch());
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 51, 1.5)
+      << "half of the waves of 10 s";
   const auto larger = models->With({{"spark.executor.cores", "32"}});
   ASSERT_TRUE(larger.ok()) << larger.status();
   EXPECT_EQ(larger->slots, 2u);
+}
+
+// Returns the log of executors with four cores and these resource profiles. Profile 1 has four
+// cores per task. The executors run 16 tasks of 10 s, one at a time in each executor.
+std::string LogOfProfiles(const std::vector<std::uint32_t>& profiles,
+                          const nlohmann::json& properties) {
+  test::SomeLog log({.properties = properties, .executors = 0});
+  log.Add({{"Event", "SparkListenerResourceProfileAdded"},
+           {"Resource Profile Id", 1u},
+           {"Executor Resource Requests", nlohmann::json::object()},
+           {"Task Resource Requests", {{"cpus", {{"Amount", 4.0}}}}}});
+  for (std::uint32_t i = 0; i < profiles.size(); ++i) {
+    log.Add({{"Event", "SparkListenerExecutorAdded"},
+             {"Timestamp", test::SomeLog::kBeginMs},
+             {"Executor ID", std::to_string(i + 1)},
+             {"Executor Info",
+              {{"Host", "h"}, {"Total Cores", 4u}, {"Resource Profile Id", profiles[i]}}}});
+  }
+  const nlohmann::json stage = test::SomeLog::StageInfo(0, 16);
+  log.StartJob(1000, 0, {stage}).Submit(1000, stage);
+  const auto executors = static_cast<std::uint32_t>(profiles.size());
+  for (std::uint32_t task = 0; task < 16; ++task) {
+    const std::uint64_t start = 1000 + 10'000 * (task / executors);
+    log.EndTask(start, start + 10'000, 0, task,
+                {.executor = 1 + task % executors,
+                 .metrics = nlohmann::json{{"Executor Run Time", 9900u},
+                                           {"Executor CPU Time", 9'000'000'000u}}});
+  }
+  return log.Complete(41'000, stage).EndJob(41'000, 0).End(41'500).text();
+}
+
+TEST(SparkRunModels, AResourceProfileIsPredictedLikeEqualSettings) {
+  const test::ScratchDirectory directory;
+  const auto profile = ReadSparkRun(
+      directory.Write("profile", LogOfProfiles({1, 1, 1, 1}, nlohmann::json::object())));
+  const auto settings = ReadSparkRun(
+      directory.Write("settings", LogOfProfiles({0, 0, 0, 0}, {{"spark.task.cpus", "4"}})));
+  ASSERT_TRUE(profile.ok() && settings.ok()) << profile.status() << settings.status();
+  for (const SparkRun* const run : {&*profile, &*settings}) {
+    EXPECT_EQ(run->plan.cluster.slots, 4u);
+    const auto fewer = With(*run, {{"spark.executor.instances", "2"}});
+    ASSERT_TRUE(fewer.ok()) << fewer.status();
+    EXPECT_EQ(fewer->slots, 2u);
+    const auto outcome = EstimateRun(*fewer, {.slots = fewer->slots}, absl::UnixEpoch());
+    ASSERT_TRUE(outcome.ok()) << outcome.status();
+    EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 81, 3)
+        << "twice the waves of 10 s";
+  }
+}
+
+// Two executors run four tasks at once, and two run one: 2.5 on average.
+TEST(SparkRunModels, MixedResourceProfilesHaveTheirMeanSlotsAndARemark) {
+  spark::MeasuredStages measured;
+  spark::LogParser parser({.measured = &measured});
+  parser.Feed(LogOfProfiles({0, 0, 1, 1}, nlohmann::json::object()), [](const Event&) {});
+  const auto settings = SettingsOf(measured, {});
+  ASSERT_TRUE(settings.ok()) << settings.status();
+  EXPECT_DOUBLE_EQ(settings->ran.slots(), 10);
+  EXPECT_THAT(settings->of_run, ElementsAre(HasSubstr("different resource profiles")));
 }
 
 TEST(SparkRunModels, NamesAWrongSetting) {
@@ -93,8 +157,8 @@ TEST(SparkRunModels, NamesAWrongSetting) {
   EXPECT_THAT(message({{"spark.executor.memory", "4x"}}),
               HasSubstr("spark.executor.memory: \"4x\""));
   EXPECT_THAT(message({{"executor.memory", "4g"}}),
-              HasSubstr("executor.memory: not a setting of Spark"));
-  EXPECT_THAT(message({{"spark.", "4g"}}), HasSubstr("not a setting of Spark"));
+              HasSubstr("executor.memory: not a Spark setting"));
+  EXPECT_THAT(message({{"spark.", "4g"}}), HasSubstr("not a Spark setting"));
   EXPECT_THAT(message({{"spark.speculation", "maybe"}}),
               HasSubstr("spark.speculation: \"maybe\" is not true or false"));
 }
@@ -121,7 +185,7 @@ std::vector<std::string> Lines(const std::vector<PlannedStage>& stages) {
   return lines;
 }
 
-// PageRank: links, iterations that each read the previous one, and the result.
+// Returns PageRank's links, iterations that each read the previous one, and the result.
 std::vector<PlannedStage> Chain() {
   return {Named("links"), Named("turn 1", {"links"}), Named("turn 2", {"links", "turn 1"}),
           Named("result", {"turn 2"})};
@@ -147,7 +211,7 @@ TEST(Repeated, KeepsAtLeastOneTurnAndOtherStages) {
   EXPECT_EQ(Lines(Repeated(Chain(), kChainWorks, {{2, 1'000'000}})), Lines(Chain()));
 }
 
-// K-Means: jobs of two stages each, one after the other.
+// K-Means has jobs of two stages each, one after the other.
 TEST(Repeated, AddsTurnsOfSeveralStages) {
   const std::vector<PlannedStage> jobs = {Named("map 1"), Named("sum 1", {"map 1"}),
                                           Named("map 2", {"sum 1"}), Named("sum 2", {"map 2"})};

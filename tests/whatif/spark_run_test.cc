@@ -46,11 +46,11 @@ TEST(SparkRun, OnTheSameSlotsItTakesAsLong) {
   const Plan* const plan = &run->plan;
   const auto outcome = EstimateStages(*plan, {}, absl::UnixEpoch());
   ASSERT_TRUE(outcome.ok()) << outcome.status();
-  // From its start to the end of its last stage 57.2 s went by.
+  // 57.2 s passed from the start of the run to the end of its last stage.
   EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 57.2, 0.2);
 }
 
-// The stages of two SQL executions without their starts cannot be distinguished.
+// Stages of two SQL executions whose start events are missing cannot be distinguished.
 TEST(SparkRun, NamesIndistinguishableStagesByTheirPlaces) {
   test::SomeLog log;
   std::uint64_t at = 1000;
@@ -84,7 +84,7 @@ TEST(SparkRun, RemarksThatTheLogBreaksOffAndWhatIsMissing) {
   const auto run = ReadSparkRun(path);
   ASSERT_TRUE(run.ok()) << run.status();
   EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("at least 1 event is missing"),  // its job
-                                        HasSubstr("skipped 1 event: incomplete"),
+                                        HasSubstr("skipped 1 event with incomplete"),
                                         HasSubstr("the log ends before the application")));
 }
 
@@ -162,14 +162,14 @@ TEST(SparkRun, OfMapReduceIsRejected) {
   EXPECT_THAT(std::string(run.status().message()), HasSubstr("MapReduce"));
 }
 
-// The reason differs from the one for a plan file.
+// The reason differs from the reason for a plan file.
 TEST(SparkRun, ReportsWhyALogIsRejected) {
   const test::ScratchDirectory directory;
   const std::string path =
       directory.Write("late", R"({"Event":"SparkListenerApplicationEnd","Timestamp":1000000})");
   EXPECT_TRUE(IsEventLog(path));
   EXPECT_THAT(std::string(ReadSparkRun(path).status().message()),
-              HasSubstr("the start of the application"));
+              HasSubstr("the log has no SparkListenerApplicationStart"));
 }
 
 TEST(SparkRun, NamesAnUnsupportedCompression) {
@@ -192,6 +192,15 @@ TEST(SparkRun, NeedsAnEndedTask) {
   EXPECT_TRUE(IsEventLog(path));
   EXPECT_EQ(ReadSparkRun(path).status().code(), absl::StatusCode::kFailedPrecondition);
   EXPECT_FALSE(IsEventLog(Log("")));
+}
+
+TEST(SparkRun, WithoutAnEndedTaskTheErrorHasTheRemarksOnTheLog) {
+  const test::ScratchDirectory directory;
+  test::SomeLog log;
+  const nlohmann::json stage = test::SomeLog::StageInfo(0, 4);
+  log.StartJob(1000, 0, {stage}).Submit(1000, stage).StartTask(1000, 0, 0);
+  EXPECT_THAT(std::string(ReadSparkRun(directory.Write("cut", log.text())).status().message()),
+              HasSubstr("no task has ended; the log ends before the application"));
 }
 
 }  // namespace

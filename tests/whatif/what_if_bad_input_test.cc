@@ -1,5 +1,5 @@
-// Answers from logs of Spark that lack facts or contain impossible ones: a clear error, or a wide
-// interval with its reason.
+// Tests answers from Spark logs that lack facts or contain impossible facts. The answer is a clear
+// error, or a wide interval with its reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,6 +18,7 @@
 #include "whatif/spark_models.h"
 #include "whatif/spark_parameters.h"
 #include "whatif/spark_run.h"
+#include "whatif/what_if.h"
 
 namespace tidemark::whatif {
 namespace {
@@ -141,8 +142,7 @@ absl::StatusOr<ModelledRun> With(const SparkRun& run,
 }
 
 Range EndOf(const ModelledRun& other) {
-  const auto outcome =
-      EstimateStages(other.plan, {.slots = other.slots}, absl::UnixEpoch(), other.deviation);
+  const auto outcome = EstimateRun(other, {.slots = other.slots}, absl::UnixEpoch());
   EXPECT_TRUE(outcome.ok()) << outcome.status();
   if (!outcome.ok()) return {};
   return outcome->snapshot.estimate.remaining.value_or(Range());
@@ -254,8 +254,7 @@ TEST(WhatIfBadInput, ASettingThatNoModelCoversIsARemarkAndAWiderInterval) {
        std::map<std::string, std::string>{{"spark.speculation", "TRUE"},
                                           {"spark.locality.wait", "3s"},
                                           {"spark.sql.adaptive.enabled", "false"},
-                                          {"spark.dynamicAllocation.maxExecutors", "infinity"},
-                                          {"spark.task.resource.gpu.amount", "0.25"}}) {
+                                          {"spark.dynamicAllocation.maxExecutors", "infinity"}}) {
     const auto alone = With(run, {{name, value}});
     ASSERT_TRUE(alone.ok()) << alone.status();
     for (const ModelledRun& other : {*alone, Asked(Learn({run}), {}, {{name, value}})}) {
@@ -266,6 +265,22 @@ TEST(WhatIfBadInput, ASettingThatNoModelCoversIsARemarkAndAWiderInterval) {
       EXPECT_EQ(other.executors, 2u);
     }
   }
+}
+
+TEST(WhatIfBadInput, AnotherSerializerOrCodecIsARemarkAndAWiderInterval) {
+  const SparkRun run = RunWith({}, 5);
+  for (const auto& [name, value] : std::map<std::string, std::string>{
+           {"spark.serializer", "org.apache.spark.serializer.KryoSerializer"},
+           {"spark.io.compression.codec", "zstd"}}) {
+    const auto other = With(run, {{name, value}});
+    ASSERT_TRUE(other.ok()) << other.status();
+    EXPECT_THAT(other->remarks,
+                Contains(HasSubstr(name + "=" + value + ": the effect of this setting is not")));
+    EXPECT_GE(other->deviation, kUnmodelledDeviation);
+  }
+  const auto same = With(run, {{"spark.io.compression.codec", "lz4"}});  // the default
+  ASSERT_TRUE(same.ok()) << same.status();
+  EXPECT_THAT(same->remarks, IsEmpty());
 }
 
 TEST(WhatIfBadInput, AValueThatTheRunHadIsNoChange) {
@@ -296,12 +311,13 @@ TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndLeftOut) {
   ASSERT_TRUE(learnt.ok()) << learnt.status();
   const ModelledRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
   EXPECT_EQ(other.plan, Asked(Learn({run}), {}, {{kPartitions, "32"}}).plan);
-  EXPECT_THAT(other.remarks,
-              Contains("no stage of a, b is one of mine: treated as another program and left out"));
+  EXPECT_THAT(
+      other.remarks,
+      Contains("no stage of a, b matches mine: assumed to be a different program and omitted"));
 }
 
-// Counters of 500 tasks are kept. The stage takes 5,000 s on two executors, and half of that on
-// four.
+// The log contains counters of 500 tasks. The stage takes 5,000 s on two executors, and half of
+// that on four.
 TEST(WhatIfBadInput, AStageWithMoreTasksThanAreCountedKeepsThemAll) {
   const SparkRun run = Read(ALog().Stage(0, 5, Counters(5), {}, 2000).End());
   EXPECT_EQ(TasksPerCounted(run, 0), 4);
@@ -321,7 +337,7 @@ TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
     return Read(ALog(properties).Stage(0, 5, Counters(5)).Stage(1, 5, gathers, {0}).End());
   };
   const std::map<std::string, std::string> eight = {{"spark.sql.shuffle.partitions", "8"}};
-  const auto is_named = Contains(HasSubstr("all keep their numbers of tasks"));
+  const auto is_named = Contains(HasSubstr("so all stages keep their numbers of tasks"));
   const ModelledRun followed = Asked(Learn({run("4")}), {}, eight);
   const auto has_eight = Contains(Field(&PlannedStage::task_count, 8));
   EXPECT_THAT(followed.plan.jobs[0].stages, has_eight);
@@ -333,7 +349,7 @@ TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
   const auto alone = With(run("4"), eight);
   ASSERT_TRUE(alone.ok()) << alone.status();
   EXPECT_THAT(alone->remarks,
-              Contains(HasSubstr("--partitions, in place of --conf, changes them")));
+              Contains(HasSubstr("to change them, use --partitions instead of --conf")));
 }
 
 TEST(WhatIfBadInput, ARunCountsOnceIfItsLogIsGivenSeveralTimes) {
@@ -348,13 +364,13 @@ TEST(WhatIfBadInput, ARunCountsOnceIfItsLogIsGivenSeveralTimes) {
   const ModelledRun counted = Asked(*often, {}, settings);
   EXPECT_EQ(counted.plan, expected.plan);
   EXPECT_EQ(counted.deviation, expected.deviation);
-  EXPECT_THAT(counted.remarks, Contains("given twice, counts once: ./mine, copy of a"));
+  EXPECT_THAT(counted.remarks, Contains("given twice but used once: ./mine, copy of a"));
   EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
   const ModelledRun same = Asked(*SparkRuns::Learn({run, other, other}, {"mine", "a", "a"}), {});
-  EXPECT_THAT(same.remarks, Contains("given twice, counts once: a"));
+  EXPECT_THAT(same.remarks, Contains("given twice but used once: a"));
   const ModelledRun thrice =
       Asked(*SparkRuns::Learn({run, other, other, other}, {"mine", "a", "a", "a"}), {});
-  EXPECT_THAT(thrice.remarks, Contains("given more than once, counts once: a"));
+  EXPECT_THAT(thrice.remarks, Contains("given more than once but used once: a"));
 }
 
 TEST(WhatIfBadInput, RunsOfTheSameTimesAreTwoWhereAnythingElseDiffers) {
@@ -399,7 +415,8 @@ TEST(WhatIfBadInput, OneRunAloneGivesWideIntervalsForChanges) {
   EXPECT_THAT(same.remarks, IsEmpty());
   const ModelledRun other = Asked(runs, {}, {{"spark.executor.cores", "4"}});
   ExpectSensible(other);
-  EXPECT_THAT(other.remarks, Contains(HasSubstr("beyond all runs")));
+  EXPECT_THAT(other.remarks,
+              Contains("different from the past run: cores"));  // and the memory of the run
   EXPECT_GT(other.deviation, 2 * same.deviation);
   EXPECT_GT(other.deviation, 0.2);
 }
@@ -411,7 +428,8 @@ TEST(WhatIfBadInput, AParameterThatNeverVariedWidensOtherValues) {
   EXPECT_THAT(same.remarks, IsEmpty());
   const ModelledRun other = Asked(runs, {{"k", "40"}});
   ExpectSensible(other);
-  EXPECT_THAT(other.remarks, Contains("parameters beyond those of all runs: k (40; runs had 10)"));
+  EXPECT_THAT(other.remarks,
+              Contains("parameters outside the range of all runs: k (40; runs had 10)"));
   EXPECT_GT(other.deviation, 2 * same.deviation);
 }
 
@@ -435,8 +453,9 @@ TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidensBelowAndAbove
   for (const char* k : {"80", "2.5"}) {
     const ModelledRun beyond = Asked(runs, {{"k", k}});
     ExpectSensible(beyond);
-    EXPECT_THAT(beyond.remarks, Contains(std::string("parameters beyond those of all runs: k (") +
-                                         k + "; runs had 10 to 40)"));
+    EXPECT_THAT(beyond.remarks,
+                Contains(std::string("parameters outside the range of all runs: k (") + k +
+                         "; runs had 10 to 40)"));
     EXPECT_GT(beyond.deviation, within.deviation);
   }
 }
@@ -445,12 +464,12 @@ TEST(WhatIfBadInput, SettingsBeyondThoseOfAllRunsAreNamedBelowAndAbove) {
   const SparkRuns runs = Learn({RunWith({}, 10), RunWith({}, 12)});  // two executors of 1 GB
   for (const char* executors : {"1", "3"}) {
     EXPECT_THAT(Asked(runs, {}, {{"spark.executor.instances", executors}}).remarks,
-                Contains("beyond all runs that were learnt from: executors"))
+                Contains("outside the range of past runs: executors"))
         << executors;
   }
   for (const char* memory : {"512m", "4g"}) {
     EXPECT_THAT(Asked(runs, {}, {{"spark.executor.memory", memory}}).remarks,
-                Contains("beyond all runs that were learnt from: memory"))
+                Contains("outside the range of past runs: memory"))
         << memory;
   }
 }
@@ -462,13 +481,73 @@ TEST(WhatIfBadInput, AnUnknownParameterIsAnErrorThatNamesTheKnownOnes) {
     return std::string(other.status().message());
   };
   const SparkRuns known = Learn({RunWith({{"iterations", "10"}}, 10), RunWith({}, 20)});
-  EXPECT_EQ(
-      message(known, "iteration"),
-      "--param iteration=3: no learnt run has iteration, so its effect is unknown; did you mean "
-      "iterations?");
+  EXPECT_EQ(message(known, "iteration"),
+            "--param iteration=3: none of the runs has iteration, so its effect is unknown; did "
+            "you mean iterations?");
   EXPECT_THAT(message(known, "colour"), HasSubstr("so its effect is unknown; known: iterations"));
   EXPECT_THAT(message(Learn({RunWith({}, 10)}), "k"),
               HasSubstr("; set spark.tidemark.param.k in runs, and pass their logs to --learn"));
+}
+
+// Returns a run with letters=a,f and k=10, whose stage 1 fetches the output of stage 0.
+SparkRun RunThatFetches() {
+  json gathers = Counters(5);
+  gathers["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
+  gathers["Shuffle Read Metrics"]["Local Bytes Read"] = 500'000u;
+  gathers["Shuffle Read Metrics"]["Total Records Read"] = 10'000u;
+  return Read(ALog({{"spark.tidemark.param.letters", "a,f"}, {"spark.tidemark.param.k", "10"}})
+                  .Stage(0, 5, Counters(5))
+                  .Stage(1, 5, gathers, {0})
+                  .End());
+}
+
+TEST(WhatIfBadInput, StatedSizesAreRatiosOfFormulas) {
+  const SparkRun run = RunThatFetches();
+  const std::string signature = run.signatures[1];
+  const auto factor = [&](const std::string& formula, const durations::Parameters& asked) {
+    const auto factors = StatedFactors({{"stage 1", formula}}, run, asked);
+    EXPECT_TRUE(factors.ok()) << factors.status();
+    return factors.ok() ? factors->at(signature) : 0;
+  };
+  const durations::Parameters asked = {{"letters", "a,b,c"}, {"k", "40"}};
+  EXPECT_DOUBLE_EQ(factor("k", asked), 4);
+  EXPECT_DOUBLE_EQ(factor("letters.count", asked), 1.5);
+  // The factor is (1 - 0.1) / (1 - 0.1 - 0.4).
+  EXPECT_DOUBLE_EQ(factor("1 - 0.1 * letters.a - 0.4 * letters.f", asked), 1.8);
+  EXPECT_DOUBLE_EQ(factor("table(k, 10, 2, 50, 10)", asked), 4);
+}
+
+TEST(WhatIfBadInput, AStatedSizeChangesTheTimeOfItsStage) {
+  const SparkRuns runs = Learn({RunThatFetches()});
+  const auto seconds = [&runs](const StatedSizes& sizes) {
+    const auto other = runs.With({}, 1, {{"k", "40"}}, sizes);
+    EXPECT_TRUE(other.ok()) << other.status();
+    return other.ok() ? other->plan.jobs[0].stages[1].task_times[0] : absl::ZeroDuration();
+  };
+  EXPECT_GT(seconds({{"stage 1", "k"}}), 1.5 * seconds({}));
+  EXPECT_LT(seconds({{"stage 1", "1 / k"}}), seconds({}));
+}
+
+TEST(WhatIfBadInput, AWrongSizeIsAnErrorThatNamesTheStage) {
+  const SparkRun run = RunThatFetches();
+  const std::map<std::string, std::string> cases = {
+      {"k +", "--size stage 1: character 4: expected a number, a name or '('"},
+      {"m", "--size stage 1: the run has no parameter m; set spark.tidemark.param.m"},
+      {"letters", "has the value a,f, which is not a number; use letters.count or letters.WORD"},
+      {"k - 10", "--size stage 1: the size is 0, but must be positive"}};
+  for (const auto& [formula, message] : cases) {
+    const auto factors = StatedFactors({{"stage 1", formula}}, run, run.measured.parameters());
+    EXPECT_THAT(std::string(factors.status().message()), HasSubstr(message)) << formula;
+  }
+  for (const char* formula : {"1e-300 + (k - 10) * 1e300", "10 ^ (7 * (k - 10))"}) {
+    const auto factors = StatedFactors({{"stage 1", formula}}, run, {{"k", "11"}});
+    EXPECT_THAT(std::string(factors.status().message()), HasSubstr("must be from 1e-6 to 1e6"))
+        << formula;
+  }
+  EXPECT_THAT(
+      std::string(
+          StatedFactors({{"join", "k"}}, run, run.measured.parameters()).status().message()),
+      HasSubstr("--size join: no stage of the run has a name that contains these words"));
 }
 
 TEST(WhatIfBadInput, AnUnknownWordIsNamedAndWidens) {
@@ -479,7 +558,7 @@ TEST(WhatIfBadInput, AnUnknownWordIsNamedAndWidens) {
   const ModelledRun unknown = Asked(runs, {{"letters", "a,z"}});
   ExpectSensible(unknown);
   EXPECT_THAT(unknown.remarks,
-              Contains("no run has these words, so their effect is unknown: letters.z"));
+              Contains("no run has these values, so their effect is unknown: letters.z"));
   EXPECT_GT(unknown.deviation, known.deviation);
 }
 
@@ -546,15 +625,15 @@ TEST(WhatIfBadInput, ImpossibleCountersGiveAnErrorOrASensibleAnswer) {
   }
 }
 
-// Two counters of each of four tasks are impossible, in two stages.
+// Each of four tasks has two impossible counters, in two stages.
 TEST(WhatIfBadInput, ImpossibleCountersAreCountedAndNamedOnce) {
   json counters = Counters(5);
   counters["Memory Bytes Spilled"] = -5;
   counters["Shuffle Read Metrics"]["Total Records Read"] = 1e300;
   const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
   EXPECT_THAT(run.remarks,
-              ElementsAre("skipped 16 counters of tasks, the first Total Records Read: "
-                          "negative, not whole, or impossibly large"));
+              ElementsAre("skipped 16 counters of tasks (the first: Total Records Read), because "
+                          "their values were negative, fractional or too large"));
   EXPECT_THAT(RunWith({}, 5).remarks, IsEmpty());
 }
 
@@ -589,7 +668,8 @@ TEST(WhatIfBadInput, TooManySlotsAreAnError) {
   EXPECT_EQ(std::string(Learn({run}).With(asked("250001"), 1, {}).status().message()), expected);
 }
 
-// The stages run one after the other with four tasks of 5 s: 10 s on two slots, 5 s on four.
+// The stages run one after the other with four tasks of 5 s. A stage takes 10 s on two slots and 5
+// s on four.
 TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
   SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
   std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
@@ -601,6 +681,7 @@ TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
     stages.push_back(std::move(next));
   }
   run.numbers.resize(stages.size(), run.numbers[0]);
+  run.took.reset();
   const auto other = With(run, {{"spark.executor.instances", "4"}});
   ASSERT_TRUE(other.ok()) << other.status();
   EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 25'000, 2'500);
@@ -616,6 +697,17 @@ TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimated) {
   const auto other = With(run, {{"spark.executor.instances", "4"}});
   ASSERT_TRUE(other.ok()) << other.status();
   ExpectSensible(*other);
+}
+
+// The parameters equal the run's, so that no row uses the sizes.
+TEST(WhatIfBadInput, AWrongSizeIsAnErrorEvenWithoutChangedParameters) {
+  const test::ScratchDirectory directory;
+  const json properties = {{"spark.tidemark.param.k", "10"}};
+  const std::string path =
+      directory.Write("log", ALog(properties).Stage(0, 5, Counters(5)).End().text());
+  const auto answer = AnswerFromLog(
+      path, {.parameters = {{"k", "10"}}, .sizes = {{"stage 0", "k +"}}}, absl::UnixEpoch());
+  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("--size stage 0: character 4"));
 }
 
 }  // namespace

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "tests/scratch_directory.h"
+#include "tests/spark/some_log.h"
 #include "whatif/keep_results.h"
 
 namespace tidemark::whatif {
@@ -64,9 +67,9 @@ TEST(SettingsRows, SetPartitionsOfSqlAndOfOtherShuffles) {
 }
 
 TEST(SettingsRows, RejectASettingThatIsSetTwice) {
-  EXPECT_EQ(Message({.cores = {2}, .settings = {{"spark.executor.cores", "4"}}}),
-            "--cores and --conf spark.executor.cores=4 both set spark.executor.cores; leave one of "
-            "them out");
+  EXPECT_EQ(
+      Message({.cores = {2}, .settings = {{"spark.executor.cores", "4"}}}),
+      "--cores and --conf spark.executor.cores=4 both set spark.executor.cores; omit one of them");
   const std::map<std::string, std::string> conf = {{"spark.executor.instances", "2"},
                                                    {"spark.executor.memory", "1g"},
                                                    {"spark.shuffle.compress", "true"},
@@ -108,14 +111,14 @@ TEST(SettingsRows, ErrorsNameTheOptionOfTheSetting) {
 
 TEST(SettingsRows, RejectASizeOfMemoryThatIsGivenTwice) {
   EXPECT_EQ(Message({.memory = {"1g", "2g", "2048m"}}),
-            "--memory: 2g and 2048m are the same size; leave one out");
-  EXPECT_EQ(Message({.memory = {"512", "512M"}}),  // of MiB, as Spark takes it
-            "--memory: 512 and 512M are the same size; leave one out");
+            "--memory: 2g and 2048m are the same size; omit one of them");
+  EXPECT_EQ(Message({.memory = {"512", "512M"}}),  // in MiB, as Spark reads it
+            "--memory: 512 and 512M are the same size; omit one of them");
   EXPECT_EQ(Rows({.memory = {"2g", "2047m"}}).size(), 2u);
   EXPECT_EQ(Rows({.memory = {"2g", "4x"}}).size(), 2u) << "no size: refused with its row";
 }
 
-// The number of combinations may exceed any memory.
+// The combinations may exceed any memory.
 TEST(SettingsRows, RejectMoreThan1000Rows) {
   EXPECT_EQ(Rows({.partitions = std::vector<std::uint32_t>(1000, 8)}).size(), 1000u);
   EXPECT_EQ(Message({.partitions = std::vector<std::uint32_t>(1001, 8)}),
@@ -150,7 +153,54 @@ TEST(AnswerFromLog, HasTheUnchangedRunAndARowForEachScenario) {
   EXPECT_TRUE(executors[1].core_hours.has_value());
 }
 
-// The run was in local mode with one executor.
+// Its last stage ended 57.2 s after its start.
+TEST(AnswerFromLog, TheUnchangedRunTookWhatItTook) {
+  for (const Question& question : {Question{.slots = {8}}, Question{.executors = {4}}}) {
+    const std::vector<Row> rows = RowsFor(question);
+    ASSERT_EQ(rows.size(), 2u);
+    const Range& took = *rows[0].outcome.snapshot.estimate.remaining;
+    EXPECT_NEAR(absl::ToDoubleSeconds(took.median), 57.2, 0.05);
+    EXPECT_FALSE(took.lower || took.upper);
+    const Range& other = *rows[1].outcome.snapshot.estimate.remaining;
+    ASSERT_TRUE(other.lower && other.upper);
+    EXPECT_LT(*other.lower, other.median);
+    EXPECT_LT(other.median, *other.upper);
+    EXPECT_LT(other.median, took.median);
+  }
+}
+
+// 2 executors of 1 core run 4 tasks of 5 s, after 300 s that no task explains.
+TEST(AnswerFromLog, TimeThatNoTaskExplainsStaysOnOtherSlots) {
+  test::SomeLog log({.executors = 2, .cores = 1});
+  const nlohmann::json stage = test::SomeLog::StageInfo(0, 4);
+  log.StartJob(300'000, 0, {stage}).Submit(300'000, stage);
+  for (std::uint32_t task = 0; task < 4; ++task) {
+    const std::uint64_t start = 300'000 + 5000 * (task / 2);
+    log.EndTask(start, start + 5000, 0, task, {.executor = 1 + task % 2});
+  }
+  log.Complete(310'000, stage).EndJob(310'000, 0).End(310'000);
+  const test::ScratchDirectory directory;
+  const auto answer =
+      AnswerFromLog(directory.Write("log", log.text()), {.slots = {4}}, absl::UnixEpoch());
+  ASSERT_TRUE(answer.ok()) << answer.status();
+  const auto seconds = [&answer](std::size_t row) {
+    return absl::ToDoubleSeconds(answer->rows[row].outcome.snapshot.estimate.remaining->median);
+  };
+  EXPECT_GT(seconds(0), 300);
+  EXPECT_LT(seconds(1), seconds(0));
+  EXPECT_GT(seconds(1), seconds(0) - 6);
+}
+
+TEST(AnswerFromLog, MoreSlotsNeverTakeLonger) {
+  const std::vector<Row> rows = RowsFor({.slots = {2, 3, 4, 8, 100, 1000, 100'000}});
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    EXPECT_LE(rows[i].outcome.snapshot.estimate.remaining->median,
+              rows[i - 1].outcome.snapshot.estimate.remaining->median)
+        << rows[i].name;
+  }
+}
+
+// The run was in local mode, so it had one executor.
 TEST(AnswerFromLog, ARowWithTheValuesOfTheRunIsTheRun) {
   const std::vector<Row> rows =
       RowsFor({.executors = {1}, .learn = {Log("local-1795466322781.zst")}});
@@ -160,8 +210,53 @@ TEST(AnswerFromLog, ARowWithTheValuesOfTheRunIsTheRun) {
   EXPECT_THAT(rows[1].remarks, ElementsAre(HasSubstr("this row is the run itself")));
 }
 
+TEST(AnswerFromLog, TheFirstRowNamesWhatBindsItIfOthersDo) {
+  const std::vector<Row> rows = RowsFor({.partitions = {8}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_FALSE(rows[1].binding.empty());
+  EXPECT_FALSE(rows[0].binding.empty());
+}
+
+TEST(AnswerFromLog, ResourcesHaveNoEffectInLocalMode) {
+  const std::vector<Row> rows =
+      RowsFor({.settings = {{"spark.task.resource.gpu.amount", "2"},
+                            {"spark.executor.resource.gpu.amount", "2"}}});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].outcome.snapshot.estimate.remaining,
+            rows[0].outcome.snapshot.estimate.remaining);
+  EXPECT_THAT(rows[1].remarks, ::testing::Contains(HasSubstr("resource amounts have no effect")));
+}
+
+Row RowOfJob(std::uint32_t slots, Basis basis) {
+  Row row = {.outcome = {.slots = slots}};
+  row.outcome.snapshot.estimate.remaining = Range{.median = absl::Seconds(10)};
+  row.outcome.snapshot.estimate.basis = basis;
+  return row;
+}
+
+TEST(AddRemarksOnJob, NamesGuessesAndAssumedProcessors) {
+  std::vector<Row> rows = {RowOfJob(2, Basis::kGuess), RowOfJob(4, Basis::kGuess)};
+  AddRemarksOnJob(rows);
+  constexpr char kGuess[] =
+      "a guess: no job has past runs or has started; the rows cannot be compared";
+  EXPECT_THAT(rows[0].remarks, ElementsAre(kGuess));
+  EXPECT_THAT(rows[1].remarks, ElementsAre(kGuess, "each slot is assumed to have a processor"));
+}
+
+// A job with executors has their cores. A plan with nodes has the cores of the nodes.
+TEST(AddRemarksOnJob, AddsNothingIfProcessorsAreKnown) {
+  std::vector<Row> rows = {RowOfJob(2, Basis::kThisRun), RowOfJob(4, Basis::kThisRun),
+                           RowOfJob(4, Basis::kThisRun), RowOfJob(1, Basis::kThisRun)};
+  rows[1].outcome.executors = 2;
+  rows[2].outcome.states.resize(1);
+  AddRemarksOnJob(rows);
+  for (const Row& row : rows) EXPECT_THAT(row.remarks, IsEmpty());
+}
+
 TEST(AnswerFromLog, RejectsQuestionsWithoutAnEffect) {
   const std::string log = Log("local-1795466322781.zst");
+  EXPECT_EQ(Message({.sizes = {{"sum", "k"}}}),
+            "--size describes the effect of parameters; pass their new values with --param");
   EXPECT_THAT(
       std::string(AnswerFromLog(log, {.learn = {log}}, absl::UnixEpoch()).status().message()),
       HasSubstr("--learn has no effect on the unchanged run"));
@@ -181,8 +276,8 @@ TEST(AdviseFromLogs, WarnsOfOtherFilesAndOfCopies) {
   ASSERT_TRUE(answer.advice.ok()) << answer.advice.status();
   EXPECT_EQ(answer.advice->applications, 1u);
   EXPECT_FALSE(answer.is_damaged);
-  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("README is not an event log"),
-                                           HasSubstr("b: left out, since ")));
+  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("README is not a Spark event log"),
+                                           HasSubstr("b: omitted, since ")));
 }
 
 }  // namespace

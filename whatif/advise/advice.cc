@@ -189,7 +189,7 @@ absl::StatusOr<Advice> Advise(const std::vector<PastPlan>& plans, const AdviceOp
     return absl::InvalidArgumentError("the space must be a number of bytes, 0 or more");
   }
   if (options.read_rate && (!IsAmount(options.read_rate) || *options.read_rate == 0)) {
-    return absl::InvalidArgumentError("the read rate must be above 0");
+    return absl::InvalidArgumentError("the read rate must be positive");
   }
   const auto history = Compared(plans);
   if (!history.ok()) return history.status();
@@ -210,6 +210,7 @@ absl::StatusOr<Advice> Advise(const std::vector<PastPlan>& plans, const AdviceOp
   Rank(*history, points.all, advice.points);
   std::stable_sort(advice.points.begin(), advice.points.end(), IsBefore);
   advice.saved_per_week = choice.saved.expected / advice.weeks;
+  advice.repeated = RepeatedRunsIn(*history, advice.read_rate);
   advice.policies = ReplayPolicies(*history, points.all, choice, options.space_bytes);
   if (points.untimed > 0) {
     advice.remarks.push_back(

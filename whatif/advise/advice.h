@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "whatif/advise/cache_replay.h"
 #include "whatif/advise/past_plan.h"
+#include "whatif/advise/repeated_runs.h"
 
 namespace tidemark::advise {
 
@@ -77,6 +78,7 @@ struct Advice {
   double saved_per_week = 0;           // by all advised results, expected
   double bytes = 0;                    // of all advised results
   std::vector<PolicyReplay> policies;  // over the whole history, in the given space
+  std::vector<RepeatedRuns> repeated;  // runs that repeat an earlier one as a whole
   std::vector<std::string> remarks;
 };
 

@@ -131,7 +131,7 @@ absl::StatusOr<History> Compared(const std::vector<PastPlan>& plans) {
   }
   for (const auto& [why, count] : refusals) {
     history.remarks.push_back(
-        absl::StrCat(count, count == 1 ? " plan is" : " plans are", " left out: ", why));
+        absl::StrCat(count, count == 1 ? " plan is" : " plans are", " omitted: ", why));
   }
   if (history.plans.empty()) {
     return absl::InvalidArgumentError(

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
 
 namespace tidemark::advise {
 namespace {
@@ -27,15 +28,21 @@ bool Has(const std::string& text, std::initializer_list<const char*> words) {
                      [&](const char* word) { return absl::StrContains(text, word); });
 }
 
+// Returns the name that the operator has since Spark 2.0: "Sort" for "TungstenSort".
+std::string CurrentName(const std::string& name) {
+  if (name == "ExternalSort") return "Sort";
+  return std::string(absl::StripPrefix(name, "Tungsten"));
+}
+
 bool IsAggregate(const std::string& name) { return absl::EndsWith(name, "Aggregate"); }
 
 bool IsLowerHalf(const PastOperator& op) {
-  return IsAggregate(op.name) && Has(op.text, {"partial_", "merge_"});
+  return IsAggregate(op.name) && Has(op.text, {"partial_", "merge_", "mode=Partial"});
 }
 
 // Returns true for a sort within partitions, for a join or an aggregation above it.
 bool IsLocalSort(const PastOperator& op) {
-  return op.name == "Sort" && absl::StrContains(op.text, ", false");
+  return CurrentName(op.name) == "Sort" && absl::StrContains(op.text, ", false");
 }
 
 bool IsLimit(const std::string& name) {
@@ -45,7 +52,7 @@ bool IsLimit(const std::string& name) {
 
 // Returns true if the operator reads all of its input, even if its reader requests less.
 bool Blocks(const PastOperator& op) {
-  return IsExchange(op) || IsAggregate(op.name) || op.name == "Sort" ||
+  return IsExchange(op) || IsAggregate(op.name) || CurrentName(op.name) == "Sort" ||
          op.name == "TakeOrderedAndProject";
 }
 
@@ -65,7 +72,7 @@ std::string KindOf(const PastOperator& op, bool is_lineage) {
   if (is_lineage) return op.name;
   if (IsAggregate(op.name)) return "Aggregate";
   if (absl::StrContains(op.name, "Join")) return "Join";
-  return op.name;
+  return CurrentName(op.name);
 }
 
 // Returns the text without details of the engine's execution.
@@ -235,8 +242,9 @@ bool OnlyMoves(const PastOperator& op) {
 
 bool HasOwnCode(const PastOperator& op) {
   return HasPrefix(op.name, {"MapElements", "MapPartitions", "FlatMap", "Python", "BatchEvalPython",
-                             "ArrowEvalPython", "AppendColumns", "MapGroups", "CoGroup", "Generate",
-                             "Execute ", "WriteFiles", "ScriptTransformation", "Window"}) ||
+                             "BatchPythonEvaluation", "EvaluatePython", "ArrowEvalPython",
+                             "AppendColumns", "MapGroups", "CoGroup", "Generate", "Execute ",
+                             "WriteFiles", "ScriptTransformation", "Window"}) ||
          absl::StrContains(op.name, "Pandas") || absl::StrContains(op.name, "InPython") ||
          Has(op.text, {"UDF", "udf", "regexp", "RLIKE", "from_json", "from_csv", "from_xml",
                        "split(", "parse_url", "xpath", "collect_", "transform(", "invoke("});
@@ -260,8 +268,8 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
     }
     const std::string kind = KindOf(op, plan.is_lineage);
     columns[at] = ColumnsOf(op, kind, of_inputs);
-    const bool is_left_out =
-        !plan.is_lineage && !op.inputs.empty() && (OnlyMoves(op) || IsLowerHalf(op));
+    // Before Spark 2.0, RDDs of a lineage may have the names of operators.
+    const bool is_left_out = !op.inputs.empty() && (OnlyMoves(op) || IsLowerHalf(op));
     const std::string text = Logical(op, kind);
     NormalOperator here = {.kind = kind,
                            .text = Columns::Without(text),
@@ -296,9 +304,9 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
         here.doubts.emplace_back(what);
       }
     };
-    if (op.is_cut) doubt("the log cuts its description; compare the columns");
+    if (op.is_cut) doubt("the log truncates its description; compare the columns");
     if (plan.is_lineage || (!op.inputs.empty() && HasOwnCode(op))) {
-      doubt("functions of the program are known by name and line only; compare them");
+      doubt("the log identifies functions of the program only by name and line; compare them");
       absl::StrAppend(&whole, plan.program, "\n");
     }
     // Columns of a DataFrame keep their numbers, so it is recognized within one application.
@@ -306,11 +314,11 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
       absl::StrAppend(&whole, plan.application, "\n", op.text, "\n");
     }
     here.signature = HashOf(whole);
-    if (HasChance(op)) here.bar = "it is random, so each run gives another result";
+    if (HasChance(op)) here.bar = "it is random, so each run gives a different result";
     if (here.bar.empty() && is_below_limit[at]) {
       here.bar = "a limit follows, so only a part of it was computed";
     }
-    if (here.bar.empty() && op.name == "Sort") here.bar = "files do not keep an order";
+    if (here.bar.empty() && CurrentName(op.name) == "Sort") here.bar = "files do not keep an order";
     stands_for[at] = {normal.size()};
     normal.push_back(std::move(here));
   }

@@ -68,6 +68,8 @@ struct PastPlan {
   std::map<std::uint32_t, PastPlanStage> stages;
   // True for a lineage of RDDs, whose operations are known by lines of the program only.
   bool is_lineage = false;
+  // True if the run has further plans that failed, did not end, or are missing from its log.
+  bool is_of_partial_run = false;
 };
 
 // Limits of one plan and of a history. Larger plans are left out, with a remark.

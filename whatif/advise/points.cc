@@ -63,7 +63,7 @@ void FindOccurrences(const History& history, std::size_t number,
 std::string BarOf(const Point& point) {
   if (!point.bytes) return "the log lacks its size";
   if (point.uses.size() == 1) return "it was used once, so a second use is uncertain";
-  if (point.data == point.uses.size()) return "its data differ in every use";
+  if (point.data == point.uses.size()) return "its data differ at each use";
   if (!(point.saved.expected > 0)) return "writing and reading it takes longer than computing it";
   if (point.saved.lower > 0) return "";
   const bool is_apart = std::all_of(point.uses.begin(), point.uses.end(),
@@ -85,9 +85,9 @@ void Weigh(Point& point, double read_rate) {
   }
   point.data = data.size();
   if (is_sized) point.bytes = bytes;
-  const double reading = gray_box::ReadSeconds(1, bytes, read_rate);
-  point.read_seconds = kReadStartSeconds + reading;
-  point.write_seconds = kWriteStartSeconds + kWriteOverRead * reading;
+  point.read_seconds = ReadingSeconds(bytes, read_rate);
+  point.write_seconds =
+      kWriteStartSeconds + kWriteOverRead * (point.read_seconds - kReadStartSeconds);
   for (Occurrence& use : point.uses) {
     use.benefit = use.cost.seconds - point.read_seconds;
     if (use.is_first) {
@@ -259,6 +259,10 @@ class Chooser {
 };
 
 }  // namespace
+
+double ReadingSeconds(double bytes, double read_rate) {
+  return kReadStartSeconds + gray_box::ReadSeconds(1, bytes, read_rate);
+}
 
 Points PointsOf(const History& history, double read_rate) {
   std::map<std::uint64_t, Point> by_signature;

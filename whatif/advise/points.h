@@ -49,6 +49,9 @@ struct Points {
 // The largest number of points; others are only counted.
 inline constexpr std::size_t kPointsMax = 500;
 
+// Returns the time of reading a stored result: the start of a job, and its bytes (eq. 11).
+double ReadingSeconds(double bytes, double read_rate);
+
 // `read_rate` is that of eq. 11, in bytes per second.
 Points PointsOf(const History& history, double read_rate);
 

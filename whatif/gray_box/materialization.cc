@@ -69,7 +69,7 @@ double ReadSeconds(double records, double width, double bytes_per_second) {
 absl::StatusOr<std::vector<MaterializationPoint>> PointsOf(const std::vector<Operator>& plan,
                                                            double bytes_per_second) {
   if (!(bytes_per_second > 0) || !std::isfinite(bytes_per_second)) {
-    return absl::InvalidArgumentError("the read rate must be above 0");
+    return absl::InvalidArgumentError("the read rate must be positive");
   }
   const auto total = TotalSeconds(plan);
   if (!total.ok()) return total.status();

@@ -36,7 +36,7 @@ struct ObservedError {
   std::size_t run = 0;
   std::vector<double> settings;  // as powers of two; the same number of them in every error
   double log_error = 0;          // log(measured / modelled)
-  // The additional noise of this error, such as of the mean of a few tasks of a millisecond.
+  // Additional noise of this error, for example if it is a mean over a few tasks of a millisecond.
   double deviation = 0;
 };
 

@@ -375,7 +375,7 @@ class Learning {
 absl::StatusOr<LearntCosts> LearntCosts::Learn(std::span<const MeasuredTask> tasks,
                                                const CostStatistics& prior) {
   if (!IsUsable(prior)) {
-    return absl::InvalidArgumentError("a prior cost must be a number above 0");
+    return absl::InvalidArgumentError("a prior cost must be a positive number");
   }
   std::vector<MeasuredTask> usable;
   for (const MeasuredTask& task : tasks) {
@@ -386,7 +386,7 @@ absl::StatusOr<LearntCosts> LearntCosts::Learn(std::span<const MeasuredTask> tas
     if (task.seconds >= 0 && std::isfinite(task.seconds)) usable.push_back(task);
   }
   if (usable.empty()) {
-    return absl::InvalidArgumentError("no task has a time; there is nothing to learn from");
+    return absl::InvalidArgumentError("cannot learn the costs: no task has a time");
   }
   Learning learning(usable, prior);
   learning.Solve();

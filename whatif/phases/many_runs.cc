@@ -29,6 +29,11 @@ constexpr double kTwoClockReadingsSeconds = 2e-3;
 constexpr double kLagNoiseSeconds = 0.2;
 // The smallest share of the time for which an undetermined cost is reported.
 constexpr double kReportedShareOfRun = 0.02;
+// The deviation of the log of the whole for each doubling of executors or cores beyond all runs.
+// Chosen by hand; learnt deviations of a narrow range have no limit.
+constexpr double kHeldDeviation = 0.15;
+// Equal amounts of data differ by less than this factor. They rarely agree to the byte.
+constexpr double kSameDataFactor = 1.02;
 
 bool ReadsOnlyInput(const Stage& stage) {
   return stage.shape.reads_input && !stage.shape.reads_shuffle;
@@ -158,14 +163,42 @@ absl::Status ManyRuns::LearnWholes() {
   };
   const std::vector<std::string> names = names_of(runs_[0]);
   std::vector<PastWhole> wholes;
-  for (const Run& run : runs_) {
-    if (!(run.seconds > 0) || !AreRunsOfOneProgram(names_of(run), names)) continue;
-    wholes.push_back({LevelsOfWhole(run.settings, run.data_bytes, run.others), run.seconds});
+  for (Run& run : runs_) {
+    levels_.push_back(LevelsOfWhole(run.settings, run.data_bytes, run.others));
+    if (!AreRunsOfOneProgram(names_of(run), names)) run.load.seconds = 0;
+    if (run.load.seconds > 0) wholes.push_back({levels_.back(), run.load.seconds});
   }
   auto learnt = WholeRunModel::Learn(wholes, GroupsOf(runs_[0].others.size()));
   if (!learnt.ok()) return learnt.status();
   wholes_ = *std::move(learnt);
   return absl::OkStatus();
+}
+
+std::optional<WholeEstimate> ManyRuns::Scaled(const RunScenario& scenario) const {
+  const auto has_same_data = [bytes = DataBytes(scenario)](const Run& run) {
+    return std::abs(std::log(run.data_bytes / bytes)) < std::log(kSameDataFactor);
+  };
+  const auto differs_in_executors_only = [&](const Run& run) {
+    Settings settings = run.settings;
+    settings.executors = scenario.settings.executors;
+    settings.at_once_max = scenario.settings.at_once_max;
+    return settings == scenario.settings && has_same_data(run) && run.others == scenario.others;
+  };
+  std::vector<SlotLoad> loads;
+  std::set<std::uint32_t> executors;  // of all runs
+  std::set<std::uint32_t> executors_of_loads;
+  for (const Run& run : runs_) {
+    if (!(run.load.seconds > 0)) continue;
+    executors.insert(run.settings.executors);
+    if (!differs_in_executors_only(run)) continue;
+    executors_of_loads.insert(run.settings.executors);
+    loads.push_back(run.load);
+  }
+  // Runs with other settings on other executors are evidence that only the correction uses.
+  if (executors_of_loads.size() < executors.size()) return std::nullopt;
+  const ScalingModel model = ScalingModel::Learn(loads);
+  if (model.is_empty()) return std::nullopt;
+  return model.At(scenario.settings.slots());
 }
 
 absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<PastApplication> runs,
@@ -179,7 +212,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<PastApplication> runs,
     Run& run = learnt.runs_.emplace_back();
     run.settings = runs[r].settings;
     run.others = runs[r].others;
-    run.seconds = runs[r].seconds;
+    run.load = LoadOf(runs[r]);
     run.data_bytes = InputBytes(runs[r]);
     for (std::size_t i = 0; i < runs[r].stages.size(); ++i) {
       const PastStage& ran = runs[r].stages[i];
@@ -299,8 +332,7 @@ std::vector<std::string> ManyRuns::Beyond(const RunScenario& scenario) const {
   const auto compare = [&](const char* name, const auto& value_of, double value) {
     ObservedRange range;
     for (const Run& run : runs_) range.Add(std::log2(value_of(run)));
-    const double almost = std::log2(1.02);  // data sizes rarely agree to the byte
-    if (range.IsBeyond(std::log2(value), almost)) beyond.emplace_back(name);
+    if (range.IsBeyond(std::log2(value), std::log2(kSameDataFactor))) beyond.emplace_back(name);
   };
   compare(
       "executors", [](const Run& r) { return double{1} * r.settings.executors; },
@@ -308,9 +340,13 @@ std::vector<std::string> ManyRuns::Beyond(const RunScenario& scenario) const {
   compare(
       "cores", [](const Run& r) { return r.settings.tasks_at_once(); },
       scenario.settings.tasks_at_once());
+  const auto memory = [](Settings settings) {  // of a whole executor, for any number of cores
+    settings.executor_cores = settings.task_cores = 1;
+    settings.at_once_max = 0;
+    return SpillBufferBytes(settings, 0);
+  };
   compare(
-      "memory", [](const Run& r) { return SpillBufferBytes(r.settings, 0); },
-      SpillBufferBytes(scenario.settings, 0));
+      "memory", [&](const Run& r) { return memory(r.settings); }, memory(scenario.settings));
   compare(
       "compression", [](const Run& r) { return r.settings.compresses_shuffle ? 2.0 : 1.0; },
       scenario.settings.compresses_shuffle ? 2.0 : 1.0);
@@ -417,6 +453,7 @@ RunEstimate ManyRuns::On(std::size_t like, const RunScenario& scenario) const {
   RunEstimate estimate = {.stages = std::vector<StageEstimate>(run.stages.size()),
                           .deviation = kUnknownRunDeviation,
                           .whole = wholes_.At(levels),
+                          .scaled = Scaled(scenario),
                           .binding = BindingIn(stages),
                           .beyond = Beyond(scenario)};
   if (stages.empty()) return estimate;
@@ -427,11 +464,15 @@ RunEstimate ManyRuns::On(std::size_t like, const RunScenario& scenario) const {
   const std::vector<Part> parts = PartsOf(stages, scenario);
   std::vector<TimeAt> times;
   for (const Part& part : parts) times.push_back(part.at);
+  // Outside the range of all runs, the correction of the nearest slots applies.
+  double doublings = 0;
+  for (TimeAt& time : times) doublings = HoldSlots(levels_, time.settings);
   const std::vector<double> seconds = SetTimes(parts, correction_[0].Predict(times), estimate);
   const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   if (!(whole > 0)) return estimate;
   const double share = std::sqrt(correction_[0].Variance(times, seconds)) / whole;
-  const double deviation = std::hypot(share, 0.5 * unknown_seconds / whole);
+  const double deviation =
+      std::hypot(share, 0.5 * unknown_seconds / whole, kHeldDeviation * doublings);
   estimate.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
   return estimate;
 }

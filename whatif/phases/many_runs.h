@@ -9,7 +9,8 @@
 // sizes.
 //
 // With enough runs, an estimate of the whole run from the settings alone is also available
-// (whole_runs.h). It has no model of stages, and so not the errors of one.
+// (whole_runs.h). It has no model of stages, and so not the errors of one. If only the executors
+// differ from past runs, these runs alone give the duration (scaling.h).
 //
 //     const auto models = ManyRuns::Learn(runs, UsualCosts());
 //     const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
@@ -30,6 +31,7 @@
 #include "whatif/phases/correction.h"
 #include "whatif/phases/learn_costs.h"
 #include "whatif/phases/past_stage.h"
+#include "whatif/phases/scaling.h"
 #include "whatif/phases/settings.h"
 #include "whatif/phases/whole_runs.h"
 
@@ -65,6 +67,9 @@ struct RunEstimate {
   std::vector<StageEstimate> stages;   // in the order of the similar run
   double deviation = 0;                // of the log of the sum of these stages
   std::optional<WholeEstimate> whole;  // empty with too few runs or no near one
+  // From runs that differ in nothing but executors. It replaces the other estimates, unless it is
+  // empty.
+  std::optional<WholeEstimate> scaled;
   Binding binding = Binding::kProcessor;
   // Settings outside of the range of all runs, and costs that no run determines.
   std::vector<std::string> beyond;
@@ -102,7 +107,7 @@ class ManyRuns {
     Settings settings;
     double data_bytes = 0;  // 0 if unknown
     std::vector<double> others;
-    double seconds = 0;
+    SlotLoad load;  // of a run of the same program; its `seconds` are 0 otherwise
     std::vector<KnownStage> stages;
   };
   // A stage in the scenario, by the models alone.
@@ -139,6 +144,7 @@ class ManyRuns {
   static Stage Resized(const KnownStage& known, const Run& run, const RunScenario& scenario,
                        double data_factor);
   absl::Status LearnWholes();
+  std::optional<WholeEstimate> Scaled(const RunScenario& scenario) const;
   double DataBytes(const RunScenario& scenario) const {
     return scenario.data_factor * runs_[0].data_bytes;
   }
@@ -156,9 +162,10 @@ class ManyRuns {
   std::vector<Run> runs_;
   // By id of the stage.
   std::vector<std::array<bool, kTimes>> has_time_;
-  std::vector<double> mean_lags_;       // over runs; 0 if a run with the stage had no lag
-  std::vector<LearntCosts> costs_;      // one
-  std::vector<Correction> correction_;  // one
+  std::vector<double> mean_lags_;            // over runs; 0 if a run with the stage had no lag
+  std::vector<LearntCosts> costs_;           // one
+  std::vector<Correction> correction_;       // one
+  std::vector<std::vector<double>> levels_;  // LevelsOfWhole() of each run
   WholeRunModel wholes_;
 };
 

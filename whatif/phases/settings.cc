@@ -128,6 +128,39 @@ absl::StatusOr<ShuffleManager> ParseManager(const std::string& text, const Versi
       absl::StrCat("shuffle manager \"", text, "\" is not modelled; use sort"));
 }
 
+absl::StatusOr<double> ParseAmount(const std::string& text) {
+  double amount = 0;
+  if (absl::SimpleAtod(absl::StripAsciiWhitespace(text), &amount) && amount >= kAmountLeast &&
+      amount <= 1e9) {
+    return amount;
+  }
+  return Wrong(text, "a number from 1e-6 to 1e9");
+}
+
+// Limits the tasks of an executor by the resources that each of them needs. An unknown amount of
+// the executor is no limit.
+absl::Status LimitByResources(Reader& reader, const Properties& properties, Settings& settings) {
+  for (const auto& [name, text] : properties) {
+    const auto resource = ResourceIn(name);
+    if (!resource || !resource->is_of_task) continue;
+    double of_task = 0;
+    double of_executor = 0;
+    reader.Read(name.c_str(), of_task, ParseAmount);
+    const std::string other = absl::StrCat("spark.executor.resource.", resource->name, ".amount");
+    reader.Read(other.c_str(), of_executor, ParseAmount);
+    if (!reader.wrong().ok()) return reader.wrong();
+    if (!(of_executor > 0)) continue;
+    const double tasks = TasksByResource(of_executor, of_task);
+    if (tasks < 1) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          name, ": ", of_task, " exceeds the ", of_executor, " of an executor; no task could run"));
+    }
+    const bool is_limited = settings.at_once_max > 0;
+    settings.at_once_max = is_limited ? std::min(settings.at_once_max, tasks) : tasks;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status SetExecutors(Reader& reader, const ObservedExecutors& seen, Settings& settings) {
   settings.executors = settings.executor_cores = 0;
   reader.Read("spark.executor.instances", settings.executors, ParseInstances);
@@ -186,6 +219,30 @@ absl::Status SetMemory(Reader& reader, Settings& settings) {
 }
 
 }  // namespace
+
+std::optional<Resource> ResourceIn(absl::string_view setting) {
+  Resource resource;
+  resource.is_of_task = absl::ConsumePrefix(&setting, "spark.task.resource.");
+  if (!resource.is_of_task && !absl::ConsumePrefix(&setting, "spark.executor.resource.")) {
+    return std::nullopt;
+  }
+  if (!absl::ConsumeSuffix(&setting, ".amount") || setting.empty()) return std::nullopt;
+  resource.name = std::string(setting);
+  return resource;
+}
+
+double TasksByResource(double of_executor, double of_task) {
+  constexpr double kRounding = 1e-9;  // of amounts such as 0.1
+  if (of_task >= 1) return std::floor(of_executor / of_task + kRounding);
+  const double units = std::floor(of_executor);
+  return units < 1 ? 0 : units * std::floor(1 / of_task + kRounding);
+}
+
+bool IsModelled(absl::string_view setting) {
+  const std::vector<const char*>& names = ModelledProperties();
+  return std::find(names.begin(), names.end(), setting) != names.end() ||
+         ResourceIn(setting).has_value();
+}
 
 const std::vector<const char*>& ModelledProperties() {
   static const auto* const names =
@@ -246,6 +303,8 @@ absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properti
   settings.version = *parsed;
   Reader reader(properties);
   if (absl::Status wrong = SetExecutors(reader, seen, settings); !wrong.ok()) return wrong;
+  if (absl::Status wrong = LimitByResources(reader, properties, settings); !wrong.ok())
+    return wrong;
   if (absl::Status wrong = SetMemory(reader, settings); !wrong.ok()) return wrong;
   settings.codec = *parsed < Version{2, 0} ? Codec::kSnappy : Codec::kLz4;
   settings.shuffle_manager =

@@ -11,6 +11,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,8 +95,24 @@ struct ObservedExecutors {
 // Values by the name of the setting. Unknown names are ignored.
 using Properties = std::map<std::string, std::string>;
 
-// Returns the names of the settings that the models use.
+// A resource other than cores, such as "gpu".
+struct Resource {
+  std::string name;
+  bool is_of_task = false;  // else of an executor
+};
+// Returns the resource of a setting such as spark.task.resource.gpu.amount, or nullopt for other
+// settings.
+std::optional<Resource> ResourceIn(absl::string_view setting);
+// The smallest amount of a resource that is accepted, far below what Spark's users set.
+inline constexpr double kAmountLeast = 1e-6;
+// Returns the number of tasks for which an executor has the resource. Tasks share a unit if they
+// need at most half of it. REQUIRES: both amounts are above 0.
+double TasksByResource(double of_executor, double of_task);
+
+// Returns the names of the settings that the models use, without amounts of resources.
 const std::vector<const char*>& ModelledProperties();
+// Returns true for these names and for amounts of resources.
+bool IsModelled(absl::string_view setting);
 
 // Parses settings; `seen` takes precedence over `properties`. InvalidArgument names the setting,
 // its value and the expected form. FailedPrecondition if the number of executors or cores is
@@ -135,7 +152,7 @@ inline constexpr double kReservedBytes = 300.0 * 1024 * 1024;
 // tasks run.
 double SpillBufferBytes(const Settings& settings, double cached_bytes = 0);
 
-// Values of settings in the notation of Spark: "48m", "10s", "true". Case and surrounding blanks do
+// Values of settings in the Spark notation: "48m", "10s", "true". Case and surrounding blanks do
 // not matter. InvalidArgument names the value and the expected form; the caller names the setting.
 
 inline constexpr std::uint64_t kKib = 1024;

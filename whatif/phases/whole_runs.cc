@@ -38,13 +38,23 @@ constexpr std::size_t kWholeRunsMin = 4;
 // Upper limit of an estimate: three years.
 constexpr double kWholeSecondsMax = 1e8;
 
-// Returns true if each level is outside of its observed range by at most the width of that range.
+bool IsOfSlots(std::size_t level) {
+  return level < kLevels && GroupOf(static_cast<Level>(level)) == kOfOneAnother;
+}
+
+ObservedRange RangeOfLevel(const std::vector<std::vector<double>>& past, std::size_t level) {
+  ObservedRange range;
+  for (const std::vector<double>& run : past) range.Add(run[level]);
+  return range;
+}
+
+// Returns true if no level of slots is outside of its observed range, and each other level by at
+// most the width of its range.
 bool IsNear(const std::vector<std::vector<double>>& past, const std::vector<double>& levels) {
   constexpr double kSame = 1e-9;
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    ObservedRange range;
-    for (const std::vector<double>& run : past) range.Add(run[i]);
-    if (range.IsBeyond(levels[i], range.width() + kSame)) return false;
+    const ObservedRange range = RangeOfLevel(past, i);
+    if (range.IsBeyond(levels[i], kSame + (IsOfSlots(i) ? 0 : range.width()))) return false;
   }
   return true;
 }
@@ -74,6 +84,18 @@ std::vector<double> LevelsOfWhole(const Settings& settings, double data_bytes,
   whole.size.tasks = settings.sql_partitions;
   whole.size.next_tasks = settings.default_partitions;
   return LevelsOf(settings, data_bytes, whole, others);
+}
+
+double HoldSlots(const std::vector<std::vector<double>>& past, std::vector<double>& levels) {
+  double doublings = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (!IsOfSlots(i)) continue;
+    const ObservedRange range = RangeOfLevel(past, i);
+    const double held = std::clamp(levels[i], range.least(), range.most());
+    if (i != kBoth) doublings += std::abs(levels[i] - held);
+    levels[i] = held;
+  }
+  return doublings;
 }
 
 std::vector<std::size_t> GroupsOf(std::size_t others) {

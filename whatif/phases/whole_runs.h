@@ -2,8 +2,9 @@
 // stages.
 //
 // The log of the duration is a linear function of the settings (LevelsOf(), correction.h). The
-// estimate covers settings near past runs only: beyond the range of a setting by at most the width
-// of that range. It is averaged with the estimate from stages, each weighted by its confidence. See
+// estimate covers settings near past runs only: executors and cores within their range, and other
+// settings beyond their range by at most its width. It is averaged with the estimate from stages,
+// each weighted by its confidence. See
 // docs/internals/adr/0048-average-the-models-with-a-fit-of-whole-runs.md.
 //
 // Pure, deterministic, thread-safe when const. Cost: that of Correction, for one time per run.
@@ -19,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "whatif/phases/correction.h"
+#include "whatif/phases/scaling.h"
 #include "whatif/phases/settings.h"
 #include "whatif/phases/task.h"
 
@@ -39,6 +41,11 @@ std::vector<double> LevelsOf(const Settings& settings, double data_bytes, const 
 // Returns the same number of levels for a whole run.
 std::vector<double> LevelsOfWhole(const Settings& settings, double data_bytes,
                                   const std::vector<double>& others);
+
+// Moves the levels of executors and cores to the nearest ones of past runs, and returns by how many
+// doublings of both. A line through the effects of tasks on one another has no limit beyond these.
+// REQUIRES: at least one past run.
+double HoldSlots(const std::vector<std::vector<double>>& past, std::vector<double>& levels);
 
 // Returns a group for each level. The importance of the levels of a group is learnt jointly.
 std::vector<std::size_t> GroupsOf(std::size_t others);
@@ -71,11 +78,6 @@ class ObservedRange {
 struct PastWhole {
   std::vector<double> levels;  // of its settings; all runs have the same number of them
   double seconds = 0;          // above 0
-};
-
-struct WholeEstimate {
-  double seconds = 0;
-  double deviation = 0;  // of the log of `seconds`
 };
 
 class WholeRunModel {
