@@ -29,9 +29,10 @@
 namespace tidemark::serve {
 namespace {
 
-// The event log of a long job takes some hundred megabytes.
+// Advised free space. The event log of a long job takes several hundred megabytes.
 constexpr std::uint64_t kRoomBytesMin = 1'000'000'000;
-// Leaves time to renew a certificate while its administrator is away.
+// A certificate that expires sooner is reported. The time lets an administrator return and renew
+// it.
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 30);
 
 class Report {
@@ -96,7 +97,7 @@ int TryToCreateIn(const std::string& folder) {
   return 0;
 }
 
-// Returns the nearest ancestor of a missing folder that exists, in which it would be created.
+// Returns the nearest existing ancestor of a missing folder.
 std::string ExistingAncestor(const std::string& folder) {
   std::error_code error;
   std::filesystem::path ancestor = std::filesystem::absolute(folder, error);
@@ -135,8 +136,8 @@ void CheckFolder(const char* setting, const std::string& folder, Report& report)
   const std::uint64_t free_bytes = std::uint64_t{room.f_bavail} * room.f_frsize;
   const std::string finding = fmt::format("{} free in {}", text::SizeText(free_bytes), folder);
   if (free_bytes < kRoomBytesMin) {
-    report.Warn(setting,
-                fmt::format("{}; at least {} is advised", finding, text::SizeText(kRoomBytesMin)));
+    report.Warn(setting, fmt::format("{}; at least {} is recommended", finding,
+                                     text::SizeText(kRoomBytesMin)));
   } else {
     report.Fine(setting, finding);
   }
@@ -183,12 +184,11 @@ void ReportHolder(const MasterOptions& options, std::int64_t process, bool is_ad
   const std::string& folder = options.data_dir;
   const std::string& address = options.listen_address;
   if (is_address_free) {
-    return report.Fail(
-        "master",
-        fmt::format("process {} holds {}, but no process listens at {}: the master is "
-                    "starting or stopping, or uses another address; wait for it, stop it, "
-                    "or set another data_dir",
-                    process, folder, address));
+    return report.Fail("master",
+                       fmt::format("process {} holds {}, but no process listens at {}: the master "
+                                   "is starting or stopping, or uses a different address; wait for "
+                                   "it, stop it, or set a different data_dir",
+                                   process, folder, address));
   }
   if (IsStopped(process)) {
     return report.Fail(
@@ -198,9 +198,8 @@ void ReportHolder(const MasterOptions& options, std::int64_t process, bool is_ad
   report.Fail(
       "master",
       fmt::format("process {} holds {} and does not answer at {} ({}): the master hangs, is "
-                  "overloaded, or runs with other settings; see its log. If it does not "
-                  "recover, stop it (kill {}, or else kill -9) and restart it; it resumes its "
-                  "jobs",
+                  "overloaded, or runs with different settings; see its log. If it does not "
+                  "recover, stop it (kill {}, or else kill -9) and restart it; it resumes its jobs",
                   process, folder, address, reason, process));
 }
 

@@ -20,8 +20,8 @@ struct Finding {
 };
 
 // Reads the settings as LoadServeConfig() does and passes each finding to `report`, in order and
-// without delay. Returns false if one of them is a failure. `security` identifies the caller to a
-// master that runs. Blocks for about ten seconds if a server does not answer.
+// without delay. Returns false if any finding is a failure. `security` identifies the caller to a
+// running master. Blocks for about ten seconds if a server does not answer.
 bool Diagnose(const std::string& config_file, const std::vector<SettingOverride>& overrides,
               const ClientSecurity& security, const std::function<void(const Finding&)>& report);
 
@@ -32,7 +32,7 @@ struct FileId {
   std::uint64_t inode = 0;
 };
 
-// Returns the process that has locked the file, by the text of /proc/locks. Pure.
+// Returns the process that has locked the file. `locks` is the text of /proc/locks. Pure.
 std::optional<std::int64_t> LockHolder(const std::string& locks, const FileId& file);
 
 // Returns the process that holds a master's lock on the data directory. Takes no lock itself, which
@@ -41,7 +41,8 @@ std::optional<std::int64_t> LockHolder(const std::string& locks, const FileId& f
 // have other devices than their mounts (btrfs).
 std::optional<std::int64_t> LockHolderOf(const std::string& data_dir);
 
-// Returns true if the process was stopped, as by SIGSTOP or Ctrl-Z. False if this is unknown.
+// Returns true if the process was stopped, as by SIGSTOP or Ctrl-Z. Returns false if this is
+// unknown.
 bool IsStopped(std::int64_t process);
 
 }  // namespace tidemark::serve

@@ -21,18 +21,19 @@ std::string DialledAddress(const std::string& address);
 // Returns `security`; if it names no CA, the result trusts the certificate of the master itself.
 ClientSecurity Trusting(const MasterOptions& options, ClientSecurity security);
 
-// Returns whether the master at the address accepts events, by grpc.health.v1 of its IngestService,
-// which requires no token. NotFound or Unimplemented if the server is not a master.
+// Returns true if the master at the address accepts events, according to grpc.health.v1 of its
+// IngestService, which requires no token. Returns NotFound or Unimplemented if the server is not a
+// master.
 absl::StatusOr<bool> TakesReports(const std::string& address, const ClientSecurity& security);
 
-// Returns whether a master with these options answers a new connection to `address` within a few
+// Returns true if a master with these options answers a new connection to `address` within a few
 // seconds. Without TLS this is a health check. With TLS any response counts, even a refusal, so
 // that expired certificates do not matter.
 bool MasterAnswers(const MasterOptions& options, const std::string& address);
 
 // Notifies systemd that the service is up, and feeds its watchdog (WatchdogSec in the unit) while
-// the master answers. The threads of a master can be alive although it accepts no connection.
-// Without systemd it does nothing.
+// the master answers. The threads of a master can be alive although it accepts no connection. Does
+// nothing if systemd does not manage the process.
 class Watchdog {
  public:
   // Calls `answers` on its own thread four times per watchdog period until it is destroyed. Feeds

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <prometheus/text_serializer.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "tidemark/wait_reason.h"
 #include "transport/listen_address.h"
 
 namespace tidemark::serve {
@@ -73,7 +73,7 @@ class Families {
 
 void AddIngest(const MasterStats& stats, Families& families) {
   families.Add("events_total", "Events received.", MetricType::Counter, {Counter(stats.events)});
-  families.Add("event_bytes_total", "Bytes of the batches of events received.", MetricType::Counter,
+  families.Add("event_bytes_total", "Bytes received in batches of events.", MetricType::Counter,
                {Counter(stats.event_bytes)});
   families.Add(
       "events_refused_total", "Rejected events, by reason.", MetricType::Counter,
@@ -85,16 +85,43 @@ void AddIngest(const MasterStats& stats, Families& families) {
                 Labelled(Counter(stats.calls_refused_by_limit), "reason", "limit")});
   families.Add("connections", "Open connections.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.connections))});
-  families.Add("connections_waiting", "Unauthenticated connections that wait for their turn.",
+  families.Add("connections_waiting", "Unauthenticated connections that wait for admission.",
                MetricType::Gauge, {Gauge(static_cast<double>(stats.connections_waiting))});
   families.Add("connections_refused_total", "Connections rejected because of a limit.",
                MetricType::Counter, {Counter(stats.connections_refused)});
-  families.Add("connections_cut_total", "Unauthenticated connections that were closed.",
+  families.Add("connections_cut_total",
+               "Connections closed because the peer did not authenticate in time, or to make room "
+               "for others.",
                MetricType::Counter, {Counter(stats.connections_cut)});
   families.Add("ingest_streams", "Open streams of agents.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.ingest_streams))});
   families.Add("unanswered_events", "Events received but not acknowledged yet.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.unanswered_events))});
+}
+
+// Adds the delays that queries caused other queries. The labels are wait reasons, so their number
+// is bounded.
+void AddContention(const MasterStats& stats, Families& families) {
+  std::vector<ClientMetric> by_resource;
+  for (const WaitReasonInfo& info : kWaitReasonTable) {
+    by_resource.push_back(
+        Labelled(Gauge(stats.contention_seconds[info.reason]), "resource", std::string(info.name)));
+  }
+  families.Add("contention_seconds",
+               "Total delay of queries in the last 5 minutes, caused by other queries and by "
+               "processes outside Tidemark, by resource.",
+               MetricType::Gauge, std::move(by_resource));
+  families.Add("contention_cause_max_seconds",
+               "Largest delay that one query caused others in the last 5 minutes.",
+               MetricType::Gauge, {Gauge(stats.contention_of_cause_seconds)});
+  families.Add("contention_query_max_seconds",
+               "Largest delay of one query in the last 5 minutes, caused by other queries and by "
+               "processes outside Tidemark.",
+               MetricType::Gauge, {Gauge(stats.contention_of_query_seconds)});
+  families.Add("contention_host_max_seconds",
+               "Largest total delay of queries on one host in the last 5 minutes, caused by other "
+               "queries and by processes outside Tidemark.",
+               MetricType::Gauge, {Gauge(stats.contention_of_host_seconds)});
 }
 
 void AddSnapshots(const MasterStats& stats, Families& families) {
@@ -104,19 +131,20 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
                MetricType::Counter, {Counter(stats.snapshots_skipped)});
   families.Add("watchers", "Open subscriptions.", MetricType::Gauge,
                {Gauge(static_cast<double>(stats.watchers))});
-  families.Add("tick_seconds", "Duration of one round over all jobs that are due.",
+  families.Add("tick_seconds",
+               "Time of one tick, which updates every job whose update interval has elapsed.",
                MetricType::Histogram, {Histogram(stats.tick)});
-  families.Add("estimate_seconds", "Duration of computing one snapshot of a job.",
-               MetricType::Histogram, {Histogram(stats.estimate)});
-  families.Add("workflow_estimate_seconds", "Duration of computing one snapshot of a workflow.",
+  families.Add("estimate_seconds", "Time to compute one snapshot of a job.", MetricType::Histogram,
+               {Histogram(stats.estimate)});
+  families.Add("workflow_estimate_seconds", "Time to compute one snapshot of a workflow.",
                MetricType::Histogram, {Histogram(stats.workflow_estimate)});
-  families.Add("journal_seconds", "Time from the arrival of an event until it may be acknowledged.",
+  families.Add("journal_seconds", "Time from the arrival of an event until it is durable.",
                MetricType::Histogram, {Histogram(stats.journal)});
 }
 
 using Jobs = std::vector<const Snapshot*>;
 
-// The number of running queries of an application that have series.
+// Largest number of running queries per application that have series.
 constexpr std::size_t kQueriesMax = 50;
 
 bool IsShown(const Snapshot& job) { return !job.is_final && job.sequence > 0; }
@@ -171,7 +199,7 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
                        std::vector<ClientMetric>& metrics) {
     families.Add(kind + name, help, MetricType::Gauge, std::move(metrics));
   };
-  add("_progress_ratio", "Progress of a running " + kind + ", 0..1.", fraction);
+  add("_progress_ratio", "Progress of a running " + kind + ", from 0 to 1.", fraction);
   add("_remaining_seconds", "Median estimate of the remaining time of a running " + kind + ".",
       remaining);
   add("_remaining_lower_seconds", "Lower bound of the 90 % interval of the remaining time.", lower);
@@ -179,7 +207,8 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   add("_remaining_guessed",
       "1 if the estimate is a guess, 0 if it rests on this run or on past runs.", guessed);
   add("_deadline_timestamp_seconds", "Deadline of a running " + kind + ".", deadline);
-  add("_late_probability", "Probability of missing the deadline, 0..1; absent if unknown.", late);
+  add("_late_probability", "Probability of missing the deadline, from 0 to 1; absent if unknown.",
+      late);
 }
 
 // Adds the tasks of all jobs, and the stages and queries of applications.
@@ -224,8 +253,9 @@ void AddParts(const Jobs& jobs, Families& families) {
                std::move(tasks));
   families.Add("application_stages", "Known stages of a running application, by state.",
                MetricType::Gauge, std::move(stages));
-  families.Add("query_progress_ratio", "Progress of a running query of an application, 0..1.",
-               MetricType::Gauge, std::move(progress));
+  families.Add("query_progress_ratio",
+               "Progress of a running query of an application, from 0 to 1.", MetricType::Gauge,
+               std::move(progress));
   families.Add("query_remaining_seconds",
                "Median estimate of the remaining time of a running query; absent if unknown.",
                MetricType::Gauge, std::move(remaining));
@@ -253,7 +283,8 @@ void AddSilence(const std::string& kind, const std::string& help, const Jobs& jo
   families.Add(kind + "_silent_seconds", help, MetricType::Gauge, std::move(silent));
 }
 
-// Adds the share of intervals that contained the end. Absent if no kept job has that share.
+// Adds the share of intervals that contained the end. The family is empty if no kept job has that
+// share.
 void AddIntervalCoverage(const Jobs& jobs, Families& families) {
   double sum = 0;
   int count = 0;
@@ -269,7 +300,7 @@ void AddIntervalCoverage(const Jobs& jobs, Families& families) {
                MetricType::Gauge, std::move(mean));
 }
 
-// Adds the counts of alerts. Without receivers the families are empty, so no rule fires.
+// Adds the counts of alerts. If there are no receivers, the families are empty and no rule fires.
 void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& families) {
   const auto add = [&](const char* name, const char* help, MetricType type,
                        std::uint64_t AlertCounts::*count) {
@@ -295,13 +326,13 @@ void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& famil
       &AlertCounts::waiting);
 }
 
-// A connection costs a descriptor and no thread. A scraper needs one. Silent connections are
-// closed.
+// Limits on connections. A connection costs a descriptor but no thread, and a scraper needs one
+// connection. Silent connections are closed.
 constexpr unsigned kConnectionsMax = 128;
 constexpr unsigned kSilentSecondsMax = 5;
 
-// Replaces prometheus::Exposer, which adds metrics with other units (microseconds) and has a small
-// pool with a thread for each connection, so a few idle connections block it.
+// Replaces prometheus::Exposer, which adds metrics with other units (microseconds). Its small pool
+// has a thread for each connection, so a few idle connections would block it.
 class HttpExporter final : public MetricsExporter {
  public:
   HttpExporter(const Master& master, AlertCountsOf alerts)
@@ -310,18 +341,14 @@ class HttpExporter final : public MetricsExporter {
     if (server_ != nullptr) MHD_stop_daemon(server_);
   }
 
-  // Serves clients of a listening socket, which the daemon then owns. If the daemon cannot start,
-  // closes the socket, sets errno and returns false.
+  // Serves clients of a listening socket, which the daemon then owns. Returns false if the daemon
+  // cannot start.
   bool Serve(int listener) {
     server_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, &Answer, this,
                                MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
                                kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSecondsMax,
                                MHD_OPTION_END);
-    if (server_ != nullptr) return true;
-    const int error = errno;
-    close(listener);
-    errno = error;
-    return false;
+    return server_ != nullptr;
   }
   int port() override { return MHD_get_daemon_info(server_, MHD_DAEMON_INFO_BIND_PORT)->port; }
 
@@ -371,6 +398,7 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   Families families;
   AddIngest(stats, families);
   AddSnapshots(stats, families);
+  AddContention(stats, families);
   AddStates("job", reporting, families);
   AddProgress("job", reporting, families);
   AddParts(reporting, families);
@@ -396,7 +424,7 @@ absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const st
   const absl::StatusOr<int> listener = transport::ListenAtOne(address);
   if (!listener.ok()) return refuse(std::string(listener.status().message()));
   auto exporter = std::make_unique<HttpExporter>(master, std::move(alerts));
-  if (exporter->Serve(*listener)) return exporter;
+  if (transport::HandOver(*listener, [&] { return exporter->Serve(*listener); })) return exporter;
   return refuse(fmt::format("cannot serve metrics at {}: {}", address, std::strerror(errno)));
 }
 

@@ -20,8 +20,8 @@
 
 namespace tidemark::serve {
 
-// Returns all families of metrics. `jobs`: the snapshots of jobs and workflows. `alerts`: counts by
-// the format of the receiver's messages.
+// Returns all families of metrics. `jobs` are the snapshots of jobs and workflows. `alerts` are
+// counts by message format.
 std::vector<prometheus::MetricFamily> MetricFamilies(
     const MasterStats& stats, const std::vector<Snapshot>& jobs,
     const std::map<std::string, AlertCounts>& alerts = {});
@@ -29,8 +29,7 @@ std::vector<prometheus::MetricFamily> MetricFamilies(
 // Serves /metrics over HTTP.
 class MetricsExporter {
  public:
-  // Returns the counts of alerts so far, by the format of the receiver's messages. Called on a
-  // thread of the exporter.
+  // Returns the counts of alerts so far, by message format. Called on a thread of the exporter.
   using AlertCountsOf = std::function<std::map<std::string, AlertCounts>()>;
 
   // `address` is host:port; port 0 selects a free port. `master` and the objects that `alerts`

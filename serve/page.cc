@@ -1,6 +1,8 @@
 #include "serve/page.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "console/contention_table.h"
 #include "console/deadline_wording.h"
 #include "console/duration_text.h"
 #include "console/job_wording.h"
@@ -18,6 +21,7 @@
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
 #include "text/size_text.h"
+#include "transport/listen_address.h"
 
 namespace tidemark::serve {
 namespace {
@@ -64,6 +68,24 @@ std::optional<Range> RangeOf(const v1::TaskProgress& task) {
   return range;
 }
 
+bool IsUnspecified(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET6) {
+    return IN6_IS_ADDR_UNSPECIFIED(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
+  }
+  return reinterpret_cast<const sockaddr_in&>(address).sin_addr.s_addr == INADDR_ANY;
+}
+
+// Returns a host that readers of the page can reach, in brackets if it is an IPv6 address.
+std::string UrlHostOf(const std::string& listen_address) {
+  const auto addresses = transport::BindAddresses(listen_address);
+  if (!addresses.ok() || !std::ranges::all_of(*addresses, IsUnspecified)) {
+    return listen_address.substr(0, listen_address.rfind(':'));
+  }
+  char name[256] = {};
+  const bool has_name = gethostname(name, sizeof(name) - 1) == 0 && name[0] != '\0';
+  return has_name && transport::BindAddresses(fmt::format("{}:0", name)).ok() ? name : "127.0.0.1";
+}
+
 std::string Escaped(const std::string& id) {
   std::string escaped;
   for (const char letter : id) {
@@ -95,6 +117,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   words.set_due_after(due.after);
   words.set_is_likely_late(console::IsLikelyLate(snapshot));
   words.set_step(console::CurrentStep(snapshot));
+  words.set_method(console::MethodText(estimate, kText));
   words.set_straggler(console::StragglerText(snapshot, kText));
   for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
     words.add_warnings(warning);
@@ -175,6 +198,25 @@ void AddWebExplanationWords(const v1::ExplainQuestion& question,
   for (const std::string& sentence : words.sentences) answer.add_sentences(sentence);
 }
 
+void AddWebContentionWords(web::v1::ContentionAnswer& answer) {
+  const auto contention = wire::ParseContention(answer.contention());
+  if (!contention.ok()) return;
+  for (const std::string& sentence : console::ContentionSentences(*contention, kText)) {
+    answer.add_sentences(sentence);
+  }
+  for (const console::ContentionTable& table : console::DescribeContention(*contention, kText)) {
+    web::v1::ContentionTable& added = *answer.add_tables();
+    added.set_kind(static_cast<v1::ContentionListKind>(static_cast<int>(table.kind) + 1));
+    added.set_title(table.title);
+    added.set_is_of_stages(console::IsOfStages(table.kind));
+    for (const std::string& heading : table.headings) added.add_headings(heading);
+    for (const console::Row& row : table.rows) {
+      web::v1::ContentionCells& cells = *added.add_rows();
+      for (const std::string& cell : row) cells.add_cells(cell);
+    }
+  }
+}
+
 absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& config,
                                                          const Master& master) {
   return web::WebServer::Start({.address = config.web_address,
@@ -185,13 +227,13 @@ absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& conf
                                 .words_of = &WebWordsOf,
                                 .add_task_words = &AddWebTaskWords,
                                 .add_explanation_words = &AddWebExplanationWords,
+                                .add_contention_words = &AddWebContentionWords,
                                 .version = TIDEMARK_VERSION});
 }
 
 std::string WebUrl(const ServeConfig& config, const web::WebServer& server) {
-  const std::string host = config.web_address.substr(0, config.web_address.rfind(':'));
   return fmt::format("{}://{}:{}/", config.master.tls.certificate_file.empty() ? "http" : "https",
-                     host, server.port());
+                     UrlHostOf(config.web_address), server.port());
 }
 
 std::string PublicWebUrl(const ServeConfig& config, const web::WebServer& server) {

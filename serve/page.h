@@ -1,4 +1,4 @@
-// The page of a master: its server, its URLs, and its words, which are the console's.
+// The page of a master: its server, its URLs, and its texts, which are the same as the console's.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,9 @@ namespace tidemark::serve {
 absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& config,
                                                          const Master& master);
 
-// Returns the URL at which the server listens, such as "http://127.0.0.1:7412/".
+// Returns the URL at which the server listens, such as "http://127.0.0.1:7412/". If it listens on
+// all addresses of this host, the URL has the name of the host, or 127.0.0.1 if that name has no
+// address.
 std::string WebUrl(const ServeConfig& config, const web::WebServer& server);
 // Returns the URL of the page for its readers, with a trailing slash: web.public_url, or WebUrl().
 std::string PublicWebUrl(const ServeConfig& config, const web::WebServer& server);
@@ -33,8 +35,11 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot);
 // Adds the words of the tasks and key groups of a list.
 void AddWebTaskWords(web::v1::TasksAnswer& answer);
 
-// Adds the text of an explanation: the resources for which the queries of a job waited.
+// Adds the text of an explanation, which names the resources for which the queries of a job waited.
 void AddWebExplanationWords(const v1::ExplainQuestion& question,
                             web::v1::ExplanationAnswer& answer);
+
+// Adds the text of the contention of all jobs.
+void AddWebContentionWords(web::v1::ContentionAnswer& answer);
 
 }  // namespace tidemark::serve

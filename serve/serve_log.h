@@ -21,8 +21,8 @@ std::string LogLineJson(const LogEntry& entry, absl::Time at);
 // Returns a sink that writes entries of severity `least` or higher. The sink is thread-safe.
 LogSink MakeLogSink(bool as_json, LogSeverity least);
 
-// Limits entries of the libraries to one a second, since any client can cause them. An entry counts
-// the entries that were dropped before it. Thread-safe.
+// Limits entries of the libraries to one a second, since any client can cause them. Each entry
+// states how many entries were dropped before it. Thread-safe.
 class RareEntries {
  public:
   // Returns nullopt if the entry is dropped.

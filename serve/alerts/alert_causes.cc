@@ -8,7 +8,7 @@
 namespace tidemark::serve {
 namespace {
 
-// Updates in a row that must find a job likely late.
+// Number of consecutive updates that must find a job likely late.
 constexpr int kLateUpdates = 2;
 
 // Returns false for unknown estimates and for guesses, whose probabilities mean nothing.
@@ -16,8 +16,8 @@ bool IsEvidence(const Estimate& estimate) {
   return estimate.basis != Basis::kUnknown && estimate.basis != Basis::kGuess;
 }
 
-// Returns the time of the last event before the silence. Unlike silent_since, which counts from a
-// restart, it stays the same for one silence.
+// Returns the time of the last event before the silence. It does not change during a silence,
+// unlike silent_since, which counts from a restart.
 absl::Time LastEventAt(const Snapshot& silent) {
   const auto last_event_at = silent.coverage ? silent.coverage->newest_event_at : std::nullopt;
   if (last_event_at || silent.children.empty()) return last_event_at.value_or(*silent.silent_since);
@@ -29,8 +29,8 @@ absl::Time LastEventAt(const Snapshot& silent) {
   return newest;
 }
 
-// Returns a text that distinguishes silences. If a workflow waits for a retry, the time of the last
-// event is the same for several retries, so the text includes the number of failed attempts.
+// Returns a text that distinguishes silences. Several retries of a workflow may have the same time
+// of the last event, so the text includes the number of failed attempts.
 std::string DetailOfSilence(const Snapshot& silent) {
   std::uint64_t failed_attempts = 0;
   for (const Child& child : silent.children) failed_attempts += child.failed_attempts;
@@ -59,7 +59,7 @@ bool IsLateWith(const Snapshot& job, const Snapshot& workflow) {
   return job.deadline && workflow.deadline && *job.deadline >= *workflow.deadline;
 }
 
-// Returns the names of these jobs within the workflow, in its order.
+// Returns the names of `jobs` within the workflow, in the workflow's order.
 std::vector<std::string> NamesOf(const std::vector<const Snapshot*>& jobs,
                                  const Snapshot& workflow) {
   return NamesOfChildren(workflow, [&](const Child& child) {
@@ -86,7 +86,7 @@ AlertCauses::AlertCauses(AlertRules rules, std::set<std::string> sent)
     : rules_(std::move(rules)), sent_(std::move(sent)) {}
 
 bool AlertCauses::IsSelected(const Snapshot& job) const {
-  // A job without a snapshot has sequence 0.
+  // Sequence 0 means that the job has no snapshot.
   return job.sequence > 0 && IsNamedBy(rules_.jobs, job);
 }
 
@@ -161,7 +161,7 @@ void AlertCauses::CheckSilence(const Snapshot& job, const Family& family, Tracke
       job.at - *job.silent_since < rules_.silent_for) {
     return;
   }
-  // The workflow reports the silence once it has been silent for as long.
+  // After the same time of silence, the workflow's own alert reports it.
   if (family.workflow != nullptr && family.workflow->silent_since) return;
   state.is_silence_sent = true;
   const auto is_silent = [](const Snapshot* child) { return child->silent_since.has_value(); };
@@ -199,7 +199,7 @@ bool AlertCauses::IsLikelyLate(const Snapshot& job) const {
 
 void AlertCauses::CheckDeadline(const Snapshot& job, const Family& family, TrackedJob& state,
                                 std::vector<Alert>& alerts) {
-  std::vector<const Snapshot*> late;  // jobs that are late by themselves
+  std::vector<const Snapshot*> late;  // jobs that are likely late and make the workflow late
   for (const Snapshot* child : family.jobs) {
     if (IsLateWith(*child, job) && IsLikelyLate(*child)) late.push_back(child);
   }

@@ -12,7 +12,7 @@
 //   late    replaces alerts of late jobs whose deadlines are not before the workflow's;
 //   silent  replaces alerts of silent jobs if all running jobs are silent;
 //   failed  replaces alerts of jobs that failed, since the workflow also fails, or retries the job.
-// A job alerts for every other event itself.
+// For every other event, the job itself yields the alert.
 #pragma once
 
 #include <cstddef>
@@ -32,9 +32,10 @@ namespace tidemark::serve {
 
 struct Alert {
   AlertKind kind = AlertKind::kEnded;
-  // 16 hexadecimal digits. Equal for equal causes, also after a restart of the master.
+  // 16 hexadecimal digits. Alerts of one cause have equal ids, also after a restart of the master.
   std::string id;
-  // 16 hexadecimal digits. Equal for all alerts of one run of a job, also after a restart.
+  // 16 hexadecimal digits. All alerts of one run of a job have the same run id, also after a
+  // restart.
   std::string run_id;
   // The snapshot that caused the alert.
   Snapshot job;
@@ -49,17 +50,17 @@ struct AlertRules {
   std::set<AlertKind> kinds;
   // Patterns for the names of jobs; * matches any text.
   std::vector<std::string> jobs = {"*"};
-  // The probability from which a job counts as late, in (0, 1].
+  // Lowest probability, in (0, 1], at which a job counts as late.
   double late_from = 0.8;
   absl::Duration silent_for = absl::Minutes(5);
 };
 
 class AlertCauses {
  public:
-  // The number of stragglers of one run that yield an alert. Further changes carry no information.
+  // Largest number of straggler alerts per run. Further changes carry no information.
   static constexpr int kStragglersMax = 3;
 
-  // `sent`: ids of alerts that were sent before a restart.
+  // `sent` contains the ids of alerts that were sent before a restart.
   explicit AlertCauses(AlertRules rules, std::set<std::string> sent = {});
 
   // Returns the alerts that follow from `jobs`, the newest whole snapshots of all jobs. O(jobs).
@@ -70,7 +71,7 @@ class AlertCauses {
   struct TrackedJob {
     std::string run;
     std::uint64_t sequence = 0;
-    int late_in_a_row = 0;  // updates
+    int late_in_a_row = 0;  // number of updates
     bool is_late_sent = false;
     std::optional<Task> straggler;
     std::optional<Task> next_straggler;
@@ -81,8 +82,9 @@ class AlertCauses {
   };
 
   struct Family {
-    const Snapshot* workflow = nullptr;  // of a job: the workflow that replaces its alerts, or null
-    std::vector<const Snapshot*> jobs;   // of a workflow: its running jobs
+    // For a job, the workflow that replaces its alerts, or null.
+    const Snapshot* workflow = nullptr;
+    std::vector<const Snapshot*> jobs;  // for a workflow, its running jobs
   };
 
   bool IsSelected(const Snapshot& job) const;
@@ -100,8 +102,8 @@ class AlertCauses {
                      std::vector<Alert>& alerts);
   bool IsLikelyLate(const Snapshot& job) const;
   void CheckStraggler(const Snapshot& job, TrackedJob& state, std::vector<Alert>& alerts);
-  // Adds an alert unless one of the same cause was sent. Returns true if it added one. `detail`
-  // distinguishes causes of one kind.
+  // Adds an alert unless an alert of the same cause has been sent. Returns true if it added one.
+  // `detail` distinguishes causes of one kind.
   bool Add(AlertKind kind, const std::string& detail, const Snapshot& job, const TrackedJob& state,
            std::vector<Alert>& alerts);
   bool Wants(AlertKind kind) const { return rules_.kinds.contains(kind); }

@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// The limit of a name, message or text, since people read alerts on telephones.
+// Largest size of a name, message or text, since people read alerts on phones.
 constexpr std::size_t kTextBytesMax = 1000;
 
 std::string Dump(const ordered_json& json) {
@@ -60,7 +60,7 @@ void AddEstimate(const Snapshot& job, ordered_json& json) {
   if (job.late_probability) json["late_probability"] = *job.late_probability;
 }
 
-// Returns the name of a basis for people.
+// Returns the name of a basis in a message.
 std::string BasisText(Basis basis) {
   if (basis == Basis::kGuess) return "a guess";
   const std::string name(NameOf(basis));
@@ -92,7 +92,7 @@ std::string WaitsForText(const Alert& alert, const console::TextOptions& options
   return "; waiting for " + names;
 }
 
-// Returns the event, without the name of the job.
+// Returns the text of the event, without the name of the job.
 std::string CauseText(const Alert& alert, const console::TextOptions& options) {
   const Snapshot& job = alert.job;
   const std::string due = console::DeadlineText(job, options);
@@ -127,7 +127,7 @@ void AddWaitsFor(const Alert& alert, ordered_json& json) {
   for (const std::string& name : alert.waits_for) names.push_back(Cut(name));
 }
 
-// Returns the end of the job, or its forecast.
+// Returns the end of a job that has ended, or the forecast end of a running job.
 std::optional<absl::Time> EndOf(const Snapshot& job) {
   return job.is_final ? job.ended_at : console::ForecastEnd(job);
 }
@@ -181,7 +181,7 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
   return "unknown";
 }
 
-// Returns the URL of the job, or an empty text if the URL of the page is unknown.
+// Returns the URL of the job, or an empty string if the URL of the page is unknown.
 std::string LinkOf(const Alert& alert, const AlertWording& wording) {
   return wording.page_url.empty() ? "" : JobPageUrl(wording.page_url, alert.job.job_id);
 }

@@ -1,4 +1,4 @@
-// The bodies of alert messages, as each kind of receiver expects them. Pure; JSON in ASCII.
+// Formats the bodies of alert messages for each kind of receiver. Pure; JSON in ASCII.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace tidemark::serve {
 struct AlertWording {
   absl::TimeZone zone;
   std::map<AlertKind, AlertTemplate> texts = {};  // replace the built-in texts
-  // The URL at which readers reach the page. Without it, messages have no link.
+  // The URL at which readers reach the page. If it is empty, messages have no link.
   std::string page_url = {};
 };
 

@@ -30,7 +30,7 @@ struct AlertSenderOptions {
   // Returns the body of an alert; called on the thread that calls Send(). May be empty if only
   // HookMessages are sent.
   std::function<std::string(const Alert& alert)> message;
-  // The time that the message in flight has after End().
+  // Time after End() within which the message in flight must be sent.
   absl::Duration ending_max = absl::Seconds(5);
   // Receives a line for each dropped message, from any thread. A receiver that can accept no
   // message is reported once.
@@ -39,16 +39,16 @@ struct AlertSenderOptions {
 
 // A queued message. It holds no snapshot, since a snapshot may be large.
 struct HookMessage {
-  std::string what;  // "alert `late`"; for people
+  std::string what;  // for display, such as "alert `late`"
   std::string id;
   std::string job_id;
   std::string body;
 };
 
-// Counts since the start.
+// Counts of messages since the start.
 struct AlertCounts {
   std::uint64_t taken = 0;
-  std::uint64_t retried = 0;  // failed attempts that were followed by another
+  std::uint64_t retried = 0;  // failed attempts that another attempt followed
   std::uint64_t failed = 0;   // messages dropped after a rejection or the last attempt
   std::uint64_t dropped = 0;  // messages dropped because the queue was full or the sender ended
   std::uint64_t waiting = 0;  // messages queued or in flight now
@@ -78,16 +78,16 @@ class AlertSender {
  private:
   void Run();
   void Deliver(const HookMessage& message);
-  // Returns false if the sender ends.
+  // Blocks for `duration`. Returns false if End() is called before that.
   bool Sleep(absl::Duration duration);
   void ReportUnusable(const std::string& reason);
-  // `count`: the member of counts_ to increment.
+  // `count` is the member of counts_ to increment.
   void Drop(const HookMessage& message, const std::string& reason,
             std::uint64_t AlertCounts::*count);
 
   const AlertSenderOptions options_;
   Webhook webhook_;
-  bool is_unusable_reported_ = false;  // used by the thread alone
+  bool is_unusable_reported_ = false;  // used only by the thread
   mutable std::mutex mutex_;           // guards the rest
   mutable std::condition_variable changed_;
   std::deque<HookMessage> waiting_;

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 3> kShapes = {"json", "slack", "pagerduty
 constexpr std::size_t kShownBytesMax = 60;
 constexpr std::size_t kParentBytesMax = 1000;
 
-// Returns true for a UUID of RFC 9562 in lower case.
+// Returns true for a UUID (RFC 9562) in lower case.
 bool IsUuid(std::string_view text) {
   if (text.size() != 36) return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -40,14 +40,16 @@ absl::Status UnknownField(std::string_view name) {
 
 absl::StatusOr<AlertHook> ParseAlertHook(std::string_view text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string_view::npos) return absl::InvalidArgumentError("no =");
   const std::string_view shape = text.substr(0, equals);
   const std::string_view url = text.substr(equals + 1);
   const bool is_known = std::find(kShapes.begin(), kShapes.end(), shape) != kShapes.end();
   const bool is_address = (url.starts_with("http://") && url.size() > 7) ||
                           (url.starts_with("https://") && url.size() > 8) ||
                           (url.starts_with("@") && url.size() > 1);
-  if (!is_known || !is_address) return absl::InvalidArgumentError("no shape and address");
+  if (equals == std::string_view::npos || !is_known || !is_address) {
+    return absl::InvalidArgumentError(
+        "must be json=, slack= or pagerduty=, followed by an address");
+  }
   return AlertHook{.shape = std::string(shape), .url = std::string(url)};
 }
 

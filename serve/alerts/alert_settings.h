@@ -73,7 +73,8 @@ class AlertTemplate {
   static constexpr std::size_t kBytesMax = 500;
 
   // Parses a template; {{ and }} produce a brace. Returns InvalidArgument for an unknown field, a
-  // single brace, an empty or a too long text; the message contains the fault and a suggestion.
+  // single brace, or a text that is empty or too long. The message contains the fault and a
+  // suggestion.
   static absl::StatusOr<AlertTemplate> Parse(std::string_view text);
 
   // Replaces each field by the result of `value_of`. Fields within values are not replaced.
@@ -122,7 +123,7 @@ absl::StatusOr<AlertTextRule> ParseAlertTextRule(std::string_view text);
 std::string ToString(const AlertTextRule& rule);
 
 struct AlertSettings {
-  std::vector<AlertHook> hooks;  // without hooks, no alerts are sent
+  std::vector<AlertHook> hooks;  // if empty, no alerts are sent
   // Names in kAlertKindNames.
   std::vector<std::string> kinds = {"late", "failed", "silent"};
   std::vector<std::string> jobs = {"*"};
@@ -130,13 +131,13 @@ struct AlertSettings {
   unsigned late_percent = 80;
   absl::Duration silent_after = absl::Minutes(5);
   std::string secret_file;       // the key that signs messages; empty if they are not signed
-  std::string routing_key_file;  // for PagerDuty
+  std::string routing_key_file;  // file with the key for PagerDuty
   absl::Duration timeout = absl::Seconds(10);
   unsigned attempts = 6;
   bool allow_local = false;
 };
 
-// The run in OpenLineage that started the reported jobs, such as a task of a scheduler.
+// The OpenLineage run that started the reported jobs, such as a task of a scheduler.
 struct LineageParent {
   std::string name_space;
   std::string name;
@@ -144,8 +145,9 @@ struct LineageParent {
   friend bool operator==(const LineageParent&, const LineageParent&) = default;
 };
 inline constexpr char kLineageParentForm[] = "NAMESPACE/NAME/RUNID, where RUNID is a UUID";
-// Parses a text of that form, which OpenLineage's clients use in OPENLINEAGE_PARENT_ID; a namespace
-// may contain slashes. Fails with InvalidArgument, whose message is only the fault.
+// Parses a text of the form kLineageParentForm, as OpenLineage's clients store it in
+// OPENLINEAGE_PARENT_ID. A namespace may contain slashes. Fails with InvalidArgument, whose message
+// is only the fault.
 absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text);
 std::string ToString(const LineageParent& parent);
 
@@ -159,8 +161,9 @@ struct LineageSettings {
 };
 
 inline constexpr char kParentVariable[] = "OPENLINEAGE_PARENT_ID";
-// Sets lineage.parent to the `value` of that environment variable, unless `value` is null or empty,
-// a parent is set already, or no events are sent. Returns InvalidArgument if `value` names no run.
+// Sets lineage.parent to `value`, the value of kParentVariable. Does nothing if `value` is null or
+// empty, if a parent is already set, or if no events are sent. Returns InvalidArgument if `value`
+// names no run.
 absl::Status SetParentFromEnvironment(const char* value, LineageSettings& lineage);
 
 }  // namespace tidemark::serve

@@ -28,7 +28,7 @@ namespace {
 
 using FaultList = std::vector<AlertsFault>;
 
-// Returns the contents of a file. Empty if the setting names no file or if a fault was added.
+// Returns the contents of a file. Returns "" if the setting names no file or if it adds a fault.
 std::string ReadSecret(const std::string& key, const std::string& file, FaultList& faults) {
   if (file.empty()) return "";
   const absl::StatusOr<std::string> text = transport::ReadSmallFile(file);
@@ -45,7 +45,7 @@ std::string ReadSecret(const std::string& key, const std::string& file, FaultLis
   if (secret.empty()) faults.push_back({key, fmt::format("{}: {} is empty", key, file)});
   // A line break would start another header.
   if (std::ranges::any_of(secret, absl::ascii_iscntrl)) {
-    faults.push_back({key, fmt::format("{}: {} must hold one line and nothing else", key, file)});
+    faults.push_back({key, fmt::format("{}: {} must contain exactly one line", key, file)});
     return "";
   }
   return secret;
@@ -75,7 +75,7 @@ std::string ReadUrl(const AlertSettings& settings, std::size_t index, FaultList&
 struct Secrets {
   std::string signing;
   std::string routing_key;
-  std::vector<std::string> urls;  // of the hooks
+  std::vector<std::string> urls;  // URLs of the hooks
   std::string lineage_token;
 };
 
@@ -218,7 +218,7 @@ class PollingAlerts final : public Alerts {
   }
 
   void SendNew(const std::vector<Snapshot>& jobs) {
-    // Without receivers, no alert may count as sent.
+    // If there are no receivers, no alert may count as sent.
     for (const Alert& alert : senders_.empty() ? std::vector<Alert>() : causes_.Update(jobs)) {
       sent_.Add(alert.id);
       for (const std::string& id : alert.same_cause) sent_.Add(id);
@@ -249,7 +249,7 @@ class PollingAlerts final : public Alerts {
   }
 
   const AlertsOptions options_;
-  SentAlerts sent_;  // used by the thread alone, as the next three
+  SentAlerts sent_;  // used only by the thread, like the next three members
   AlertCauses causes_;
   LineageEvents lineage_;
   bool is_trouble_reported_ = false;

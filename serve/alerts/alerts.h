@@ -27,10 +27,10 @@ struct AlertsOptions {
   // Returns the newest whole snapshots of all jobs. Called on a thread of Alerts.
   std::function<std::vector<Snapshot>()> jobs;
   absl::Duration interval = absl::Seconds(1);  // between two listings
-  // The folder of the file of sent alerts, so that a restarted master does not repeat them. Empty
-  // if they are not stored.
+  // Folder of the file that records sent alerts. A restarted master reads it to avoid sending them
+  // again. If empty, sent alerts are not recorded.
   std::string data_dir;
-  absl::TimeZone zone;   // of the readers
+  absl::TimeZone zone;   // time zone of the readers
   std::string page_url;  // see AlertWording::page_url
   LogSink log;
 };
@@ -42,7 +42,7 @@ class Alerts {
   // Blocks for at most about six seconds. Logs each message that could not be sent by then.
   virtual ~Alerts() = default;
 
-  // Starts to list jobs and to send. Call it once.
+  // Starts the thread that lists jobs and sends messages. Must be called once.
   virtual void Begin() = 0;
 
   // Returns the counts of all webhooks of each format ("json", "slack", "pagerduty"), and of
@@ -63,8 +63,8 @@ struct AlertsFault {
 std::vector<AlertsFault> CheckAlerts(const AlertSettings& settings,
                                      const LineageSettings& lineage = {});
 
-// The ids of sent alerts in a file, one a line, so that a restarted master repeats none. Not
-// thread-safe.
+// The ids of sent alerts in a file, one per line. A restarted master reads them to avoid sending
+// the alerts again. Not thread-safe.
 class SentAlerts {
  public:
   // If a file has more than twice as many ids when it is opened, the oldest are removed.
@@ -75,7 +75,7 @@ class SentAlerts {
   explicit SentAlerts(std::string path);
   // The ids that the file contained when it was opened.
   const std::set<std::string>& ids() const { return ids_; }
-  // Call it before the alert is sent: a lost alert is better than an alert that repeats without
+  // Must be called before the alert is sent: losing an alert is better than repeating it without
   // end.
   void Add(const std::string& id);
   const absl::Status& trouble() const { return trouble_; }

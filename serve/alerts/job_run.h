@@ -24,12 +24,12 @@ std::string ShortHash(const std::string& text);
 // Returns a UUID of version 8 (RFC 9562) with 122 bits of a hash.
 std::string UuidOf(const std::string& text);
 
-// Returns true if one of `patterns`, in which * matches any text, matches the name of the job, or
-// its id if it has no name.
+// Returns true if one of `patterns` matches the name of the job, or its id if it has no name. A *
+// in a pattern matches any text.
 bool IsNamedBy(const std::vector<std::string>& patterns, const Snapshot& job);
 
-// Returns the basis of an estimate as messages contain it. Empty if nothing is estimated or if the
-// basis is unknown.
+// Returns the basis of an estimate in the words of messages. Returns "" if the basis is unknown or
+// there is no estimate.
 constexpr std::string_view NameOf(Basis basis) {
   switch (basis) {
     case Basis::kGuess:
@@ -45,8 +45,8 @@ constexpr std::string_view NameOf(Basis basis) {
   return "";
 }
 
-// A bounded set of ids of sent messages: the initial ids, and between kKept and twice as many newer
-// ones. The oldest are dropped first. Not thread-safe.
+// A bounded set of ids of sent messages. It keeps at least the newest kKept ids and drops older
+// ones, including the initial ids. Not thread-safe.
 class RecentIds {
  public:
   static constexpr std::size_t kKept = 10'000;

@@ -24,7 +24,7 @@ constexpr char kEventSchema[] =
 constexpr char kFacetSchema[] = "urn:tidemark:openlineage:ProgressRunFacet:1-0-0";
 constexpr char kParentSchema[] =
     "https://openlineage.io/spec/facets/1-0-1/ParentRunFacet.json#/$defs/ParentRunFacet";
-// The limit of a name or message.
+// Largest size of a name or message.
 constexpr std::size_t kEventTextBytesMax = 1000;
 
 const char* EndType(JobState state) {
@@ -56,7 +56,7 @@ void AddFractionBounds(const Estimate& estimate, ordered_json& facet) {
   facet["fractionDoneUpper"] = upper;
 }
 
-// Returns the facet. Unknown values are absent.
+// Returns the progress facet of a job. Omits unknown values.
 ordered_json ProgressFacet(const Snapshot& job) {
   ordered_json facet = {{"_producer", kProducer}, {"_schemaURL", kFacetSchema}};
   facet["jobId"] = job.job_id;
@@ -103,7 +103,7 @@ std::vector<LineageEvent> LineageEvents::Update(const std::vector<Snapshot>& job
   std::vector<LineageEvent> events;
   ++updates_;
   for (const Snapshot& job : jobs) {
-    // A job without a snapshot has sequence 0.
+    // Sequence 0 means that the job has no snapshot.
     if (job.sequence == 0 || !IsNamedBy(rules_.jobs, job)) continue;
     const std::string run = RunOf(job);
     const auto [known, is_added] = tracked_.try_emplace(job.job_id);

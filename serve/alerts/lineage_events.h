@@ -20,10 +20,10 @@
 namespace tidemark::serve {
 
 struct LineageEvent {
-  std::string type;  // OpenLineage's name
-  // 16 hexadecimal digits. Equal for equal events, also after a restart of the master.
+  std::string type;  // OpenLineage's name of the event type
+  // 16 hexadecimal digits. Equal events have equal ids, also after a restart of the master.
   std::string id;
-  // True if the event must be sent at most once; RUNNING may repeat.
+  // Whether the event must be sent at most once. RUNNING events may repeat.
   bool is_once = false;
   std::string job_id;
   std::string body;  // JSON in ASCII
@@ -34,12 +34,12 @@ struct LineageRules {
   absl::Duration interval = absl::Minutes(1);  // between two RUNNING events of one run
   // Patterns for the names of jobs; * matches any text.
   std::vector<std::string> jobs = {"*"};
-  std::optional<LineageParent> parent;  // of every run
+  std::optional<LineageParent> parent;  // parent of every run
 };
 
 class LineageEvents {
  public:
-  // `sent`: ids of events that were sent before a restart.
+  // `sent` contains the ids of events that were sent before a restart.
   explicit LineageEvents(LineageRules rules, std::set<std::string> sent = {});
 
   // Returns the events that follow from `jobs`, the newest snapshots of all jobs. O(jobs).
@@ -49,7 +49,7 @@ class LineageEvents {
   struct TrackedJob {
     std::string run;
     std::uint64_t sequence = 0;
-    absl::Time running_at;  // of the last RUNNING event
+    absl::Time running_at;  // time of the last RUNNING event
     bool is_final = false;
     std::uint64_t last_update = 0;
   };

@@ -31,14 +31,14 @@ constexpr char kNotAllowed[] =
 
 using SteadyTime = std::chrono::steady_clock::time_point;
 
-// Aborts the transfer after the time of EndBy(). libcurl calls this at least once a second.
+// Aborts the transfer after the time that EndBy() sets. libcurl calls this at least once a second.
 int EndLate(void* by, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   const bool is_late =
       std::chrono::steady_clock::now() >= static_cast<const std::atomic<SteadyTime>*>(by)->load();
   return is_late ? 1 : 0;
 }
 
-// Returns a part of a URL, or an empty text if it is absent.
+// Returns a part of a URL, or an empty string if it is absent.
 std::string PartOf(CURLU* url, CURLUPart part) {
   char* text = nullptr;
   if (curl_url_get(url, part, &text, 0) != CURLUE_OK) return "";
@@ -82,7 +82,7 @@ curl_socket_t OpenAllowed(void* seen, curlsocktype, curl_sockaddr* address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-// Returns the outcome of a message without a response.
+// Returns the outcome of an attempt that received no response.
 Delivery FailureOf(CURL* curl, CURLcode code) {
   long connections = 0;
   curl_easy_getinfo(curl, CURLINFO_NUM_CONNECTS, &connections);
@@ -223,7 +223,7 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   curl_easy_setopt(curl, CURLOPT_URL, options_.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
-  // If a reused connection is cut, libcurl would resend the message without being asked.
+  // If a reused connection is cut, libcurl would resend the message on its own.
   curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
   curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body.c_str());
@@ -234,7 +234,7 @@ Delivery Webhook::Post(const std::string& body, const std::string& id, absl::Tim
   curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, EndLate);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &end_by_);
-  // Return without waiting for the thread of the resolver.
+  // Makes libcurl return without waiting for the thread of the resolver.
   curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, EndAtBody);
   if (!options_.allow_local) {

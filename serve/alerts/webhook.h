@@ -3,9 +3,9 @@
 //   Webhook hook({.url = "https://ops.example/alerts", .secret = "..."});
 //   const Delivery delivery = hook.Post(message, id);
 //
-// With a secret, the header `Tidemark-Signature: t=SECONDS,v1=HEX` contains the HMAC-SHA256 of
-// "SECONDS.BODY". Redirections are not followed, and proxies of the environment are not used. Only
-// the status of a response counts; its body is not read. Not thread-safe, except for EndBy().
+// If there is a secret, the header `Tidemark-Signature: t=SECONDS,v1=HEX` contains the HMAC-SHA256
+// of "SECONDS.BODY". A Webhook follows no redirects and ignores proxy variables of the environment.
+// Only the status of a response counts; its body is not read. Not thread-safe, except for EndBy().
 #pragma once
 
 #include <sys/socket.h>
@@ -24,20 +24,20 @@ namespace tidemark::serve {
 struct WebhookOptions {
   std::string url;
   std::string secret;  // empty if messages are not signed
-  std::string token;   // sent as a bearer token; empty if absent
+  std::string token;   // sent as a bearer token; empty without a token
   absl::Duration timeout = absl::Seconds(10);
   // Allows addresses for which IsAllowedForWebhooks() is false.
   bool allow_local = false;
 };
 
-// Returns false for addresses of loopback, of the host's link, of groups of hosts, and of the
-// metadata services of large clouds. An IPv4 address within an IPv6 address counts as IPv4. Other
-// addresses of this host and of its network are allowed. Pure.
+// Returns false for loopback, link-local, multicast and reserved addresses, and for the metadata
+// services of large clouds. An IPv4 address within an IPv6 address counts as IPv4. Other addresses
+// of this host and of its network are allowed. Pure.
 bool IsAllowedForWebhooks(const sockaddr& address);
 
-// Returns InvalidArgument if the text is not a URL of HTTP or HTTPS, or if it is known to lead to
-// an address that is not allowed. Names other than localhost are not resolved, so they are checked
-// only when a message is sent. The error does not contain the URL, which may be secret.
+// Returns InvalidArgument if the text is not a URL of HTTP or HTTPS, or if it is known to lead to a
+// forbidden address. Names other than localhost are not resolved, so they are checked only when a
+// message is sent. The error does not contain the URL, which may be secret.
 absl::Status CheckWebhookAddress(const std::string& url, bool allow_local);
 
 // The outcome of one attempt to send a message.
@@ -72,7 +72,7 @@ class Webhook {
   // Blocks for at most options.timeout. The header `Tidemark-Alert` contains `id`, so that a
   // receiver can discard a message that it accepted although its response was lost.
   Delivery Post(const std::string& body, const std::string& id, absl::Time now);
-  // Makes attempts in flight or started later fail within a second after `at`. Thread-safe.
+  // Makes current and later attempts fail within a second after `at`. Thread-safe.
   void EndBy(std::chrono::steady_clock::time_point at) { end_by_ = at; }
 
  private:

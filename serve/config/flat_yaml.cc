@@ -93,7 +93,7 @@ class Reader {
       const int line = LineOf(pair.first);
       const auto [known, is_new] = lines_.emplace(key, line);
       if (!is_new) {
-        AddFault(key, line, fmt::format("{} is already set in line {}", key, known->second));
+        AddFault(key, line, fmt::format("{} is already set on line {}", key, known->second));
       } else {
         ReadValue(pair.second, key, line, section.empty());
       }

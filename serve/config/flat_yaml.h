@@ -1,12 +1,12 @@
-// Parses a YAML file of settings to a list. Sections are one level deep; the value of a setting is
-// a word or a list of words.
+// Parses a YAML file of settings into a list. Sections are one level deep; the value of a setting
+// is a word or a list of words.
 //
 //   listen: 127.0.0.1:7411            listen        = 127.0.0.1:7411
 //   limits:                      ->   limits.jobs   = 1000
 //     jobs: 1000
 //
-// Only this file depends on the YAML library. Memory is bounded by the size of the text, since
-// aliases are rejected.
+// In serve/, only this file depends on the YAML library. Memory is bounded by the size of the text,
+// since aliases are rejected.
 #pragma once
 
 #include <cstddef>

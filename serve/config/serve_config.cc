@@ -21,8 +21,8 @@
 namespace tidemark::serve {
 namespace {
 
-// `is_shown`: whether the message is shown. A suggestion costs about 40 us, and a megabyte of text
-// can contain 60,000 settings.
+// If `is_shown` is false, the message is not shown and has no suggestion. A suggestion costs about
+// 40 us, and a megabyte of text can contain 60,000 settings.
 absl::Status UnknownSetting(const std::string& where, const std::string& key, bool is_shown) {
   if (!is_shown) {
     return absl::InvalidArgumentError(
@@ -42,8 +42,8 @@ absl::Status UnknownSetting(const std::string& where, const std::string& key, bo
                   meant.empty() ? "; docs/reference/settings.md lists all" : meant));
 }
 
-// Stores one setting. `where` starts a message: a line of a file, or an option. `is_shown`: whether
-// the message is shown.
+// Stores one setting. A message begins with `where`, which is a line of a file or an option.
+// `is_shown` is true if the message is shown.
 absl::Status Set(const std::string& where, const std::string& folder, const YamlEntry& entry,
                  bool is_shown, ServeConfig& config) {
   if (!entry.fault.empty()) {
@@ -101,7 +101,7 @@ class Faults {
   }
 
  private:
-  // More than the number of settings.
+  // Exceeds the number of settings.
   static constexpr std::size_t kShownMax = 100;
   std::size_t count_ = 0;
   std::vector<std::string> lines_;
@@ -147,18 +147,19 @@ std::string ClientCaFault(const ServeConfig& config) {
       config.Where("tls.client_ca"));
 }
 
-// Checks the address of the metrics, which show the ids of jobs to every reader.
+// Returns the fault of the address of the metrics, which show the ids of jobs to every reader.
 std::string MetricsFault(const ServeConfig& config) {
   const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
                        transport::IsLocalAddress(config.metrics_address);
   if (is_safe) return "";
   return fmt::format(
-      "{}metrics.listen {}: every host that reaches it can read the metrics; use a loopback "
+      "{}metrics.listen {}: every host that can reach it can read the metrics; use a loopback "
       "address or pass --allow-insecure-remote",
       config.Where("metrics.listen"), config.metrics_address);
 }
 
-// Returns why more users could reach the page than the master, and a remedy. Empty if they cannot.
+// Returns why more users could reach the page than the master, and a remedy. Returns "" if they
+// cannot.
 std::string ReachOfPage(const ServeConfig& config) {
   const MasterOptions& master = config.master;
   if (config.web_address.empty() || master.allow_insecure_remote) return "";
@@ -173,8 +174,8 @@ std::string ReachOfPage(const ServeConfig& config) {
   }
   const bool is_protected = has_tokens && !master.tls.certificate_file.empty();
   if (is_protected || transport::IsLocalAddress(config.web_address)) return "";
-  return "other hosts reach it; set tls.certificate and tokens, use a loopback address, or pass "
-         "--allow-insecure-remote";
+  return "other hosts can reach it; set tls.certificate and tokens, use a loopback address, or "
+         "pass --allow-insecure-remote";
 }
 
 std::string PageFault(const ServeConfig& config) {
@@ -231,8 +232,8 @@ struct Check {
   std::vector<std::string> keys;  // the settings that it compares
 };
 
-// Returns the conflicts between settings that are allowed one by one: a line for each, which begins
-// with the location of a setting. Skips checks of settings in `wrong`. Pure.
+// Returns the conflicts between settings that are allowed one by one. Each conflict is a line that
+// begins with the location of a setting. Skips checks of settings in `wrong`. Pure.
 std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std::string>& wrong) {
   const Check checks[] = {
       {TickFault, {"tick.interval", "tick.interval_min"}},

@@ -40,13 +40,13 @@ struct ServeConfig {
   // with their defaults are absent.
   std::map<std::string, std::string> origins;
   // Returns the location of a setting as the beginning of a message, such as "tidemark.yaml:12: ".
-  // Empty if the setting has its default.
+  // Returns "" if the setting has its default.
   std::string Where(const std::string& key) const;
 };
 
 // A setting outside of the file.
 struct SettingOverride {
-  std::string origin;  // for messages: "--listen"
+  std::string origin;  // beginning of messages, such as "--listen"
   std::string key;
   std::vector<std::string> words;
 };

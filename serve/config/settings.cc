@@ -20,6 +20,10 @@ namespace {
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 constexpr absl::Duration kWeek = absl::Hours(24 * 7);
 
+// Returns the field of a configuration that a setting sets, such as AT(master.jobs_max).
+#define AT(field) \
+  [](auto& config) -> auto& { return config.field; }
+
 absl::StatusOr<std::string> AnyText(std::string_view text) {
   if (text.empty()) return absl::InvalidArgumentError("empty");
   return std::string(text);
@@ -42,9 +46,8 @@ Setting HttpAddressSetting(std::string key, Field field) {
 
 // Messages contain the URL, where a blank, a quote or < would end it.
 Setting PageUrlSetting() {
-  Setting setting = HttpAddressSetting(
-      "web.public_url", [](auto& c) -> auto& { return c.page_url; });
-  setting.allowed += ", without blanks, quotes, <, >, ? and #";
+  Setting setting = HttpAddressSetting("web.public_url", AT(page_url));
+  setting.allowed += ", without spaces, quotes, <, >, ? and #";
   setting.set = [set = std::move(setting.set)](const auto& words, const std::string& folder,
                                                ServeConfig& config) {
     const bool is_plain = std::ranges::all_of(words[0], [](char c) {
@@ -77,7 +80,7 @@ Setting HooksSetting() {
       "alerts.webhooks",
       "a list of json=ADDRESS, slack=ADDRESS or pagerduty=ADDRESS, where ADDRESS begins with "
       "https:// or http:// or is @FILE, a file that contains it",
-      &ParseAlertHook, &ToString, [](auto& c) -> auto& { return c.alerts.hooks; });
+      &ParseAlertHook, &ToString, AT(alerts.hooks));
   setting.set = [read = std::move(setting.set)](const auto& words, const std::string& folder,
                                                 ServeConfig& config) {
     if (const absl::Status status = read(words, folder, config); !status.ok()) {
@@ -108,7 +111,7 @@ Setting TextsSetting() {
       fmt::format("a list of KIND=TEXT, at most one for each kind, where KIND is {} and TEXT may "
                   "contain {}",
                   fmt::join(kAlertKindNames, ", "), fields),
-      &ParseAlertTextRule, &ToString, [](auto& c) -> auto& { return c.alerts.texts; });
+      &ParseAlertTextRule, &ToString, AT(alerts.texts));
   setting.set = [](const auto& words, const std::string&, ServeConfig& config) {
     std::vector<AlertTextRule> rules;
     for (const std::string& word : words) {
@@ -134,169 +137,97 @@ constexpr std::size_t kQuotedBytesMax = 60;
 const std::vector<Setting>& AllSettings() {
   static const auto* const kSettings = new std::vector<Setting>{
       // The service.
-      AddressSetting(
-          "listen", "host:port, or unix:PATH", true,
-          [](auto& c) -> auto& { return c.master.listen_address; }),
-      SwitchSetting(
-          "allow_insecure_remote", [](auto& c) -> auto& { return c.master.allow_insecure_remote; }),
-      FileSetting(
-          "data_dir", "a directory", [](auto& c) -> auto& { return c.master.data_dir; }),
-      FileSetting(
-          "log_dir", "a directory", [](auto& c) -> auto& { return c.master.event_log_dir; }),
-      FileSetting(
-          "spark_logs", "a directory", [](auto& c) -> auto& { return c.spark_logs; }),
+      AddressSetting("listen", "host:port, or unix:PATH", true, AT(master.listen_address)),
+      SwitchSetting("allow_insecure_remote", AT(master.allow_insecure_remote)),
+      FileSetting("data_dir", "a directory", AT(master.data_dir)),
+      FileSetting("log_dir", "a directory", AT(master.event_log_dir)),
+      FileSetting("spark_logs", "a directory", AT(spark_logs)),
       // Access.
-      ReadFileSetting(
-          "tls.certificate", "a PEM file",
-          [](auto& c) -> auto& { return c.master.tls.certificate_file; }),
-      ReadFileSetting(
-          "tls.key", "a PEM file", [](auto& c) -> auto& { return c.master.tls.key_file; }),
-      ReadFileSetting(
-          "tls.client_ca", "a PEM file",
-          [](auto& c) -> auto& { return c.master.tls.client_ca_file; }),
-      ReadFileSetting(
-          "tokens", "a file of tokens", [](auto& c) -> auto& { return c.master.tokens_file; }),
+      ReadFileSetting("tls.certificate", "a PEM file", AT(master.tls.certificate_file)),
+      ReadFileSetting("tls.key", "a PEM file", AT(master.tls.key_file)),
+      ReadFileSetting("tls.client_ca", "a PEM file", AT(master.tls.client_ca_file)),
+      ReadFileSetting("tokens", "a file of tokens", AT(master.tokens_file)),
       // Logs and metrics.
-      AddressSetting(
-          "metrics.listen", "host:port", false, [](auto& c) -> auto& { return c.metrics_address; }),
-      AddressSetting(
-          "web.listen", "host:port", false, [](auto& c) -> auto& { return c.web_address; }),
+      AddressSetting("metrics.listen", "host:port", false, AT(metrics_address)),
+      AddressSetting("web.listen", "host:port", false, AT(web_address)),
       PageUrlSetting(),
-      ChoiceSetting<bool>(
-          "log.format", {{"text", false}, {"json", true}},
-          [](auto& c) -> auto& { return c.log_as_json; }),
-      ChoiceSetting<LogSeverity>(
-          "log.level",
-          {{"info", LogSeverity::kInfo},
-           {"warning", LogSeverity::kWarning},
-           {"error", LogSeverity::kError}},
-          [](auto& c) -> auto& { return c.log_least; }),
-      DurationSetting(
-          "journal.commit_interval", absl::ZeroDuration(), absl::Seconds(10),
-          [](auto& c) -> auto& { return c.master.journal_commit_interval; }),
-      SwitchSetting(
-          "journal.sync", [](auto& c) -> auto& { return c.master.journal_sync; }),
-      DurationSetting(
-          "history.age", absl::Hours(1), absl::Hours(24 * 3650),
-          [](auto& c) -> auto& { return c.master.history_age_max; }),
-      BytesSetting(
-          "history.bytes", std::uint64_t{1} << 20, kBytesMax,
-          [](auto& c) -> auto& { return c.master.history_bytes_max; }),
+      ChoiceSetting<bool>("log.format", {{"text", false}, {"json", true}}, AT(log_as_json)),
+      ChoiceSetting<LogSeverity>("log.level",
+                                 {{"info", LogSeverity::kInfo},
+                                  {"warning", LogSeverity::kWarning},
+                                  {"error", LogSeverity::kError}},
+                                 AT(log_least)),
+      DurationSetting("journal.commit_interval", absl::ZeroDuration(), absl::Seconds(10),
+                      AT(master.journal_commit_interval)),
+      SwitchSetting("journal.sync", AT(master.journal_sync)),
+      DurationSetting("history.age", absl::Hours(1), absl::Hours(24 * 3650),
+                      AT(master.history_age_max)),
+      BytesSetting("history.bytes", std::uint64_t{1} << 20, kBytesMax,
+                   AT(master.history_bytes_max)),
       // Intervals of snapshots and of agents.
-      DurationSetting(
-          "tick.interval", absl::Milliseconds(10), absl::Hours(1),
-          [](auto& c) -> auto& { return c.master.tick_interval; }),
-      DurationSetting(
-          "tick.interval_min", absl::Milliseconds(10), absl::Hours(1),
-          [](auto& c) -> auto& { return c.master.tick_interval_min; }),
-      DurationSetting(
-          "agents.flush_interval", absl::Milliseconds(50), absl::Minutes(1),
-          [](auto& c) -> auto& { return c.master.agent_flush_interval; }),
-      ChoicesSetting(
-          "estimate.indicators", KnownIndicators(),
-          [](auto& c) -> auto& { return c.master.job.indicators; }),
-      CountSetting(
-          "estimate.lambda", 1, 1'000'000, [](auto& c) -> auto& { return c.master.job.lambda; }),
-      DurationSetting(
-          "estimate.abandon_after", absl::Seconds(1), kWeek,
-          [](auto& c) -> auto& { return c.master.job.abandon_after; }),
+      DurationSetting("tick.interval", absl::Milliseconds(10), absl::Hours(1),
+                      AT(master.tick_interval)),
+      DurationSetting("tick.interval_min", absl::Milliseconds(10), absl::Hours(1),
+                      AT(master.tick_interval_min)),
+      DurationSetting("agents.flush_interval", absl::Milliseconds(50), absl::Minutes(1),
+                      AT(master.agent_flush_interval)),
+      ChoicesSetting("estimate.indicators", KnownIndicators(), AT(master.job.indicators)),
+      CountSetting("estimate.lambda", 1, 1'000'000, AT(master.job.lambda)),
+      DurationSetting("estimate.abandon_after", absl::Seconds(1), kWeek,
+                      AT(master.job.abandon_after)),
       ListSetting<DeadlineRule>(
           "deadlines",
-          "a list of NAME=WHEN, where NAME may contain * and WHEN is 07:30, 2026-11-26 07:30, an "
-          "instant such as 2026-11-26T07:30:00Z, or a duration such as 2h30m or 1d12h",
-          &ParseDeadlineRule, &tidemark::ToString,
-          [](auto& c) -> auto& { return c.master.deadlines; }),
+          "a list of NAME=WHEN, where NAME may contain * and WHEN is 07:30, 2026-11-26 07:30, a "
+          "timestamp such as 2026-11-26T07:30:00Z, or a duration such as 2h30m or 1d12h",
+          &ParseDeadlineRule, &tidemark::ToString, AT(master.deadlines)),
       // Alerts and lineage.
       HooksSetting(),
-      ChoicesSetting(
-          "alerts.on", {kAlertKindNames.begin(), kAlertKindNames.end()},
-          [](auto& c) -> auto& { return c.alerts.kinds; }),
-      ListSetting<std::string>(
-          "alerts.jobs", "a list of names of jobs, which may contain *", &AnyText, &SameText,
-          [](auto& c) -> auto& { return c.alerts.jobs; }),
+      ChoicesSetting("alerts.on", {kAlertKindNames.begin(), kAlertKindNames.end()},
+                     AT(alerts.kinds)),
+      ListSetting<std::string>("alerts.jobs", "a list of job names, which may contain *", &AnyText,
+                               &SameText, AT(alerts.jobs)),
       TextsSetting(),
-      CountSetting(
-          "alerts.late_percent", 1, 100, [](auto& c) -> auto& { return c.alerts.late_percent; }),
-      DurationSetting(
-          "alerts.silent_after", absl::Seconds(1), kWeek,
-          [](auto& c) -> auto& { return c.alerts.silent_after; }),
-      FileSetting(
-          "alerts.secret", "a file", [](auto& c) -> auto& { return c.alerts.secret_file; }),
-      FileSetting(
-          "alerts.routing_key", "a file",
-          [](auto& c) -> auto& { return c.alerts.routing_key_file; }),
-      DurationSetting(
-          "alerts.timeout", absl::Milliseconds(100), absl::Minutes(5),
-          [](auto& c) -> auto& { return c.alerts.timeout; }),
-      CountSetting(
-          "alerts.attempts", 1, 100, [](auto& c) -> auto& { return c.alerts.attempts; }),
-      SwitchSetting(
-          "alerts.allow_local", [](auto& c) -> auto& { return c.alerts.allow_local; }),
-      HttpAddressSetting(
-          "lineage.url", [](auto& c) -> auto& { return c.lineage.url; }),
-      TextSetting(
-          "lineage.namespace", "a word", [](auto& c) -> auto& { return c.lineage.name_space; }),
-      DurationSetting(
-          "lineage.interval", absl::Seconds(1), absl::Hours(24),
-          [](auto& c) -> auto& { return c.lineage.interval; }),
-      FileSetting(
-          "lineage.token", "a file", [](auto& c) -> auto& { return c.lineage.token_file; }),
+      CountSetting("alerts.late_percent", 1, 100, AT(alerts.late_percent)),
+      DurationSetting("alerts.silent_after", absl::Seconds(1), kWeek, AT(alerts.silent_after)),
+      FileSetting("alerts.secret", "a file", AT(alerts.secret_file)),
+      FileSetting("alerts.routing_key", "a file", AT(alerts.routing_key_file)),
+      DurationSetting("alerts.timeout", absl::Milliseconds(100), absl::Minutes(5),
+                      AT(alerts.timeout)),
+      CountSetting("alerts.attempts", 1, 100, AT(alerts.attempts)),
+      SwitchSetting("alerts.allow_local", AT(alerts.allow_local)),
+      HttpAddressSetting("lineage.url", AT(lineage.url)),
+      TextSetting("lineage.namespace", "a word", AT(lineage.name_space)),
+      DurationSetting("lineage.interval", absl::Seconds(1), absl::Hours(24), AT(lineage.interval)),
+      FileSetting("lineage.token", "a file", AT(lineage.token_file)),
       LineageParentSetting(),
       // Limits on the cost of one reporter.
-      BytesSetting(
-          "limits.message_bytes", 1024, std::uint64_t{1} << 30,
-          [](auto& c) -> auto& { return c.master.message_bytes_max; }),
-      CountSetting(
-          "limits.jobs", 1, 1'000'000, [](auto& c) -> auto& { return c.master.jobs_max; }),
-      CountSetting(
-          "limits.workflows", 1, 1'000'000,
-          [](auto& c) -> auto& { return c.master.workflows_max; }),
-      CountSetting(
-          "limits.jobs_per_workflow", 1, 100'000,
-          [](auto& c) -> auto& { return c.master.workflow_jobs_max; }),
-      CountSetting(
-          "limits.watchers", 1, 1'000'000, [](auto& c) -> auto& { return c.master.watchers_max; }),
-      CountSetting(
-          "limits.streams_per_peer", 1, 1'000'000,
-          [](auto& c) -> auto& { return c.master.streams_per_peer_max; }),
-      BytesSetting(
-          "limits.bytes_per_job", std::uint64_t{1} << 20, kBytesMax,
-          [](auto& c) -> auto& { return c.master.job_bytes_max; }),
-      BytesSetting(
-          "limits.state_bytes_per_job", std::uint64_t{1} << 20, kBytesMax,
-          [](auto& c) -> auto& { return c.master.job.limits.state_bytes_max; }),
-      BytesSetting(
-          "limits.state_bytes", 0, kBytesMax,
-          [](auto& c) -> auto& { return c.master.state_bytes_max; }),
-      CountSetting(
-          "limits.share_percent", 1, 100, [](auto& c) -> auto& { return c.master.share_percent; }),
-      CountSetting(
-          "limits.calls_per_second", 0, 1'000'000,
-          [](auto& c) -> auto& { return c.master.calls_per_second; }),
-      CountSetting(
-          "limits.map_tasks", 1, 10'000'000,
-          [](auto& c) -> auto& { return c.master.job.limits.map_tasks_max; }),
-      CountSetting(
-          "limits.reduce_tasks", 1, 1'000'000,
-          [](auto& c) -> auto& { return c.master.job.limits.reduce_tasks_max; }),
-      CountSetting(
-          "limits.attempts_per_task", 1, 1000,
-          [](auto& c) -> auto& { return c.master.job.limits.attempts_per_task_max; }),
-      CountSetting(
-          "limits.sources_per_job", 1, 10'000'000,
-          [](auto& c) -> auto& { return c.master.job.limits.sources_max; }),
-      CountSetting(
-          "limits.stages_per_job", 1, 10'000'000,
-          [](auto& c) -> auto& { return c.master.job.limits.stages_max; }),
-      DurationSetting(
-          "shutdown.drain", absl::ZeroDuration(), absl::Hours(1),
-          [](auto& c) -> auto& { return c.shutdown_drain; }),
-      DurationSetting(
-          "shutdown.grace", absl::ZeroDuration(), absl::Hours(1),
-          [](auto& c) -> auto& { return c.shutdown_grace; }),
+      BytesSetting("limits.message_bytes", 1024, std::uint64_t{1} << 30,
+                   AT(master.message_bytes_max)),
+      CountSetting("limits.jobs", 1, 1'000'000, AT(master.jobs_max)),
+      CountSetting("limits.workflows", 1, 1'000'000, AT(master.workflows_max)),
+      CountSetting("limits.jobs_per_workflow", 1, 100'000, AT(master.workflow_jobs_max)),
+      CountSetting("limits.watchers", 1, 1'000'000, AT(master.watchers_max)),
+      CountSetting("limits.streams_per_peer", 1, 1'000'000, AT(master.streams_per_peer_max)),
+      BytesSetting("limits.bytes_per_job", std::uint64_t{1} << 20, kBytesMax,
+                   AT(master.job_bytes_max)),
+      BytesSetting("limits.state_bytes_per_job", std::uint64_t{1} << 20, kBytesMax,
+                   AT(master.job.limits.state_bytes_max)),
+      BytesSetting("limits.state_bytes", 0, kBytesMax, AT(master.state_bytes_max)),
+      CountSetting("limits.share_percent", 1, 100, AT(master.share_percent)),
+      CountSetting("limits.calls_per_second", 0, 1'000'000, AT(master.calls_per_second)),
+      CountSetting("limits.map_tasks", 1, 10'000'000, AT(master.job.limits.map_tasks_max)),
+      CountSetting("limits.reduce_tasks", 1, 1'000'000, AT(master.job.limits.reduce_tasks_max)),
+      CountSetting("limits.attempts_per_task", 1, 1000,
+                   AT(master.job.limits.attempts_per_task_max)),
+      CountSetting("limits.sources_per_job", 1, 10'000'000, AT(master.job.limits.sources_max)),
+      CountSetting("limits.stages_per_job", 1, 10'000'000, AT(master.job.limits.stages_max)),
+      DurationSetting("shutdown.drain", absl::ZeroDuration(), absl::Hours(1), AT(shutdown_drain)),
+      DurationSetting("shutdown.grace", absl::ZeroDuration(), absl::Hours(1), AT(shutdown_grace)),
   };
   return *kSettings;
 }
+
+#undef AT
 
 const Setting* FindSetting(const std::string& key) {
   const auto& settings = AllSettings();

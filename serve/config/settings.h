@@ -32,7 +32,7 @@ struct Setting {
       set;
   // Returns the value as a settings file would contain it.
   std::function<std::string(const ServeConfig& config)> show;
-  // Returns the file that must exist when a master starts. Empty if the configuration names none.
+  // Returns the file that must exist when a master starts, or "" if the configuration names none.
   std::function<std::string(const ServeConfig& config)> file = {};
 };
 
@@ -63,7 +63,7 @@ Setting TextSetting(std::string key, std::string allowed, Field field) {
           .show = [field](const ServeConfig& config) { return std::string(field(config)); }};
 }
 
-// The address of a server.
+// A setting whose value is the address of a server.
 template <typename Field>
 Setting AddressSetting(std::string key, std::string allowed, bool may_be_unix, Field field) {
   Setting setting = TextSetting(std::move(key), std::move(allowed), field);
@@ -75,7 +75,7 @@ Setting AddressSetting(std::string key, std::string allowed, bool may_be_unix, F
   return setting;
 }
 
-// The name of a file or folder that need not exist.
+// A setting that names a file or folder that need not exist.
 template <typename Field>
 Setting FileSetting(std::string key, std::string allowed, Field field) {
   Setting setting = TextSetting(std::move(key), std::move(allowed), field);
@@ -87,7 +87,7 @@ Setting FileSetting(std::string key, std::string allowed, Field field) {
   return setting;
 }
 
-// The name of a file that must exist.
+// A setting that names a file that must exist.
 template <typename Field>
 Setting ReadFileSetting(std::string key, std::string allowed, Field field) {
   Setting setting = FileSetting(std::move(key), std::move(allowed), field);
@@ -158,7 +158,7 @@ Setting DurationSetting(std::string key, absl::Duration min, absl::Duration max,
       .show = [field](const ServeConfig& config) { return absl::FormatDuration(field(config)); }};
 }
 
-// One of several names.
+// A setting whose value is one of several names.
 template <typename Value, typename Field>
 Setting ChoiceSetting(std::string key, std::vector<std::pair<std::string, Value>> choices,
                       Field field) {
@@ -186,7 +186,7 @@ Setting ChoiceSetting(std::string key, std::vector<std::pair<std::string, Value>
               }};
 }
 
-// A list of items that `parse` reads and `write` formats.
+// A setting whose value is a list of items that `parse` reads and `write` formats.
 template <typename Item, typename Field>
 Setting ListSetting(std::string key, std::string allowed,
                     absl::StatusOr<Item> (*parse)(std::string_view),
@@ -215,7 +215,7 @@ Setting ListSetting(std::string key, std::string allowed,
               }};
 }
 
-// A list of distinct `choices`.
+// A setting whose value is a list of distinct `choices`.
 template <typename Field>
 Setting ChoicesSetting(std::string key, std::vector<std::string> choices, Field field) {
   std::string names;

@@ -49,30 +49,33 @@ std::vector<AlertKind> Kinds(const std::vector<Alert>& alerts) {
   return kinds;
 }
 
-TEST(AlertCauses, ReportALateJobAfterTwoUpdatesInARow) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  EXPECT_THAT(causes.Update({job.Next(0.9)}), IsEmpty());
-  EXPECT_THAT(causes.Update({job.Next(0.7)}), IsEmpty());
-  EXPECT_THAT(causes.Update({job.Next(0.8)}), IsEmpty());
-  EXPECT_THAT(Kinds(causes.Update({job.Next(0.8)})), ElementsAre(AlertKind::kLate));
+class AlertCausesTest : public ::testing::Test {
+ protected:
+  // Returns the alerts that follow from a snapshot of the only job.
+  std::vector<AlertKind> Update(const Snapshot& job) { return Kinds(causes_.Update({job})); }
+
+  AlertCauses causes_{{.kinds = kAll}};
+  Story job_;
+};
+
+TEST_F(AlertCausesTest, ReportALateJobAfterTwoUpdatesInARow) {
+  EXPECT_THAT(Update(job_.Next(0.9)), IsEmpty());
+  EXPECT_THAT(Update(job_.Next(0.7)), IsEmpty());
+  EXPECT_THAT(Update(job_.Next(0.8)), IsEmpty());
+  EXPECT_THAT(Update(job_.Next(0.8)), ElementsAre(AlertKind::kLate));
 }
 
-TEST(AlertCauses, CountTheSameSnapshotOnce) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  const Snapshot late = job.Next(0.9);
-  EXPECT_THAT(causes.Update({late}), IsEmpty());
-  EXPECT_THAT(causes.Update({late}), IsEmpty());
-  EXPECT_THAT(Kinds(causes.Update({job.Next(0.9)})), ElementsAre(AlertKind::kLate));
+TEST_F(AlertCausesTest, CountTheSameSnapshotOnce) {
+  const Snapshot late = job_.Next(0.9);
+  EXPECT_THAT(Update(late), IsEmpty());
+  EXPECT_THAT(Update(late), IsEmpty());
+  EXPECT_THAT(Update(job_.Next(0.9)), ElementsAre(AlertKind::kLate));
 }
 
-TEST(AlertCauses, IgnoreAnUnknownProbability) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  causes.Update({job.Next(0.9)});
-  EXPECT_THAT(causes.Update({job.Next()}), IsEmpty());
-  EXPECT_THAT(causes.Update({job.Next(0.9)}), IsEmpty());
+TEST_F(AlertCausesTest, IgnoreAnUnknownProbability) {
+  Update(job_.Next(0.9));
+  EXPECT_THAT(Update(job_.Next()), IsEmpty());
+  EXPECT_THAT(Update(job_.Next(0.9)), IsEmpty());
 }
 
 TEST(AlertCauses, IgnoreAGuess) {
@@ -89,39 +92,33 @@ TEST(AlertCauses, IgnoreAGuess) {
   }
 }
 
-TEST(AlertCauses, AcceptPastRunsAsEvidence) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  Snapshot before = job.Next(0.9);
+TEST_F(AlertCausesTest, AcceptPastRunsAsEvidence) {
+  Snapshot before = job_.Next(0.9);
   before.estimate.basis = Basis::kEarlierRuns;
-  EXPECT_THAT(causes.Update({before}), IsEmpty());
+  EXPECT_THAT(Update(before), IsEmpty());
   before.sequence += 1;
-  EXPECT_THAT(Kinds(causes.Update({before})), ElementsAre(AlertKind::kLate));
+  EXPECT_THAT(Update(before), ElementsAre(AlertKind::kLate));
 }
 
-TEST(AlertCauses, ReportAPassedDeadlineAtOnceAndOnce) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  Snapshot due = job.Next();
+TEST_F(AlertCausesTest, ReportAPassedDeadlineAtOnceAndOnce) {
+  Snapshot due = job_.Next();
   due.estimate.basis = Basis::kGuess;
   due.deadline = due.at + absl::Seconds(1);
-  EXPECT_THAT(causes.Update({due}), IsEmpty());
+  EXPECT_THAT(Update(due), IsEmpty());
   due.sequence += 1;
   due.at = *due.deadline;
   due.late_probability = 1;
-  EXPECT_THAT(Kinds(causes.Update({due})), ElementsAre(AlertKind::kLate));
+  EXPECT_THAT(Update(due), ElementsAre(AlertKind::kLate));
   due.sequence += 1;
   due.at += absl::Seconds(1);
-  EXPECT_THAT(causes.Update({due}), IsEmpty());
+  EXPECT_THAT(Update(due), IsEmpty());
 }
 
-TEST(AlertCauses, ReportOneCauseOnce) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
+TEST_F(AlertCausesTest, ReportOneCauseOnce) {
   std::mt19937_64 random(5);
   int sent = 0;
   for (int i = 0; i < 500; ++i) {
-    sent += static_cast<int>(causes.Update({job.Next(random() % 4 == 0 ? 0.1 : 0.95)}).size());
+    sent += static_cast<int>(Update(job_.Next(random() % 4 == 0 ? 0.1 : 0.95)).size());
   }
   EXPECT_EQ(sent, 1);
 }
@@ -137,63 +134,53 @@ TEST(AlertCauses, ReportOneCauseOnceDespiteARestart) {
   EXPECT_THAT(after.Update({job.Next(0.9)}), IsEmpty());
 }
 
-TEST(AlertCauses, DoNotRepeatAlertsOfAJobThatWasAbsent) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  causes.Update({job.Next(0.9)});
-  EXPECT_EQ(causes.Update({job.Next(0.9)}).size(), 1U);
-  causes.Update({});
-  causes.Update({job.Next(0.9)});
-  EXPECT_THAT(causes.Update({job.Next(0.9)}), IsEmpty());
-  const Snapshot failed = job.Ended(JobState::kFailed);
-  EXPECT_EQ(causes.Update({failed}).size(), 1U);
-  causes.Update({});
-  EXPECT_THAT(causes.Update({failed}), IsEmpty());
+TEST_F(AlertCausesTest, DoNotRepeatAlertsOfAJobThatWasAbsent) {
+  Update(job_.Next(0.9));
+  EXPECT_EQ(Update(job_.Next(0.9)).size(), 1U);
+  causes_.Update({});
+  Update(job_.Next(0.9));
+  EXPECT_THAT(Update(job_.Next(0.9)), IsEmpty());
+  const Snapshot failed = job_.Ended(JobState::kFailed);
+  EXPECT_EQ(Update(failed).size(), 1U);
+  causes_.Update({});
+  EXPECT_THAT(Update(failed), IsEmpty());
 }
 
-TEST(AlertCauses, TreatAnotherRunAsAnotherCause) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  causes.Update({job.Next(0.9)});
-  const std::vector<Alert> first = causes.Update({job.Next(0.9)});
-  Snapshot again = job.Next(0.9);
+TEST_F(AlertCausesTest, TreatAnotherRunAsAnotherCause) {
+  Update(job_.Next(0.9));
+  const std::vector<Alert> first = causes_.Update({job_.Next(0.9)});
+  Snapshot again = job_.Next(0.9);
   again.run_uid = "second";
-  EXPECT_THAT(causes.Update({again}), IsEmpty());
+  EXPECT_THAT(Update(again), IsEmpty());
   again.sequence += 1;
-  const std::vector<Alert> second = causes.Update({again});
+  const std::vector<Alert> second = causes_.Update({again});
   ASSERT_EQ(first.size(), 1U);
   ASSERT_EQ(second.size(), 1U);
   EXPECT_NE(first[0].id, second[0].id);
   EXPECT_NE(first[0].run_id, second[0].run_id);
 }
 
-TEST(AlertCauses, ReportAStragglerThatReplacesAnother) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  causes.Update({job.Next({}, 2)});
-  EXPECT_THAT(causes.Update({job.Next({}, 2)}), IsEmpty()) << "the first straggler replaces none";
-  EXPECT_THAT(causes.Update({job.Next({}, 3)}), IsEmpty()) << "the change may be temporary";
-  EXPECT_THAT(Kinds(causes.Update({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
+TEST_F(AlertCausesTest, ReportAStragglerThatReplacesAnother) {
+  Update(job_.Next({}, 2));
+  EXPECT_THAT(Update(job_.Next({}, 2)), IsEmpty()) << "the first straggler replaces none";
+  EXPECT_THAT(Update(job_.Next({}, 3)), IsEmpty()) << "the change may be temporary";
+  EXPECT_THAT(Update(job_.Next({}, 3)), ElementsAre(AlertKind::kStraggler));
 }
 
-TEST(AlertCauses, DoNotReportATaskThatWaitsForASlot) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
-  for (int i = 0; i < 3; ++i) causes.Update({job.Next({}, 2)});
+TEST_F(AlertCausesTest, DoNotReportATaskThatWaitsForASlot) {
+  for (int i = 0; i < 3; ++i) Update(job_.Next({}, 2));
   for (int i = 0; i < 4; ++i) {
-    Snapshot waiting = job.Next({}, 3);
+    Snapshot waiting = job_.Next({}, 3);
     waiting.named_tasks[0].waits_for_slot = true;
-    EXPECT_THAT(causes.Update({waiting}), IsEmpty());
+    EXPECT_THAT(Update(waiting), IsEmpty());
   }
-  EXPECT_THAT(causes.Update({job.Next({}, 3)}), IsEmpty()) << "the task has just started";
-  EXPECT_THAT(Kinds(causes.Update({job.Next({}, 3)})), ElementsAre(AlertKind::kStraggler));
+  EXPECT_THAT(Update(job_.Next({}, 3)), IsEmpty()) << "the task has just started";
+  EXPECT_THAT(Update(job_.Next({}, 3)), ElementsAre(AlertKind::kStraggler));
 }
 
-TEST(AlertCauses, LimitAlertsOfAlternatingStragglers) {
-  AlertCauses causes({.kinds = kAll});
-  Story job;
+TEST_F(AlertCausesTest, LimitAlertsOfAlternatingStragglers) {
   std::size_t sent = 0;
-  for (std::uint32_t i = 0; i < 200; ++i) sent += causes.Update({job.Next({}, i / 2 % 50)}).size();
+  for (std::uint32_t i = 0; i < 200; ++i) sent += Update(job_.Next({}, i / 2 % 50)).size();
   EXPECT_EQ(sent, static_cast<std::size_t>(AlertCauses::kStragglersMax));
 }
 
@@ -369,7 +356,7 @@ TEST(AlertCauses, NameTheJobThatALateWorkflowWaitsFor) {
   const std::vector<Alert> sent = causes.Update(pair.After(absl::Seconds(1)));
   ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
   EXPECT_THAT(sent[0].waits_for, ElementsAre("load"));
-  pair.workflow.is_final = true;  // was cancelled; its job still runs
+  pair.workflow.is_final = true;  // was cancelled, but its job still runs
   causes.Update(pair.After(absl::Seconds(1)));
   causes.Update(pair.After(absl::Seconds(1)));
   EXPECT_THAT(causes.Update(pair.After(absl::Seconds(1))), IsEmpty()) << "the same cause";

@@ -47,7 +47,7 @@ TEST(AlertMessages, DescribeTheEventInOneLine) {
             "two-path: failed after 1 min 12 s, due 22:17:32: task 3 <failed> four times");
   Alert straggler = Late();
   straggler.kind = AlertKind::kStraggler;
-  EXPECT_THAT(AlertText(straggler, kUtc), StartsWith("two-path: Reduce task 2 ends last"));
+  EXPECT_THAT(AlertText(straggler, kUtc), StartsWith("two-path: Reduce task 2 will end last"));
   Alert silent = Late();
   silent.kind = AlertKind::kSilent;
   silent.job.silent_since = silent.job.at - absl::Minutes(6);

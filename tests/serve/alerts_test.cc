@@ -1,12 +1,10 @@
-// Alerts from snapshots to an HTTP server, with failures in between.
+// Tests alerts from snapshots to an HTTP server, with failures in between.
 #include "serve/alerts/alerts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 
 #include "absl/time/clock.h"
 #include "tests/console/some_jobs.h"
+#include "tests/scratch_directory.h"
 #include "tests/serve/hook_server.h"
 #include "tests/serve/raw_server.h"
 
@@ -22,31 +21,13 @@ namespace {
 
 using nlohmann::json;
 using test::HookServer;
+using test::ScratchDirectory;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-class Folder {
- public:
-  Folder() { path_ = mkdtemp(name_); }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  // Creates a file that only its owner may read, as secrets require.
-  std::string Write(const std::string& name, const std::string& text) const {
-    const std::string path = path_ + "/" + name;
-    std::ofstream(path) << text;
-    using std::filesystem::perms;
-    std::filesystem::permissions(path, perms::owner_read | perms::owner_write);
-    return path;
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  char name_[32] = "/tmp/tidemark-alerts-XXXXXX";
-  std::string path_;
-};
 
 Alert SomeAlert(const std::string& id) {
   return {.kind = AlertKind::kFailed, .id = id, .job = console::SomeSnapshot()};
@@ -247,7 +228,7 @@ absl::StatusOr<std::unique_ptr<Alerts>> StartAlerts(const Jobs& jobs, AlertSetti
 }
 
 TEST(Alerts, UseTheFormatOfEachReceiver) {
-  const Folder folder;
+  const ScratchDirectory folder;
   HookServer generic, slack, pagerduty;
   Jobs jobs;
   const auto alerts =
@@ -269,7 +250,7 @@ TEST(Alerts, UseTheFormatOfEachReceiver) {
 }
 
 TEST(Alerts, ReportEachCauseOnceDespiteARestart) {
-  const Folder folder;
+  const ScratchDirectory folder;
   HookServer server(HookServer::Plans{{.status = 0}});  // the response is lost
   Jobs jobs;
   Snapshot late = console::SomeSnapshot();
@@ -321,7 +302,7 @@ TEST(Alerts, AHangingReceiverDelaysNoOther) {
 }
 
 TEST(Alerts, SendLineageEventsWithRetriesAndOnce) {
-  const Folder folder;
+  const ScratchDirectory folder;
   HookServer server(HookServer::Plans{{.status = 503}});
   AlertsOptions options;
   options.settings.allow_local = true;
@@ -360,7 +341,7 @@ std::vector<std::string> FaultsOf(const AlertSettings& settings,
 }
 
 TEST(Alerts, RequireReadableFilesAndARoutingKeyForPagerDuty) {
-  const Folder folder;
+  const ScratchDirectory folder;
   EXPECT_THAT(FaultsOf({}), IsEmpty());
   EXPECT_THAT(
       FaultsOf({.hooks = {{"json", "https://x"}, {"slack", "https://x"}, {"json", "https://x"}}}),
@@ -375,23 +356,23 @@ TEST(Alerts, RequireReadableFilesAndARoutingKeyForPagerDuty) {
               ElementsAre(HasSubstr("is empty")));
   const std::string lines = folder.Write("lines", "t0ken\r\nHost: other\n");
   EXPECT_THAT(FaultsOf({.hooks = {{"json", "@" + lines}}}, {.token_file = lines}),
-              ElementsAre("alerts.webhooks: " + lines + " must hold one line and nothing else",
-                          "lineage.token: " + lines + " must hold one line and nothing else"));
+              ElementsAre("alerts.webhooks: " + lines + " must contain exactly one line",
+                          "lineage.token: " + lines + " must contain exactly one line"));
 }
 
 TEST(Alerts, AcceptASecretWithAByteOrderMark) {
-  const Folder folder;
+  const ScratchDirectory folder;
   const std::string url = folder.Write("url", "\xEF\xBB\xBFhttps://hooks.example/x\r\n");
   EXPECT_THAT(FaultsOf({.hooks = {{"slack", "@" + url}}}), IsEmpty());
   // UTF-16 contains control characters.
   const std::string wide = folder.Write("wide", std::string("\xFF\xFEk\0e\0y\0", 8));
   EXPECT_THAT(FaultsOf({.secret_file = wide}),
-              ElementsAre("alerts.secret: " + wide + " must hold one line and nothing else"));
+              ElementsAre("alerts.secret: " + wide + " must contain exactly one line"));
 }
 
 TEST(Alerts, RejectSecretsThatEveryUserMayRead) {
   using std::filesystem::perms;
-  const Folder folder;
+  const ScratchDirectory folder;
   const std::string file = folder.Write("s", "https://hooks.example/s3cret\n");
   std::filesystem::permissions(file, perms::group_read, std::filesystem::perm_options::add);
   EXPECT_THAT(FaultsOf({.secret_file = file}), IsEmpty());
@@ -406,7 +387,7 @@ TEST(Alerts, RejectSecretsThatEveryUserMayRead) {
 }
 
 TEST(Alerts, ReportTheFaultOfEachUrlWithoutTheUrl) {
-  const Folder folder;
+  const ScratchDirectory folder;
   const std::string file = folder.Write("url", "hooks.slack.com/s3cret");
   EXPECT_THAT(
       FaultsOf({.hooks = {{"json", "http://169.254.169.254/x"},
@@ -440,7 +421,7 @@ TEST(AlertHook, IsFormattedWithoutSecrets) {
 }
 
 TEST(SentAlerts, SkipAnIncompleteLine) {
-  const Folder folder;
+  const ScratchDirectory folder;
   const std::string path = folder.Write("told", "0123456789abcdef\n01234");
   {
     SentAlerts sent(path);
@@ -452,7 +433,7 @@ TEST(SentAlerts, SkipAnIncompleteLine) {
 }
 
 TEST(SentAlerts, DropTheOldest) {
-  const Folder folder;
+  const ScratchDirectory folder;
   std::string text;
   char line[32];
   for (std::size_t i = 0; i <= 2 * SentAlerts::kKept; ++i) {

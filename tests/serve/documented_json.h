@@ -1,4 +1,4 @@
-// The examples of messages in docs/alerts.md.
+// Reads the examples of messages in docs/alerts.md.
 #pragma once
 
 #include <fstream>
@@ -8,7 +8,7 @@
 
 namespace tidemark::test {
 
-// Returns the first block of JSON below `heading`, or a discarded value without one.
+// Returns the first block of JSON below `heading`, or a discarded value if no block follows.
 inline nlohmann::json DocumentedJson(const std::string& heading) {
   std::ifstream stream(TIDEMARK_SOURCE_DIR "/docs/alerts.md");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

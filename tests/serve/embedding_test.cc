@@ -1,4 +1,4 @@
-// A program that embeds a master and links the alerts and metrics, but not the command line.
+// Tests a program that embeds a master and links the alerts and metrics, but not the command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// A receiver of webhooks: an HTTP server on loopback that fails as planned.
+// An HTTP server on loopback that receives webhooks and fails as planned.
 #pragma once
 
 #include <microhttpd.h>
@@ -29,15 +29,15 @@ class HookServer {
     unsigned status = 200;
     std::string retry_after;
     std::string location;
-    // The response waits for Release().
+    // If true, the response waits for Release().
     bool is_held = false;
-    // The body never ends.
+    // If true, the body never ends.
     bool is_endless = false;
   };
 
   using Plans = std::deque<Plan>;
 
-  // Further requests are accepted.
+  // Requests beyond `plans` are accepted.
   explicit HookServer(Plans plans = {}) : plans_(std::move(plans)) {
     sockaddr_in address = {};
     address.sin_family = AF_INET;
@@ -131,7 +131,7 @@ class HookServer {
   }
 
   MHD_Daemon* server_ = nullptr;
-  mutable std::mutex mutex_;  // guards the rest
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::condition_variable changed_;
   Plans plans_;
   std::vector<Request> requests_;

@@ -95,7 +95,8 @@ const std::set<std::string> kFacetFields = {
     "fractionDoneUpper", "basis",           "endsAt", "endsAtLower",  "endsAtUpper",
     "deadlineAt",        "lateProbability", "message"};
 
-// Checks the event, including rules that the schema does not express: RFC 3339, RFC 9562.
+// Checks the event against the schema and against rules that the schema does not express (RFC 3339,
+// RFC 9562).
 void ExpectValid(const std::string& body) {
   const json event = json::parse(body);
   const std::regex instant(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");

@@ -95,7 +95,8 @@ TEST(MasterAnswers, ForEveryKindOfAuthentication) {
   }
 }
 
-// Certificates are reloaded. The old ones stay valid, and a restarted master could not start.
+// Certificates are reloaded. The old certificates stay valid, but a restarted master could not
+// start.
 TEST(MasterAnswers, WithUnreadableCertificates) {
   const ScratchDirectory directory;
   const Authority authority(directory, "authority");

@@ -76,6 +76,19 @@ TEST(MetricFamilies, NamesEndInAUnitOrTotal) {
   }
 }
 
+// The labels are wait reasons, whatever the number of jobs and hosts.
+TEST(MetricFamilies, ContainTheContentionByResource) {
+  MasterStats stats;
+  stats.contention_seconds[WaitReason::kIo] = 12;
+  stats.contention_of_host_seconds = 9;
+  const auto families = MetricFamilies(stats, {});
+  const auto& by_resource = Find(families, "tidemark_contention_seconds");
+  ASSERT_EQ(by_resource.metric.size(), kWaitReasonCount);
+  EXPECT_EQ(by_resource.metric.back().label.at(0).value, "io");
+  EXPECT_EQ(by_resource.metric.back().gauge.value, 12);
+  EXPECT_EQ(Find(families, "tidemark_contention_host_max_seconds").metric.at(0).gauge.value, 9);
+}
+
 TEST(MetricFamilies, ContainProgressAndIntervalOfARunningJob) {
   const auto families = MetricFamilies({}, {Running("etl-7")});
   const auto& progress = Find(families, "tidemark_job_progress_ratio");

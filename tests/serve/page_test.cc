@@ -1,8 +1,9 @@
-// The page shows the same words as the console for the same snapshots.
+// Tests that the page shows the same words as the console for the same snapshots.
 #include "serve/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "console/deadline_wording.h"
 #include "console/job_wording.h"
@@ -38,6 +39,26 @@ absl::Time TimeOf(const google::protobuf::Timestamp& message) {
   return absl::FromUnixSeconds(message.seconds()) + absl::Nanoseconds(message.nanos());
 }
 
+class ServerAtPort7412 final : public web::WebServer {
+ public:
+  int port() const override { return 7412; }
+};
+
+TEST(WebUrl, NamesThisHostIfItListensOnAllAddresses) {
+  char name[256] = {};
+  ASSERT_EQ(gethostname(name, sizeof(name) - 1), 0);
+  ServeConfig config;
+  for (const char* all : {"0.0.0.0:0", "[::]:0", "[::0]:7412"}) {
+    config.web_address = all;
+    EXPECT_THAT(WebUrl(config, ServerAtPort7412()),
+                testing::AnyOf("http://" + std::string(name) + ":7412/", "http://127.0.0.1:7412/"));
+  }
+  for (const char* one : {"127.0.0.2", "[::1]", "localhost"}) {
+    config.web_address = std::string(one) + ":0";
+    EXPECT_EQ(WebUrl(config, ServerAtPort7412()), "http://" + std::string(one) + ":7412/");
+  }
+}
+
 TEST(WebWords, EqualTheWordsOfTheConsole) {
   const console::TextOptions text = {.unicode = true};
   const Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
@@ -65,17 +86,20 @@ TEST(WebWords, NameTheBasisForJobsOfAWorkflow) {
   EXPECT_EQ(words.children(2).state(), "starts in ≈ 1 min (a guess)");
 }
 
-// For 41 s with an interval of 17 s, times are rounded to a fifth of that or less: 1 s.
+// If 41 s remain with an interval of 17 s, times are rounded to at most a fifth of the interval,
+// which is 1 s.
 TEST(WebWords, RoundTheEndLikeTheRemainingTime) {
   web::v1::JobWords words =
       WebWordsOf(Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Seconds(41));
   EXPECT_EQ(TimeOf(words.ends_at_lower()), kNoon + absl::Seconds(35));
   EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Seconds(52));
-  // For 7 min with an interval of 15 min, times are rounded to minutes. kNoon is 20 s past one.
+  // If 7 min remain with an interval of 15 min, times are rounded to minutes. kNoon is 20 s past a
+  // minute.
   words = WebWordsOf(Running(absl::Seconds(431), absl::Minutes(5), absl::Minutes(20)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(7) - absl::Seconds(20));
-  // kNoon is 13 min 20 s past an hour. For an hour, known to 10 min, seconds are not shown.
+  // kNoon is 13 min 20 s past an hour. If an hour remains, known to within 10 min, seconds are not
+  // shown.
   words = WebWordsOf(Running(absl::Minutes(60), absl::Minutes(40), absl::Minutes(100)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));
 }
@@ -93,7 +117,7 @@ TEST(WebWords, ContainNoEndWithoutAnEstimate) {
   EXPECT_FALSE(WebWordsOf(snapshot).has_ends_at());
 }
 
-// The page inserts the time of day, which depends on the time zone of the reader.
+// The page inserts the time of day, which depends on the time zone of the user.
 TEST(WebWords, DescribeADeadlineLikeTheConsole) {
   Snapshot snapshot = Running(absl::Minutes(40), absl::Minutes(35), absl::Minutes(52));
   EXPECT_EQ(WebWordsOf(snapshot).due_before() + WebWordsOf(snapshot).due_after(), "");

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -16,6 +14,7 @@
 
 #include "absl/strings/str_split.h"
 #include "serve/config/settings.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::serve {
 namespace {
@@ -104,21 +103,21 @@ TEST(ServeConfig, AcceptsAHostNamedLikeASocket) {
 }
 
 TEST(ServeConfig, ReportsThePlaceOfEachUnreadableFile) {
-  char folder[] = "/tmp/tidemark-settings-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string file = std::string(folder) + "/tm.yaml";
-  std::ofstream(file) << "tls: {certificate: c, key: ., client_ca: a}\n"
-                         "tokens: t\n"
-                         "alerts:\n"
-                         "  webhooks: ['slack=@hook', 'json=https://x/y']\n"
-                         "  secret: s\n"
-                         "  routing_key: r\n"
-                         "  on: [falied]\n"
-                         "lineage: {token: l}\n";
+  const test::ScratchDirectory folder;
+  const std::string file = folder.Write("tm.yaml",
+                                        "tls: {certificate: c, key: ., client_ca: a}\n"
+                                        "tokens: t\n"
+                                        "alerts:\n"
+                                        "  webhooks: ['slack=@hook', 'json=https://x/y']\n"
+                                        "  secret: s\n"
+                                        "  routing_key: r\n"
+                                        "  on: [falied]\n"
+                                        "lineage: {token: l}\n");
   const auto config =
       LoadServeConfig(file, {{.origin = "--set", .key = "tokens", .words = {"/nowhere/tokens"}}});
   const auto cannot_read = [&](int line, const char* key, const char* name, const char* why) {
-    return fmt::format("{}:{}: {}: cannot read {}/{}: {}", file, line, key, folder, name, why);
+    return fmt::format("{}:{}: {}: cannot read {}/{}: {}", file, line, key, folder.path(), name,
+                       why);
   };
   const char* const kAbsent = "No such file or directory";
   EXPECT_THAT(
@@ -132,16 +131,13 @@ TEST(ServeConfig, ReportsThePlaceOfEachUnreadableFile) {
                   cannot_read(5, "alerts.secret", "s", kAbsent),
                   cannot_read(6, "alerts.routing_key", "r", kAbsent),
                   cannot_read(8, "lineage.token", "l", kAbsent)));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(ServeConfig, ReportsThePlaceOfAForbiddenUrl) {
-  char folder[] = "/tmp/tidemark-settings-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string file = std::string(folder) + "/tm.yaml";
+  const test::ScratchDirectory folder;
+  const std::string file = folder / "tm.yaml";
   const auto message_of = [&](const std::string& text) {
-    std::ofstream(file) << text;
-    return std::string(LoadServeConfig(file, {}).status().message());
+    return std::string(LoadServeConfig(folder.Write("tm.yaml", text), {}).status().message());
   };
   const std::string hooks =
       "alerts:\n"
@@ -156,7 +152,6 @@ TEST(ServeConfig, ReportsThePlaceOfAForbiddenUrl) {
   EXPECT_EQ(message_of(hooks + "  allow_local: true\n" + lineage), "");
   EXPECT_EQ(message_of(hooks + "  allow_local: perhaps\n" + lineage),
             file + ":3: alerts.allow_local must be true or false, not `perhaps`");
-  std::filesystem::remove_all(folder);
 }
 
 struct Case {
@@ -198,9 +193,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"IndicatorTwice", "estimate: {indicators: [hadoop, hadoop]}", "not `hadoop` twice"},
         Case{"Deadline", "deadlines:\n- nightly=7 pm\n",
              "tm.yaml:1: deadlines must be a list of NAME=WHEN, where NAME may contain * and WHEN "
-             "is "
-             "07:30, 2026-11-26 07:30, an instant such as 2026-11-26T07:30:00Z, or a duration such "
-             "as 2h30m or 1d12h, not `nightly=7 pm`"},
+             "is 07:30, 2026-11-26 07:30, a timestamp such as 2026-11-26T07:30:00Z, or a duration "
+             "such as 2h30m or 1d12h, not `nightly=7 pm`"},
         Case{"Alert", "alerts: {on: [late, falied]}", "not `falied`; did you mean failed?"},
         Case{"TextOfAnAlert", "alerts:\n  texts: ['late={job}: {deadlin}']\n",
              "tm.yaml:2: alerts.texts must be a list of KIND=TEXT, at most one for each kind, "
@@ -235,7 +229,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"AddressWithoutAHost", "web: {listen: ':7412'}", "must be host:port, not `:7412`"},
         Case{"Level", "log: {level: warnign}", "not `warnign`; did you mean warning?"},
         Case{"EmptyPattern", "alerts: {jobs: ['']}",
-             "a list of names of jobs, which may contain *, not ``"},
+             "a list of job names, which may contain *, not ``"},
         Case{"SecretOfAWebhook", "alerts: {webhooks: ['slak=https://x/s3cret']}",
              "is @FILE, a file that contains it, not `slak=...`"},
         Case{"WebhookWithoutAFormat", "alerts: {webhooks: ['https://hooks.slack.com/s3cret']}",
@@ -244,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ListForWord", "listen: [a, b]", "tm.yaml:1: listen must be host:port"},
         Case{"WordForList", "estimate: {indicators: hadoop}", "must be a list of one or more of"},
         Case{"Switch", "allow_insecure_remote: perhaps", "must be true or false, not `perhaps`"},
-        Case{"Twice", "listen: a\nlisten: b\n", "tm.yaml:2: listen is already set in line 1"},
+        Case{"Twice", "listen: a\nlisten: b\n", "tm.yaml:2: listen is already set on line 1"},
         Case{"NoValue", "listen:\n", "tm.yaml:1: listen: has no value"},
         Case{"Nested", "limits: {jobs: {a: 1}}", "sections cannot be nested deeper"},
         Case{"NotYaml", "a: 1\nb: [", "tm.yaml:"},
@@ -267,10 +261,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ClientCaAlone", "tls:\n  client_ca: ca\n",
              "tm.yaml:2: tls.client_ca needs tls.certificate and tls.key"},
         Case{"MetricsForAll", "metrics:\n  listen: 'unixbox:9411'\n",
-             "tm.yaml:2: metrics.listen unixbox:9411: every host that reaches it can read the "
+             "tm.yaml:2: metrics.listen unixbox:9411: every host that can reach it can read the "
              "metrics"},
         Case{"PageForAll", "tokens: t\nweb: {listen: '0.0.0.0:7412'}\n",
-             "tm.yaml:2: web.listen 0.0.0.0:7412: other hosts reach it; set tls.certificate"},
+             "tm.yaml:2: web.listen 0.0.0.0:7412: other hosts can reach it; set tls.certificate"},
         Case{"PageBesideASocket", "listen: 'unix:/run/x'\nweb: {listen: 'localhost:1'}",
              "tm.yaml:2: web.listen localhost:1: every user of this host could read"},
         Case{"PageForCertificates", "tls: {client_ca: ca}\nweb: {listen: 'localhost:1'}",
@@ -294,39 +288,13 @@ TEST(ServeConfig, ReportsNoConsequencesOfAFault) {
             "tm.yaml:1: allow_insecure_remote must be true or false, not `yes`");
 }
 
-TEST(ServeConfig, ReportsPlaceAndAllowedValuesOfEachFaultySetting) {
-  std::map<std::string, std::vector<const Setting*>> sections;
-  for (const Setting& setting : AllSettings()) {
-    const std::size_t dot = setting.key.find('.');
-    sections[dot == std::string::npos ? "" : setting.key.substr(0, dot)].push_back(&setting);
-  }
-  std::string text;
-  std::string expected;
-  int line = 0;
-  for (const auto& [section, settings] : sections) {
-    if (!section.empty()) {
-      text += section + ":\n";
-      ++line;
-    }
-    for (const Setting* setting : settings) {
-      const std::string name =
-          section.empty() ? setting->key : setting->key.substr(section.size() + 1);
-      text +=
-          (section.empty() ? "" : "  ") + name + (setting->is_list ? ": word\n" : ": [a, list]\n");
-      expected += fmt::format("{}tm.yaml:{}: {} must be {}", expected.empty() ? "" : "\n", ++line,
-                              setting->key, setting->allowed);
-    }
-  }
-  EXPECT_EQ(MessageOf(text), expected);
-}
-
 // Settings that accept any text. Files are checked when the settings are loaded.
 const std::set<std::string> kTakeAnyText = {
     "data_dir",      "log_dir",          "spark_logs",    "tls.certificate",    "tls.key",
     "tls.client_ca", "tokens",           "alerts.secret", "alerts.routing_key", "alerts.jobs",
     "lineage.token", "lineage.namespace"};
 
-// Returns a file with every setting, one a line, with the values of `value_of`. Adds the line of
+// Returns a file with every setting, one per line, with the values of `value_of`. Adds the line of
 // each setting to `lines`.
 template <typename ValueOf>
 std::string FileOfAll(ValueOf value_of, std::map<std::string, int>& lines) {
@@ -351,6 +319,17 @@ std::string FileOfAll(ValueOf value_of, std::map<std::string, int>& lines) {
     for (const std::string& key : keys[section]) lines[key] = ++line;
   }
   return text;
+}
+
+TEST(ServeConfig, ReportsPlaceAndAllowedValuesOfEachFaultySetting) {
+  std::map<std::string, int> lines;
+  const std::string faults = MessageOf(FileOfAll(
+      [](const Setting& setting) { return setting.is_list ? "word" : "[a, list]"; }, lines));
+  for (const Setting& setting : AllSettings()) {
+    EXPECT_THAT(faults, HasSubstr(fmt::format("tm.yaml:{}: {} must be {}", lines[setting.key],
+                                              setting.key, setting.allowed)));
+  }
+  EXPECT_EQ(std::ranges::count(faults, '\n') + 1, std::ssize(AllSettings()));
 }
 
 TEST(ServeConfig, ReportsEachFaultyValueOnce) {
@@ -384,7 +363,7 @@ TEST(ServeConfig, RejectsAnEmptyText) {
 TEST(ServeConfig, SuggestsTheNearestSetting) {
   for (const Setting& setting : AllSettings()) {
     const std::size_t dot = setting.key.find('.');
-    // Swap the last two letters.
+    // Swaps the last two letters.
     std::string typo = setting.key;
     std::swap(typo[typo.size() - 1], typo[typo.size() - 2]);
     if (typo == setting.key) continue;
@@ -408,7 +387,7 @@ TEST(ServeConfig, ReportsAllFaultsTogether) {
                       "log: {level: {a: 1}}\n"),
             "tm.yaml:1: unknown setting listn; did you mean listen?\n"
             "tm.yaml:3: limits.jobs must be a whole number from 1 to 1000000, not `many`\n"
-            "tm.yaml:4: limits.jobs is already set in line 3\n"
+            "tm.yaml:4: limits.jobs is already set on line 3\n"
             "tm.yaml:6: alerts.on must be a list of one or more of late, straggler, ended, failed, "
             "silent, not `falied`; did you mean failed?\n"
             "tm.yaml:7: alerts.timeout: has no value; set one or remove the key\n"

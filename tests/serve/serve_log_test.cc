@@ -38,7 +38,7 @@ TEST(RareEntries, PassAfterTheClockIsSetBack) {
   EXPECT_TRUE(rare.Next("gRPC", "next", kNow - absl::Hours(1)).has_value());
 }
 
-// Makes protobuf log a warning: the job id is not UTF-8.
+// Makes protobuf log a warning by using a job id that is not UTF-8.
 void MakeProtobufLog() {
   v1::Snapshot snapshot;
   EXPECT_FALSE(snapshot.ParseFromString("\x0a\x01\xff"));
