@@ -5,10 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <utility>
 
 #include "absl/strings/escaping.h"
@@ -121,6 +117,8 @@ void Api::Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& excha
       return ListForecasts(found.job_id, exchange);
     case RouteName::kExplainJob:
       return ExplainJob(found.job_id, exchange);
+    case RouteName::kExplainCluster:
+      return ExplainCluster(exchange);
     case RouteName::kEstimateJob:
       return EstimateJob(found.job_id, exchange);
     case RouteName::kGetSession:
@@ -269,6 +267,21 @@ void Api::ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>&
       });
 }
 
+void Api::ExplainCluster(const std::shared_ptr<Exchange>& exchange) {
+  const HttpRequest& asked = exchange->request();
+  Question<tidemark::v1::ExplainClusterRequest> question{.authorization = AuthorizationOf(asked)};
+  if (absl::Status set = SetFields(asked.query, *question.request.mutable_question()); !set.ok()) {
+    return exchange->Answer(ProblemAnswer(set));
+  }
+  Ask(*explain_stub_->async(), &ExplainCalls::ExplainCluster, std::move(question), "", exchange,
+      [this](tidemark::v1::ExplainClusterResponse& response) {
+        v1::ContentionAnswer answer;
+        answer.mutable_contention()->Swap(response.mutable_contention());
+        options_.add_contention_words(answer);
+        return JsonAnswer(answer);
+      });
+}
+
 void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
   const HttpRequest& asked = exchange->request();
   Question<tidemark::v1::EstimateJobRequest> question{.authorization = AuthorizationOf(asked),
@@ -308,7 +321,7 @@ void Api::GetSession(const std::string& authorization, const std::string& token_
         const std::optional<std::string> name = sessions_.Open(token_to_keep, absl::Now());
         if (!name) {
           return ProblemAnswer(
-              absl::InternalError("no random numbers available; see the log of the system"));
+              absl::InternalError("no random numbers are available; see the system log"));
         }
         answer.headers.emplace_back("Set-Cookie", Cookie(*name, kSessionLife));
         return answer;
@@ -323,9 +336,9 @@ void Api::SignIn(const std::shared_ptr<Exchange>& exchange) {
   const std::string authorization = "Bearer " + request.token();
   if (request.token().empty() || !IsPrintable(authorization)) {
     return exchange->Answer(
-        ProblemAnswer(absl::UnauthenticatedError("this master does not know the token")));
+        ProblemAnswer(absl::UnauthenticatedError("this master rejects the token")));
   }
-  // Without tokens, a session would have no meaning.
+  // If the master requires no tokens, a session has no meaning.
   GetSession(authorization, options_.has_tokens ? request.token() : "", exchange);
 }
 

@@ -24,7 +24,7 @@
 
 namespace tidemark::web {
 
-// Chosen by hand: a session outlasts a working day.
+// Chosen by hand, so that a session outlasts a working day.
 inline constexpr absl::Duration kSessionLife = absl::Hours(12);
 
 // The tokens of users who have signed in, by the random name in their cookie. URLs, logs and
@@ -37,7 +37,7 @@ class Sessions {
   // Returns the name of a new session: 64 hexadecimal digits from the random numbers of the system,
   // or nullopt if these are unavailable. At the limit the oldest session ends.
   std::optional<std::string> Open(std::string token, absl::Time now);
-  // Returns the token, or an empty text if no such session exists or if it has expired.
+  // Returns the token, or an empty string if no such session exists or if it has expired.
   std::string TokenOf(const std::string& name, absl::Time now);
   void Close(const std::string& name);
 
@@ -69,9 +69,10 @@ struct ApiOptions {
   WordsOf words_of;
   AddTaskWords add_task_words;
   AddExplanationWords add_explanation_words;
+  AddContentionWords add_contention_words;
   std::string version;
-  std::string cookie;       // the name
-  bool has_tokens = false;  // true if the master requires them
+  std::string cookie;       // name of the session cookie
+  bool has_tokens = false;  // whether the master requires tokens
   bool has_tls = false;
 };
 
@@ -93,6 +94,7 @@ class Api {
   void ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void ListForecasts(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void ExplainCluster(const std::shared_ptr<Exchange>& exchange);
   void EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void GetSession(const std::string& authorization, const std::string& token_to_keep,
                   const std::shared_ptr<Exchange>& exchange);

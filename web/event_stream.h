@@ -51,7 +51,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     std::string request;  // serialized
     std::unique_ptr<grpc::ClientContext> context;
   };
-  // Encodes a response. Returns nullopt if the reader must resume. One call at a time.
+  // Encodes a response. Returns nullopt if the reader must resume. Calls do not overlap.
   using EventOf = std::function<std::optional<StreamEvent>(const grpc::ByteBuffer& response)>;
 
   // Events of one key are encoded one at a time. The stream ends when `workers` is destroyed.
@@ -181,7 +181,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   const std::unique_ptr<grpc::ClientContext> context_;
   const std::weak_ptr<EventWorkers> workers_;
   const std::string key_;
-  const EventOf event_of_;  // one call at a time
+  const EventOf event_of_;  // calls do not overlap
   grpc::ByteBuffer request_;
   grpc::ByteBuffer response_;
   bool has_begun_ = false;

@@ -35,9 +35,9 @@ struct HttpAnswer {
 
 // Callbacks of a stream. The thread of the server calls both.
 struct StreamCalls {
-  // All written bytes are in flight, and more can be written.
+  // Called when all written bytes are in flight and more can be written.
   std::function<void()> on_drained;
-  // The client has disconnected. This is the last call.
+  // Called when the client has disconnected. No further call follows.
   std::function<void()> on_gone;
 };
 
@@ -47,9 +47,9 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual const HttpRequest& request() const = 0;
-  // Call it once, unless BeginStream() is called.
+  // Must be called once, unless BeginStream() is called.
   virtual void Answer(HttpAnswer answer) = 0;
-  // Starts a response of unknown length: server-sent events.
+  // Starts a response of unknown length, such as server-sent events.
   virtual void BeginStream(StreamCalls calls) = 0;
   // Writes all parts. They may be shared with other readers; compression happens as they are sent.
   virtual void Write(std::vector<std::shared_ptr<const std::string>> bytes) = 0;

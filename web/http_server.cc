@@ -27,7 +27,7 @@
 namespace tidemark::web {
 namespace {
 
-// The headers of a request, and the bytes of a response in flight.
+// Memory of a connection for its headers, and bytes of a response that are read at once.
 constexpr std::size_t kConnectionMemory = std::size_t{32} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
 // Bytes compressed in one step, during which other connections wait for some milliseconds. Chosen
@@ -174,7 +174,7 @@ class Transfer final : public Exchange {
   }
 
  private:
-  // Bytes that may be shared with other readers, and the number of sent ones.
+  // Bytes that other readers may share, and the number of bytes already sent.
   struct Waiting {
     std::shared_ptr<const std::string> bytes;
     std::size_t taken = 0;
@@ -325,8 +325,8 @@ class MicroHttpServer final : public HttpServer {
     if (listener != MHD_INVALID_SOCKET) close(listener);
   }
 
-  // Serves clients of a listening socket, which the daemon then owns. If the daemon cannot start,
-  // closes the socket, sets errno and returns false.
+  // Serves clients of a listening socket, which the daemon then owns. Returns false if the daemon
+  // cannot start.
   bool Serve(int listener) {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
     if (!options_.key.empty()) flags |= MHD_USE_TLS;
@@ -344,12 +344,7 @@ class MicroHttpServer final : public HttpServer {
         &LeaveEscaped, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &OnCompleted, this,
         MHD_OPTION_NOTIFY_CONNECTION, &OnConnection, this, MHD_OPTION_EXTERNAL_LOGGER, &Ignore,
         nullptr, MHD_OPTION_ARRAY, options_.key.empty() ? none : tls, MHD_OPTION_END);
-    if (daemon_ == nullptr) {
-      const int error = errno;
-      close(listener);
-      errno = error;
-      return false;
-    }
+    if (daemon_ == nullptr) return false;
     keepalive_ = std::thread([this] { SendKeepalive(); });
     return true;
   }
@@ -525,7 +520,7 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions&
   const absl::StatusOr<int> listener = transport::ListenAtOne(options.address);
   if (!listener.ok()) return refuse(std::string(listener.status().message()));
   auto server = std::make_unique<MicroHttpServer>(options, std::move(handler));
-  if (server->Serve(*listener)) return server;
+  if (transport::HandOver(*listener, [&] { return server->Serve(*listener); })) return server;
   return refuse(fmt::format("cannot serve the page at {}: {}", options.address,
                             options.key.empty() ? std::strerror(errno)
                                                 : "the certificate or key cannot be used; check "

@@ -12,11 +12,11 @@
 namespace tidemark::web {
 
 std::string Json(const google::protobuf::Message& message);
-// Returns InvalidArgument with the position of the fault.
+// Parses JSON into `message`. Returns InvalidArgument with the position of the fault.
 absl::Status ParseJson(const std::string& untrusted, google::protobuf::Message& message);
 
 HttpAnswer JsonAnswer(const google::protobuf::Message& message);
-// Returns a Problem with the status of HTTP: "NOT_FOUND" with 404, and so on.
+// Returns a Problem with the corresponding HTTP status, such as 404 for "NOT_FOUND".
 HttpAnswer ProblemAnswer(const grpc::Status& status);
 HttpAnswer ProblemAnswer(const absl::Status& status);
 // Returns the body of such a response.

@@ -11,7 +11,7 @@ struct PageFile {
   std::string_view path;  // "/app.js"
   std::string_view content_type;
   std::string_view bytes;  // compressed with gzip if `is_gzip`
-  std::string_view hash;   // of the bytes, for caches
+  std::string_view hash;   // hash of the bytes, for caches
   bool is_gzip = false;
 };
 

@@ -6,8 +6,6 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <charconv>
-#include <string_view>
-#include <utility>
 
 #include "proto/wire/valid_text.h"
 #include "transport/listen_address.h"
@@ -25,8 +23,8 @@ bool ParseNumber(const std::string& text, Number& number) {
   return error == std::errc() && end == last && !text.empty();
 }
 
-// Sets a field. Returns the error in the value, or an empty text. Types that no query contains are
-// rejected.
+// Sets a field. Returns the error in the value, or an empty string. Types that no query contains
+// are rejected.
 std::string Set(const FieldDescriptor& field, const std::string& value, Message& message) {
   const google::protobuf::Reflection& fields = *message.GetReflection();
   const bool is_list = field.is_repeated();
@@ -57,7 +55,7 @@ std::string Set(const FieldDescriptor& field, const std::string& value, Message&
       if (is_list) break;
       if (field.message_type() == google::protobuf::Timestamp::descriptor()) {
         if (!google::protobuf::util::TimeUtil::FromString(value, &instant)) {
-          return "must be an instant, such as 2026-01-31T12:00:00Z";
+          return "must be a timestamp, such as 2026-01-31T12:00:00Z";
         }
         fields.MutableMessage(&message, &field)->CopyFrom(instant);
         return "";

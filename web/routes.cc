@@ -79,14 +79,16 @@ void Describe(const Descriptor& message, OrderedJson& schemas) {
   }
 }
 
-void AddParameters(const Descriptor& message, const std::string& prefix, OrderedJson& parameters) {
+void AddParameters(const Descriptor& message, const std::string& prefix, bool has_job_in_path,
+                   OrderedJson& parameters) {
   for (int i = 0; i < message.field_count(); ++i) {
     const FieldDescriptor& field = *message.field(i);
     const bool is_nested = field.message_type() != nullptr && !field.is_repeated() &&
                            !field.message_type()->full_name().starts_with("google.");
     if (is_nested) {
-      AddParameters(*field.message_type(), prefix + field.name() + ".", parameters);
-    } else if (field.name() != "job_id") {
+      AddParameters(*field.message_type(), prefix + field.name() + ".", has_job_in_path,
+                    parameters);
+    } else if (field.name() != "job_id" || !has_job_in_path) {
       parameters.push_back(
           {{"name", prefix + field.name()}, {"in", "query"}, {"schema", TypeWithLists(field)}});
     }
@@ -102,35 +104,40 @@ OrderedJson Reference(const Descriptor& message) {
 const std::vector<Route>& Routes() {
   static const auto* const kRoutes = new std::vector<Route>{
       {RouteName::kListJobs, "GET", "/api/jobs",
-       "The newest snapshot of each job, newest job first",
+       "Returns the newest snapshot of each job, newest job first",
        tidemark::v1::ListJobsRequest::descriptor(), v1::JobListAnswer::descriptor()},
-      {RouteName::kGetJob, "GET", "/api/jobs/{job_id}", "The newest snapshot of one job",
+      {RouteName::kGetJob, "GET", "/api/jobs/{job_id}", "Returns the newest snapshot of one job",
        tidemark::v1::GetJobRequest::descriptor(), v1::JobAnswer::descriptor()},
       {RouteName::kWatchJob, "GET", "/api/jobs/{job_id}/watch",
-       "Each new snapshot of one job, or its changes", tidemark::v1::WatchJobRequest::descriptor(),
-       v1::JobUpdate::descriptor(), true},
-      {RouteName::kWatchJobs, "GET", "/api/watch", "All jobs, then each change",
+       "Streams each new snapshot of one job, or its changes",
+       tidemark::v1::WatchJobRequest::descriptor(), v1::JobUpdate::descriptor(), true},
+      {RouteName::kWatchJobs, "GET", "/api/watch", "Streams all jobs, then each change",
        tidemark::v1::WatchJobsRequest::descriptor(), v1::JobListUpdate::descriptor(), true},
       {RouteName::kListTasks, "GET", "/api/jobs/{job_id}/tasks",
-       "The attempts at the tasks of one job, by host",
+       "Returns the task attempts of one job, by host",
        tidemark::v1::ListTasksRequest::descriptor(), v1::TasksAnswer::descriptor()},
       {RouteName::kListForecasts, "GET", "/api/jobs/{job_id}/forecasts",
-       "All forecasts of the end of one job", tidemark::v1::ListForecastsRequest::descriptor(),
-       v1::ForecastsAnswer::descriptor()},
+       "Returns all forecasts of the end of one job",
+       tidemark::v1::ListForecastsRequest::descriptor(), v1::ForecastsAnswer::descriptor()},
       {RouteName::kExplainJob, "GET", "/api/jobs/{job_id}/explanation",
-       "The waits of one job, and the jobs that caused them",
+       "Returns the waits of one job, and the jobs that caused them",
        tidemark::v1::ExplainQuestion::descriptor(), v1::ExplanationAnswer::descriptor()},
+      {RouteName::kExplainCluster, "GET", "/api/contention",
+       "Returns the jobs that delay others, the jobs that are delayed, and the resources and hosts "
+       "involved",
+       tidemark::v1::ContentionQuestion::descriptor(), v1::ContentionAnswer::descriptor()},
       {RouteName::kEstimateJob, "POST", "/api/jobs/{job_id}/estimate",
-       "An estimate for each scenario", tidemark::v1::EstimateJobRequest::descriptor(),
+       "Returns an estimate for each scenario", tidemark::v1::EstimateJobRequest::descriptor(),
        v1::EstimateAnswer::descriptor()},
       {RouteName::kGetSession, "GET", "/api/session",
-       "The version of the master, and whether the session is valid", nullptr,
+       "Returns the version of the master, and whether the session is valid", nullptr,
        v1::Session::descriptor()},
-      {RouteName::kSignIn, "POST", "/api/session", "A cookie for a token",
+      {RouteName::kSignIn, "POST", "/api/session", "Opens a session for a token, with a cookie",
        v1::SignInRequest::descriptor(), v1::Session::descriptor()},
       {RouteName::kSignOut, "DELETE", "/api/session", "Ends the session of the cookie", nullptr,
        nullptr},
-      {RouteName::kOpenApi, "GET", "/api/openapi.json", "This description", nullptr, nullptr}};
+      {RouteName::kOpenApi, "GET", "/api/openapi.json", "Returns this description", nullptr,
+       nullptr}};
   return *kRoutes;
 }
 
@@ -166,7 +173,8 @@ std::string OpenApiDocument(const std::string& version) {
     OrderedJson operation = {{"summary", route.summary}};
     OrderedJson parameters = OrderedJson::array();
     const std::string path = route.path;
-    if (path.find(kJobIdPart) != std::string::npos) {
+    const bool has_job_in_path = path.find(kJobIdPart) != std::string::npos;
+    if (has_job_in_path) {
       parameters.push_back({{"name", "job_id"},
                             {"in", "path"},
                             {"required", true},
@@ -174,7 +182,7 @@ std::string OpenApiDocument(const std::string& version) {
     }
     if (route.request != nullptr) {
       if (std::string_view(route.method) == "GET") {
-        AddParameters(*route.request, "", parameters);
+        AddParameters(*route.request, "", has_job_in_path, parameters);
       } else {
         Describe(*route.request, schemas);
         operation["requestBody"] = {

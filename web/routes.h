@@ -18,6 +18,7 @@ enum class RouteName {
   kListTasks,
   kListForecasts,
   kExplainJob,
+  kExplainCluster,
   kEstimateJob,
   kGetSession,
   kSignIn,
@@ -31,16 +32,16 @@ struct Route {
   const char* path;  // "/api/jobs/{job_id}"
   const char* summary;
   // The fields of this message, except fields in the path, form the query or the body of a POST.
-  // Null without parameters.
+  // The descriptor is null if there are no parameters.
   const google::protobuf::Descriptor* request;
-  // The message of the response. Null without a body or with another kind of body.
+  // The message of the response. Null if there is no body, or another kind of body.
   const google::protobuf::Descriptor* answer;
-  bool is_stream = false;  // server-sent events, each `update` an answer
+  bool is_stream = false;  // whether the response is server-sent events, each `update` an answer
 };
 
 const std::vector<Route>& Routes();
 
-// A route and the job_id in the path.
+// A route and the job id in its path.
 struct FoundRoute {
   const Route* route = nullptr;  // null if no route has the path and method
   std::string job_id;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "proto/wire/job_codec.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "web/json.h"
@@ -26,7 +24,7 @@ std::string HeadOf(const wire::WatchResponseHead& head) {
   response.set_resume_token(head.resume_token);
   response.set_restarted(head.restarted);
   std::string json = Json(response);
-  json.pop_back();  // the brace
+  json.pop_back();  // the closing brace
   return fmt::format(R"({{"update":{},"snapshot":)", json);
 }
 

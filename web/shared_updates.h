@@ -30,18 +30,18 @@ namespace tidemark::web {
 class SharedUpdates {
  public:
   struct Update {
-    std::string head;                                  // up to the snapshot, for this reader
-    std::shared_ptr<const std::string> rest;           // shared by all readers
-    std::string resume_token;                          // of a reader that has this update
+    std::string head;                         // JSON up to the snapshot, for this reader
+    std::shared_ptr<const std::string> rest;  // shared by all readers
+    std::string resume_token;                 // resume token of a reader that has this update
     std::string json() const { return head + *rest; }  // JobUpdate
   };
 
   explicit SharedUpdates(WordsOf words_of, std::size_t bytes_max = std::size_t{64} << 20)
       : words_of_(std::move(words_of)), bytes_max_(bytes_max) {}
 
-  // Returns the update for a reader of `job_id` in `view`. `response`: a serialized
-  // WatchJobResponse. `before`: the resume token of the reader's last snapshot, or empty. Returns
-  // nullopt if the response is invalid or if its base is not kept; the reader must then resume from
+  // Returns the update for a reader of `job_id` in `view`. `response` is a serialized
+  // WatchJobResponse. `before` is the resume token of the reader's last snapshot, or empty. Returns
+  // nullopt if the response is invalid or if its base is not kept. The reader must then resume from
   // `before`.
   std::optional<Update> Get(absl::string_view response, const std::string& job_id,
                             tidemark::v1::View view, const std::string& before);

@@ -33,7 +33,7 @@ absl::StatusOr<std::string> ContentsOf(const std::string& file) {
   return text;
 }
 
-// Returns the file, compressed or not, as the request allows. The two have different tags, since
+// Returns the file, compressed if the request allows it. Both forms have different tags, since
 // caches compare tags.
 HttpAnswer AnswerWith(const PageFile& file, const HttpRequest& request) {
   const bool sends_gzip = file.is_gzip && AcceptsGzip(request.accept_encoding);
@@ -60,7 +60,7 @@ HttpAnswer AnswerWith(const PageFile& file, const HttpRequest& request) {
 constexpr std::uint32_t kSize = 32;  // width and height in pixels
 constexpr std::uint32_t kMaskBytes = kSize * kSize / 8;
 constexpr std::uint32_t kHeaderBytes = 40;
-constexpr std::uint32_t kOffset = 22;  // of the picture within the file
+constexpr std::uint32_t kOffset = 22;  // offset of the picture within the file
 // Blue, green, red, opacity.
 constexpr std::string_view kClear("\0\0\0\0", 4);
 constexpr std::string_view kTide("\xb4\x6e\x1f\xff", 4);
@@ -123,6 +123,7 @@ class Server final : public WebServer {
               .words_of = options.words_of,
               .add_task_words = options.add_task_words,
               .add_explanation_words = options.add_explanation_words,
+              .add_contention_words = options.add_contention_words,
               .version = options.version,
               .cookie = cookie,
               .has_tokens = options.has_tokens,
@@ -179,6 +180,10 @@ class Server final : public WebServer {
 };
 
 }  // namespace
+
+bool WebServer::HasPage() {
+  return PageFiles().size() > 1;  // else only "/", which gives the reason
+}
 
 absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Start(WebOptions options) {
   absl::StatusOr<std::string> certificate = ContentsOf(options.certificate_file);

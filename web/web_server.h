@@ -14,7 +14,7 @@ namespace tidemark::web {
 
 struct WebOptions {
   std::string address;  // host:port; port 0 selects a free port
-  // PEM files, read once. Empty without TLS.
+  // PEM files, read once. Both are empty if the server does not use TLS.
   std::string certificate_file;
   std::string key_file;
   // The channel to the master, and whether the master requires tokens.
@@ -23,6 +23,7 @@ struct WebOptions {
   WordsOf words_of;
   AddTaskWords add_task_words;
   AddExplanationWords add_explanation_words;
+  AddContentionWords add_contention_words;
   std::string version;
   // The time after which a silent connection is closed.
   absl::Duration silence_max = absl::Seconds(30);
@@ -33,6 +34,8 @@ class WebServer {
   // Fails with InvalidArgument if a file cannot be read, and with Unavailable if it cannot listen.
   // The message names the file or address and the reason.
   static absl::StatusOr<std::unique_ptr<WebServer>> Start(WebOptions options);
+  // Returns false if this program was built without the page. The API is served in any case.
+  static bool HasPage();
   // Ends all streams. The master must still exist.
   virtual ~WebServer() = default;
   virtual int port() const = 0;

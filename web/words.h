@@ -1,4 +1,4 @@
-// The words of the page. The page uses the texts of the console.
+// The texts of the page, which are the same as the console's.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,10 @@ using AddTaskWords = std::function<void(v1::TasksAnswer&)>;
 using AddExplanationWords =
     std::function<void(const tidemark::v1::ExplainQuestion&, v1::ExplanationAnswer&)>;
 
-// The words that a reader has: of stages and of the jobs of a workflow.
+// Adds words to the contention in the answer.
+using AddContentionWords = std::function<void(v1::ContentionAnswer&)>;
+
+// The words that a reader has about stages and the jobs of a workflow.
 class WordChanges {
  public:
   // Removes words that the reader has from `words`, the words of a whole snapshot. Records that the

@@ -1,6 +1,10 @@
-// Makes the screenshots of the page in README and docs: node page.mjs TIDEMARK [FOLDER]
+// Makes the screenshots of the page in README and docs: node page.mjs TIDEMARK ENGINE [FOLDER]
 //
-// Runs real jobs of the example engine at a separate master, like `./dev demo --web`.
+// Runs real jobs of the example engine (examples/local_mapreduce) at a separate master, like `./dev demo --web`.
+// pages.json lists the labels of each picture and its checksum, so that a test can compare the pictures with the page.
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -8,7 +12,7 @@ import { canBrowse, finish, launch, start, startMaster, until, work } from "../.
 
 const here = dirname(fileURLToPath(import.meta.url));
 const data = resolve(here, "../../data");
-const [tidemark, folder = here] = process.argv.slice(2);
+const [tidemark, engine, folder = here] = process.argv.slice(2);
 if (!canBrowse) {
   console.log("no Chromium, or no node_modules; run ./dev setup page");
   process.exit(1);
@@ -33,8 +37,15 @@ async function open(path, { width, height, dark = false }) {
   await page.goto(master.url + path);
   return page;
 }
+const pictures = {};
 async function shoot(page, name) {
-  await page.screenshot({ path: join(folder, `page-${name}.png`) });
+  const picture = execFileSync("pngquant", ["96", "-"], { input: await page.screenshot() });
+  writeFileSync(join(folder, `page-${name}.png`), picture);
+  const labels = await page.$$eval("h2, dt, th[scope=col], .u-label", (all) => all.map((each) => each.innerText.trim()));
+  pictures[`page-${name}.png`] = {
+    sha256: createHash("sha256").update(picture).digest("hex"),
+    labels: [...new Set(labels)].filter(Boolean).sort(),
+  };
   console.log(`page-${name}.png`);
 }
 // Returns the percentage if it is known.
@@ -51,7 +62,17 @@ const first = twoPath("two-path of last night", "wiki-vote.txt.zst", ["--slots",
 await first.ended;
 const demo = twoPath("two-path", "musae-github.txt.zst", ["--param", "directions=2", "--slots", "2", "--reducers", "4", "--deadline", DUE]);
 await until("a third of the demo", async () => (await percentOf("two-path")) > 33, 600_000);
-const workflow = run(["workflow", "web-log", "--id", "visits", "--visits", "3000000", "--slots", "1", "--deadline", "1h"]);
+for (const [name, options] of [
+  ["job", desktop],
+  ["job-dark", { ...desktop, dark: true }],
+  ["phone", { width: 390, height: 1150, dark: false }],
+]) {
+  const page = await open("#/jobs/two-path", options);
+  await page.waitForSelector(".chart canvas");
+  await pause(3000);
+  await shoot(page, name);
+}
+const workflow = start(engine, ["workflow", "web-log", join(work, "visits"), "id=visits", `master=${master.address}`, "visits=6000000", "slots=1"]);
 await until("the workflow's first job", async () => {
   const { snapshot } = await (await fetch(`${master.url}api/jobs/visits`)).json();
   return (snapshot?.counts?.finished_child_count ?? 0) > 0;
@@ -66,20 +87,11 @@ const list = await open("", { width: 1180, height: 520 });
 await list.waitForSelector(".jobs tbody tr");
 await pause(2000);
 await shoot(list, "list");
-for (const [name, options] of [
-  ["job", desktop],
-  ["job-dark", { ...desktop, dark: true }],
-  ["phone", { width: 390, height: 1150, dark: false }],
-]) {
-  const page = await open("#/jobs/two-path", options);
-  await page.waitForSelector(".chart canvas");
-  await pause(3000);
-  await shoot(page, name);
-}
 await demo.ended;
 const ended = await open("#/jobs/two-path", desktop);
 await ended.waitForSelector(".chart canvas");
 await pause(3000);
 await shoot(ended, "ended");
+writeFileSync(join(folder, "pages.json"), `${JSON.stringify(pictures, null, 1)}\n`);
 workflow.kill();
 await finish(browser);

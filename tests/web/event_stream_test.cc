@@ -27,7 +27,8 @@ class OneUpdate final : public tidemark::v1::JobService::Service {
   }
 };
 
-// A client that disconnects while its first event is encoded. Its own thread reports that.
+// A client that disconnects while its first event is encoded. Its own thread reports the
+// disconnection.
 class LeavingExchange final : public Exchange {
  public:
   LeavingExchange()
@@ -61,7 +62,7 @@ class LeavingExchange final : public Exchange {
   std::thread leaver_;
 };
 
-// The length of the event shifts the encoding against the disconnection.
+// Events of different lengths move the disconnection to different points of the encoding.
 TEST(EventStream, CountsNoBytesOfReadersThatHaveDisconnected) {
   OneUpdate service;
   grpc::ServerBuilder builder;

@@ -8,7 +8,7 @@
 namespace tidemark::web {
 namespace {
 
-// Returns the text that a reader can decompress so far.
+// Returns the text that can be decompressed so far.
 std::string Inflated(const std::string& bytes) {
   z_stream stream = {};
   EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);

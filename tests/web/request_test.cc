@@ -33,7 +33,7 @@ TEST(RequestFields, AcceptInstants) {
   EXPECT_EQ(request.after().seconds(), 1'700'000'000);
   EXPECT_EQ(request.after().nanos(), 500'000'000);
   EXPECT_THAT(std::string(SetFields({{"after", "yesterday"}}, request).message()),
-              HasSubstr("must be an instant"));
+              HasSubstr("must be a timestamp"));
 }
 
 TEST(RequestFields, NameTheFault) {
@@ -80,7 +80,7 @@ TEST(Origin, RejectsForeignNamesOfThisHost) {
   EXPECT_FALSE(MayPass(From("evil.example:7412", "http://evil.example:7412")));
   EXPECT_FALSE(MayPass(From("127.0.0.1.evil.example:7412")));
   EXPECT_FALSE(MayPass(From("")));
-  // With tokens, the cookie belongs to another name.
+  // With tokens, requests for another name have no valid cookie.
   EXPECT_TRUE(MayPass(From("progress.example"), /*has_tokens=*/true));
   EXPECT_TRUE(MayPass(From("progress.example"), /*has_tokens=*/false, /*is_local=*/false));
 }

@@ -105,7 +105,8 @@ TEST_F(SharedUpdatesTest, OmitWordsThatTheReaderHas) {
 
 TEST_F(SharedUpdatesTest, ContainAllWordsOfAWholeSnapshot) {
   Take(Whole(1));
-  // A reader without deltas gets whole snapshots; a page that opens at the same time gets the same.
+  // A reader without deltas gets whole snapshots. A page that opens at the same time gets the same
+  // snapshots.
   EXPECT_EQ(StagesWithWords(Take(Whole(2), TokenOf(1))), 1);
   EXPECT_EQ(StagesWithWords(Take(Whole(2))), 1);
   EXPECT_EQ(StagesWithWords(Take(DeltaTo(3), TokenOf(2))), 0);

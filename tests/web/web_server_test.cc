@@ -16,20 +16,18 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <future>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/time/clock.h"
 #include "serve/page.h"
+#include "tests/service/eventually.h"
+#include "tests/service/live_master.h"
 #include "tidemark/agent.h"
-#include "tidemark/master.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "tidemark/web/v1/web.pb.h"
@@ -40,6 +38,7 @@
 namespace tidemark::web {
 namespace {
 
+using test::Eventually;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -127,7 +126,7 @@ Answered Parsed(const std::string& all) {
   return answer;
 }
 
-// Returns the events of a stream, without the chunks of HTTP.
+// Returns the events of a stream, without the chunk headers of HTTP.
 std::vector<Json> UpdatesIn(const std::string& all) {
   const Answered answer = Parsed(all);
   std::string text;
@@ -149,23 +148,17 @@ std::vector<Json> UpdatesIn(const std::string& all) {
   return updates;
 }
 
-class WebServerTest : public testing::Test {
+class WebServerTest : public test::LiveMaster {
  protected:
+  WebServerTest() {
+    options_.agent_flush_interval = absl::Milliseconds(50);
+    options_.calls_per_second = 0;
+  }
+  void SetUp() override { Start(); }
   void Start(const std::string& tokens = "") {
-    MasterOptions options;
-    options.tick_interval = absl::Milliseconds(20);
-    options.tick_interval_min = absl::Milliseconds(10);
-    options.agent_flush_interval = absl::Milliseconds(50);
-    options.calls_per_second = 0;
-    if (!tokens.empty()) {
-      options.tokens_file = fmt::format("{}/tokens.{}", testing::TempDir(), getpid());
-      std::ofstream(options.tokens_file) << tokens;
-      std::filesystem::permissions(options.tokens_file, std::filesystem::perms::owner_read);
-    }
-    auto master = Master::Start(options);
-    ASSERT_TRUE(master.ok()) << master.status();
-    master_ = *std::move(master);
-    if (!tokens.empty()) std::filesystem::remove(options.tokens_file);
+    server_.reset();
+    if (!tokens.empty()) options_.tokens_file = directory_.Write("tokens", tokens);
+    LiveMaster::Start();
     StartPage(!tokens.empty());
   }
   void StartPage(bool has_tokens, absl::Duration silence_max = absl::Seconds(30),
@@ -176,6 +169,7 @@ class WebServerTest : public testing::Test {
                                     .words_of = words_of,
                                     .add_task_words = &serve::AddWebTaskWords,
                                     .add_explanation_words = &serve::AddWebExplanationWords,
+                                    .add_contention_words = &serve::AddWebContentionWords,
                                     .version = "0.2.0",
                                     .silence_max = silence_max});
     ASSERT_TRUE(server.ok()) << server.status();
@@ -190,12 +184,11 @@ class WebServerTest : public testing::Test {
   }
   // Blocks until the master shows the job.
   void Await(const std::string& job_id) const {
-    for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {
+    EXPECT_TRUE(Eventually([&] {
       const auto job = master_->GetJob(job_id);
-      if (job.ok() && job->sequence > 0) return;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    FAIL() << "the master does not show " << job_id;
+      return job.ok() && job->sequence > 0;
+    })) << "the master does not show "
+        << job_id;
   }
 
   std::string Head(const std::string& method, const std::string& path,
@@ -221,23 +214,19 @@ class WebServerTest : public testing::Test {
     return connection;
   }
 
-  std::unique_ptr<Master> master_;
   std::unique_ptr<WebServer> server_;
 };
 
 TEST_F(WebServerTest, ReturnsTheMessagesOfGrpc) {
-  Start();
   auto agent = Opened("job-1");
   agent->CloseJob(JobOutcome::kSucceeded, "");
   agent->Shutdown();
-  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::Seconds(kDeadlineSeconds)).ok());
-  grpc::ClientContext context;
+  AwaitFinal("job-1");
   tidemark::v1::GetJobRequest request;
   tidemark::v1::GetJobResponse response;
   request.set_job_id("job-1");
-  const auto stub = tidemark::v1::JobService::NewStub(
-      grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials()));
-  ASSERT_TRUE(stub->GetJob(&context, request, &response).ok());
+  const auto stub = tidemark::v1::JobService::NewStub(channel_);
+  ASSERT_TRUE(stub->GetJob(test::NewContext().get(), request, &response).ok());
 
   const Answered one = Get("/api/jobs/job-1");
   EXPECT_EQ(one.status, 200);
@@ -256,16 +245,15 @@ TEST_F(WebServerTest, ReturnsTheMessagesOfGrpc) {
 }
 
 TEST_F(WebServerTest, ListsTheTasksOfRunningAndEndedJobs) {
-  Start();
   auto agent = Opened("job-1");
   agent->OpenExecutor({.executor = 0, .host = "h1", .slots = 1});
   agent->Changed({.attempt = {.stage = 0}, .state = AttemptState::kStarted, .executor = 0});
   Await("job-1");
   Json answer;
-  for (int i = 0; i < 100 * kDeadlineSeconds && answer["list"]["tasks"].empty(); ++i) {
+  EXPECT_TRUE(Eventually([&] {
     answer = Json::parse(Get("/api/jobs/job-1/tasks").body);
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+    return !answer["list"]["tasks"].empty();
+  }));
   EXPECT_EQ(answer["list"]["hosts"][0]["host"], "h1");
   EXPECT_EQ(answer["list"]["hosts"][0]["running_count"], "1");
   EXPECT_EQ(answer["list"]["tasks"][0]["state"], "ATTEMPT_STATE_STARTED");
@@ -275,7 +263,7 @@ TEST_F(WebServerTest, ListsTheTasksOfRunningAndEndedJobs) {
 
   agent->CloseJob(JobOutcome::kSucceeded, "");
   agent->Shutdown();
-  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::Seconds(kDeadlineSeconds)).ok());
+  AwaitFinal("job-1");
   answer = Json::parse(Get("/api/jobs/job-1/tasks").body);
   EXPECT_EQ(answer["list"]["tasks"][0]["host"], "h1");
   EXPECT_EQ(answer["remaining"][0], "");
@@ -285,7 +273,6 @@ TEST_F(WebServerTest, ListsTheTasksOfRunningAndEndedJobs) {
 }
 
 TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
-  Start();
   auto agent = Opened("job-1");
   Await("job-1");
   auto connection = Watch("/api/jobs/job-1/watch?deltas=true");
@@ -334,12 +321,6 @@ class Barrier {
 
 TEST_F(WebServerTest, EncodingAJobDoesNotDelayEventsOfAnother) {
   Barrier barrier;
-  MasterOptions options;
-  options.tick_interval = absl::Milliseconds(20);
-  options.tick_interval_min = absl::Milliseconds(10);
-  auto master = Master::Start(options);
-  ASSERT_TRUE(master.ok()) << master.status();
-  master_ = *std::move(master);
   StartPage(/*has_tokens=*/false, absl::Seconds(30), [&](const Snapshot& snapshot) {
     if (snapshot.job_id == "huge") barrier.Pass();
     return serve::WebWordsOf(snapshot);
@@ -355,11 +336,9 @@ TEST_F(WebServerTest, EncodingAJobDoesNotDelayEventsOfAnother) {
   }
   barrier.Await(1);
 
-  grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(20));
-  const auto stub = tidemark::v1::IngestService::NewStub(
-      grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials()));
-  const auto stream = stub->StreamEvents(&context);
+  const auto context = test::NewContext();
+  const auto stub = tidemark::v1::IngestService::NewStub(channel_);
+  const auto stream = stub->StreamEvents(context.get());
   tidemark::v1::StreamEventsRequest request;
   tidemark::v1::Source& source = *request.add_sources();
   source.set_source_id("app-master");
@@ -373,7 +352,7 @@ TEST_F(WebServerTest, EncodingAJobDoesNotDelayEventsOfAnother) {
     tidemark::v1::StreamEventsResponse response;
     while (response.accepted_sequence() < sequence) ASSERT_TRUE(stream->Read(&response));
   }
-  context.TryCancel();
+  context->TryCancel();
   barrier.Open();
   for (const auto& reader : readers) EXPECT_TRUE(reader->ReadUntil("event: update"));
   huge->Shutdown();
@@ -381,7 +360,6 @@ TEST_F(WebServerTest, EncodingAJobDoesNotDelayEventsOfAnother) {
 }
 
 TEST_F(WebServerTest, StreamsTheListOfJobs) {
-  Start();
   auto agent = Opened("job-1");
   auto connection = Watch("/api/watch");
   ASSERT_TRUE(connection->ReadUntil("\"synced\":true")) << connection->read();
@@ -428,7 +406,7 @@ TEST_F(WebServerTest, AcceptsACookieInsteadOfTheToken) {
       "Cookie: " + in.head.substr(start, in.head.find(';', start) - start) + "\r\n";
   EXPECT_EQ(Get("/api/jobs", cookie).status, 200);
   EXPECT_EQ(Get("/api/jobs/daily-1", cookie).status, 403);
-  // Another site cannot use the cookie.
+  // Another site cannot use the session cookie.
   EXPECT_EQ(Get("/api/jobs", cookie + "Sec-Fetch-Site: cross-site\r\n").status, 403);
   EXPECT_EQ(Ask("DELETE", "/api/session", cookie + "Origin: http://evil.example\r\n").status, 403);
   EXPECT_EQ(Ask("DELETE", "/api/session", cookie).status, 403);
@@ -437,7 +415,6 @@ TEST_F(WebServerTest, AcceptsACookieInsteadOfTheToken) {
 }
 
 TEST_F(WebServerTest, SendsSecurityHeadersInEveryResponse) {
-  Start();
   for (const char* path : {"/", "/api/jobs", "/nowhere", "/api/openapi.json", "/%zz"}) {
     const std::string head = Get(path).head;
     EXPECT_THAT(head, HasSubstr("Content-Security-Policy: default-src 'none'")) << path;
@@ -448,7 +425,6 @@ TEST_F(WebServerTest, SendsSecurityHeadersInEveryResponse) {
 }
 
 TEST_F(WebServerTest, CompressesThePageOnlyIfTheRequestAcceptsGzip) {
-  Start();
   const Answered plain = Get("/");
   EXPECT_EQ(plain.status, 200);
   EXPECT_THAT(plain.head, Not(HasSubstr("Content-Encoding")));
@@ -457,7 +433,7 @@ TEST_F(WebServerTest, CompressesThePageOnlyIfTheRequestAcceptsGzip) {
   EXPECT_EQ(refused.body, plain.body);
   const Answered packed = Ask("GET", "/", "Accept-Encoding: gzip, br\r\n");
   EXPECT_EQ(packed.status, 200);
-  // A build without Node.js has one short page, which it never compresses.
+  // A build without Node.js has one short page, which is never compressed.
   if (packed.body == plain.body) return;
   EXPECT_THAT(packed.head, HasSubstr("Content-Encoding: gzip"));
   EXPECT_EQ(Gunzip(packed.body), plain.body);
@@ -472,7 +448,6 @@ TEST_F(WebServerTest, CompressesThePageOnlyIfTheRequestAcceptsGzip) {
 }
 
 TEST_F(WebServerTest, CompressesAStreamOnlyIfTheRequestAcceptsGzip) {
-  Start();
   const auto agent = Opened("job");
   Await("job");
   for (const auto& [accepted, packed] :
@@ -487,7 +462,6 @@ TEST_F(WebServerTest, CompressesAStreamOnlyIfTheRequestAcceptsGzip) {
 }
 
 TEST_F(WebServerTest, ServesAnIcon) {
-  Start();
   const Answered icon = Get("/favicon.ico");
   EXPECT_EQ(icon.status, 200);
   EXPECT_THAT(icon.head, HasSubstr("Content-Type: image/x-icon"));
@@ -495,7 +469,6 @@ TEST_F(WebServerTest, ServesAnIcon) {
 }
 
 TEST_F(WebServerTest, ReportsAtOnceThatAJobDoesNotExist) {
-  Start();
   for (const char* path : {"/api/jobs/none", "/api/jobs/none/watch?deltas=true&interval_min=1s",
                            "/api/jobs/none/watch?resume_token=1-1"}) {
     const Answered answer = Get(path);
@@ -505,7 +478,6 @@ TEST_F(WebServerTest, ReportsAtOnceThatAJobDoesNotExist) {
 }
 
 TEST_F(WebServerTest, RejectsInvalidRequests) {
-  Start();
   const auto status = [&](const std::string& method, const std::string& path,
                           const std::string& headers = "", const std::string& body = "") {
     return Ask(method, path, headers, body).status;
@@ -539,7 +511,6 @@ TEST_F(WebServerTest, RejectsInvalidRequests) {
 }
 
 TEST_F(WebServerTest, SendsTheNewestSnapshotToASlowReader) {
-  Start();
   auto agent = Agent::Create({.master_address = master_->address(), .job_id = "job-1"});
   std::vector<StageOpened> stages;  // 100 kB per update
   for (std::uint32_t i = 0; i < 200; ++i) {
@@ -550,10 +521,8 @@ TEST_F(WebServerTest, SendsTheNewestSnapshotToASlowReader) {
   auto slow = Watch("/api/jobs/job-1/watch", "", /*receive_buffer=*/1024);
   ASSERT_TRUE(slow->ReadUntil("event: update"));
   const std::uint64_t begin = master_->GetJob("job-1")->sequence;
-  for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {  // the master publishes in the meantime
-    if (master_->GetJob("job-1")->sequence > begin + 50) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  // The master publishes in the meantime.
+  EXPECT_TRUE(Eventually([&] { return master_->GetJob("job-1")->sequence > begin + 50; }));
   agent->CloseJob(JobOutcome::kSucceeded, "");
   agent->Shutdown();
   slow->EnlargeBuffer();
@@ -568,7 +537,6 @@ TEST_F(WebServerTest, SendsTheNewestSnapshotToASlowReader) {
 }
 
 TEST_F(WebServerTest, ServesDespiteIdleConnections) {
-  Start();
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 8192);
@@ -587,8 +555,6 @@ TEST_F(WebServerTest, ServesDespiteIdleConnections) {
 }
 
 TEST_F(WebServerTest, ClosesSlowRequestsButNotStreams) {
-  Start();
-  server_.reset();
   StartPage(/*has_tokens=*/false, /*silence_max=*/absl::Seconds(1));
   auto watcher = Watch("/api/watch");
   ASSERT_TRUE(watcher->ReadUntil("event: update"));
@@ -596,21 +562,17 @@ TEST_F(WebServerTest, ClosesSlowRequestsButNotStreams) {
   slow_head.Send("GET /api/jobs HTTP/1.1\r\nX: ");
   Connection slow_body(server_->port());
   slow_body.Send(Head("POST", "/api/jobs/job-1/estimate", "Content-Length: 60000\r\n") + "\r\n");
-  for (int i = 0; i < 100 * kDeadlineSeconds; ++i) {
-    if (slow_head.IsClosedByPeer() && slow_body.IsClosedByPeer()) break;
+  EXPECT_TRUE(Eventually([&] {
     slow_head.Send("a");
     slow_body.Send("a");
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  EXPECT_TRUE(slow_head.IsClosedByPeer());
-  EXPECT_TRUE(slow_body.IsClosedByPeer());
+    return slow_head.IsClosedByPeer() && slow_body.IsClosedByPeer();
+  }));
   auto agent = Opened("job-1");
   EXPECT_TRUE(watcher->ReadUntil("job-1"));
   agent->Shutdown();
 }
 
 TEST_F(WebServerTest, EndsStreamsWithTheServer) {
-  Start();
   auto agent = Opened("job-1");
   Await("job-1");
   auto job = Watch("/api/jobs/job-1/watch");
@@ -639,7 +601,7 @@ TEST(WebServer, FreesItsAddressIfItCannotStart) {
   EXPECT_TRUE(transport::CanListen(options.address).ok()) << transport::CanListen(options.address);
 }
 
-// Expects that `value` matches `schema`: known names and types.
+// Expects that `value` has only names and types of `schema`.
 void ExpectMatches(const Json& value, const Json& schema, const Json& all,
                    const std::string& where) {
   if (schema.contains("$ref")) {
@@ -679,7 +641,6 @@ void ExpectMatches(const Json& value, const Json& schema, const Json& all,
 }
 
 TEST_F(WebServerTest, MatchesItsOpenApiDescription) {
-  Start();
   auto agent = Opened("job-1");
   Await("job-1");
   const Json api = Json::parse(Get("/api/openapi.json").body);
@@ -721,7 +682,7 @@ TEST_F(WebServerTest, MatchesItsOpenApiDescription) {
       }
     }
   }
-  EXPECT_EQ(answers, 10);
+  EXPECT_EQ(answers, 11);
   ExpectMatches(Json::parse(Get("/api/jobs/nobody").body), schemas["tidemark.web.v1.Problem"],
                 schemas, "problem");
   agent->Shutdown();

@@ -41,10 +41,26 @@ async function open(url, { height = 800 } = {}) {
 }
 const textOf = (page) => page.evaluate(() => document.body.innerText);
 const shows = (page, text) => until(`"${text}" on the page`, async () => (await textOf(page)).includes(text));
+const click = (page, selector, text) =>
+  page.evaluate((all, begin) => [...document.querySelectorAll(all)].find((one) => one.innerText.startsWith(begin)).click(), selector, text);
 async function close(page) {
   assert.deepEqual(page.faults, []);
   await page.browserContext().close();
 }
+async function endJobs(jobs) {
+  jobs.stdin.end();
+  await jobs.ended;
+}
+// Returns a test of a page of a master with jobs.
+const besideJobs = (address, options, test) => async () => {
+  const master = await startMaster();
+  const jobs = await startJobs(master);
+  const page = await open(`${master.url}${address}`, options);
+  await test({ master, jobs, page });
+  await close(page);
+  await endJobs(jobs);
+  await stop(master);
+};
 async function checkAxe(page, where) {
   await page.evaluate(axe);
   const result = await page.evaluate(() => window.axe.run(document));
@@ -72,12 +88,9 @@ async function checkNoSidewaysScroll(page, where) {
 }
 
 const tests = {
-  async "the page follows a live job to its end, with the texts of the API"() {
-    const master = await startMaster();
-    const jobs = await startJobs(master);
-    const page = await open(master.url);
+  "the page follows a live job to its end, with the texts of the API": besideJobs("", {}, async ({ master, jobs, page }) => {
     await shows(page, "10,000 tasks");
-    await page.evaluate(() => [...document.querySelectorAll("a")].find((a) => a.innerText === "10,000 tasks").click());
+    await click(page, "a", "10,000 tasks");
     await shows(page, "of 10,000 tasks done");
     await until("the live mark", () => page.$(".note.live"));
     const first = await page.$eval(".bar", (bar) => bar.getAttribute("aria-valuetext"));
@@ -91,26 +104,45 @@ const tests = {
       assert.ok(text.includes(shown), `the page does not show: ${shown}`);
     }
     assert.match(text, /As a table \(\d+ of \d+ stages done\)/);
+  }),
+
+  async "a MapReduce job shows its method, and other estimators live beside it"() {
+    const master = await startMaster(["--indicator", "tidemark", "nearestfit", "hadoop"]);
+    const job = start(tidemark, ["run", "example", "synthetic", "--param", "n=60000", "--slots", "1", "--reducers", "2",
+      "--master", master.address, "--job-id", "compared", "-o", "quiet"]);
+    const page = await open(`${master.url}#/jobs/compared`, ALL_CARDS);
+    const rows = () => page.$$eval("details[open] > table tbody tr", (all) => all.map((row) => row.innerText));
+    await until("a live comparison", async () => {
+      const [shown, nearestfit] = await rows();
+      return /^shown \(key groups\)/.test(shown) && /^nearestfit\s+[\d–]+ %\s+.* left/.test(nearestfit);
+    }, 60_000);
+    await shows(page, "Method");
+    await until("the chart", () => page.$('[aria-label^="Progress by each estimator"] canvas'));
+    await checkAxe(page, "comparison");
+    await checkNumbersAreExplained(page, "comparison");
+    await job.ended;
+    await until("errors of the ended job", async () => /^nearestfit\s+100 %/.test((await rows())[1]));
     await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
     await stop(master);
   },
 
   async "a job that does not exist is named at once, with a link to the list, and shown once it reports"() {
     const master = await startMaster();
     const page = await open(`${master.url}#/jobs/large`);
-    await shows(page, "There is no such job at this master");
+    await shows(page, "There is no such job on this master");
     await checkAxe(page, "no job");
     const jobs = await startJobs(master);
     await shows(page, "of 10,000 tasks done");
     await page.goto(`${master.url}#/jobs/none`);
-    await shows(page, "There is no such job at this master");
-    await page.evaluate(() => [...document.querySelectorAll("a")].find((a) => a.innerText === "See all jobs").click());
+    await shows(page, "There is no such job on this master");
+    await click(page, "a", "See all jobs");
     await shows(page, "10,000 tasks");
+    await page.evaluate(() => [...document.querySelectorAll("a")].find((a) => a.innerText === "Contention").click());
+    await page.waitForSelector("main > p[dir=auto]");
+    await checkAxe(page, "contention");
+    await checkNumbersAreExplained(page, "contention");
     await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
+    await endJobs(jobs);
     await stop(master);
   },
 
@@ -128,8 +160,7 @@ const tests = {
     const before = await page.$eval(".counts", (counts) => counts.innerText);
     await until("new counts", async () => (await page.$eval(".counts", (counts) => counts.innerText)) !== before);
     await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
+    await endJobs(jobs);
     await stop(master);
   },
 
@@ -145,23 +176,20 @@ const tests = {
     await checkAxe(page, "signing in");
     await page.type("#token", "wrong-0123456789abcde");
     await page.keyboard.press("Enter");
-    await shows(page, "does not know the token");
+    await shows(page, "rejects the token");
     await page.type("#token", "reader-0123456789abcdef");
     await page.keyboard.press("Enter");
     await shows(page, "No job has reported yet");
     assert.ok(!urls.some((url) => url.includes("0123456789")));
     assert.equal(await page.evaluate(() => document.cookie), "");
     assert.ok(!master.output.includes("0123456789"));
-    await page.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.innerText === "Sign out").click());
+    await click(page, "button", "Sign out");
     await page.waitForSelector("#token");
     await close(page);
     await stop(master);
   },
 
-  async "hostile names are text, the page fits a phone, and axe finds no serious fault"() {
-    const master = await startMaster();
-    const jobs = await startJobs(master);
-    const page = await open(master.url);
+  "hostile names are text, the page fits a phone, and axe finds no serious fault": besideJobs("", {}, async ({ page }) => {
     await shows(page, "<script>alert(1)</script>");
     await shows(page, "2,000 stages");
     const addresses = await page.$$eval("tbody a", (links) => links.map((link) => link.hash));
@@ -182,34 +210,20 @@ const tests = {
       await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
       await checkAxe(page, `a job, ${scheme}`);
     }
-    await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
-    await stop(master);
-  },
+  }),
 
-  async "a job of 10,000 tasks shows its hosts, and the tasks of a chosen host"() {
-    const master = await startMaster();
-    const jobs = await startJobs(master);
-    const page = await open(`${master.url}#/jobs/large`, ALL_CARDS);
+  "a job of 10,000 tasks shows its hosts, and the tasks of a chosen host": besideJobs("#/jobs/large", ALL_CARDS, async ({ page }) => {
     await until("20 hosts", async () => (await page.$$(".hosts tbody tr")).length === 20);
     await checkAxe(page, "hosts");
-    await page.evaluate(() => [...document.querySelectorAll(".hosts button")].find((b) => b.innerText === "host-7").click());
+    await click(page, ".hosts button", "host-7");
     await page.waitForSelector(".card .lanes[aria-label*='slots']");
     await shows(page, "All hosts");
     await checkAxe(page, "a host");
-    await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
-    await stop(master);
-  },
+  }),
 
-  async "a late job comes first, and its page predicts the end with other slots"() {
-    const master = await startMaster();
-    const jobs = await startJobs(master);
-    const page = await open(master.url, ALL_CARDS);
+  "a late job comes first, and its page predicts the end with other slots": besideJobs("", ALL_CARDS, async ({ page }) => {
     await shows(page, "% likely late");
-    await page.evaluate(() => [...document.querySelectorAll("thead button")].find((b) => b.innerText.startsWith("Due")).click());
+    await click(page, "thead button", "Due");
     await until("the late one first", async () => (await page.$eval("tbody tr th a", (a) => a.innerText)) === "10,000 tasks");
     await checkNumbersAreExplained(page, "the list");
     await page.click("tbody tr th a");
@@ -224,11 +238,7 @@ const tests = {
     await until("another end", () => page.$eval(".what-if", (card) => /With this change: .+ left/.test(card.innerText)));
     await page.waitForSelector(".hosts tbody tr");
     await checkNumbersAreExplained(page, "a job");
-    await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
-    await stop(master);
-  },
+  }),
 
   async "an ended job shows its tasks, forecasts and waits, also after a restart of the master"() {
     const data = join(work, "ended");
@@ -253,16 +263,12 @@ const tests = {
       await checkAxe(page, "a job that has ended");
       await close(page);
       if (isRestarted) continue;
-      jobs.stdin.end();
-      await jobs.ended;
+      await endJobs(jobs);
     }
     await stop(master);
   },
 
-  async "page, console, jobs, REST and gRPC agree on each sequence number"() {
-    const master = await startMaster();
-    const jobs = await startJobs(master);
-    const page = await open(`${master.url}#/jobs/large`);
+  "page, console, jobs, REST and gRPC agree on each sequence number": besideJobs("#/jobs/large", {}, async ({ master, jobs, page }) => {
     await page.waitForSelector(".headline");
     // Reads updates through gRPC, like the console, and from the stream of the page.
     const console_ = start(tidemark, ["watch", "large", "--master", master.address, "-o", "jsonl"]);
@@ -320,11 +326,7 @@ const tests = {
     await table.ended;
     const row = table.output.split("\n").find((line) => line.startsWith("large "));
     assert.ok(row.includes(words.state) && row.includes(words.percent), row);
-    await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
-    await stop(master);
-  },
+  }),
 
   async "tidemark run prints the address of the job's page"() {
     const master = await startMaster();
@@ -333,7 +335,7 @@ const tests = {
     const job = ["run", "example", "word-count", "--input", input, "--slots", "1", "--reducers", "1", "--master", master.address];
     const run = start(tidemark, [...job, "--job-id", "a job", "-o", "plain"]);
     assert.equal(await run.ended, 0, run.output);
-    const url = /page of the job: (\S+)/.exec(run.output)?.[1];
+    const url = /job page: (\S+)/.exec(run.output)?.[1];
     assert.equal(url, `${master.url}#/jobs/a%20job`);
     const page = await open(url);
     await shows(page, "word-count");
@@ -341,26 +343,19 @@ const tests = {
     await close(page);
     const quiet = start(tidemark, [...job, "-o", "quiet"]);
     assert.equal(await quiet.ended, 0, quiet.output);
-    assert.ok(!quiet.output.includes("page of the job"), quiet.output);
+    assert.ok(!quiet.output.includes("job page"), quiet.output);
     await stop(master);
   },
 
-  async "only visible ones of thousands of stages are drawn, and keys reach the rest"() {
-    const master = await startMaster();
-    const jobs = await startJobs(master);
-    const page = await open(`${master.url}#/jobs/stages`);
+  "only visible ones of thousands of stages are drawn, and keys reach the rest": besideJobs("#/jobs/stages", {}, async ({ page }) => {
     await page.waitForSelector(".lanes");
-    await shows(page, "2000 stages are too many to draw");
+    await shows(page, "With 2000 stages, the dependencies are not drawn");
     const canvas = await page.$eval(".lanes canvas", (element) => element.height);
     assert.ok(canvas <= 2 * 14 * 26, `the canvas is ${canvas} pixels high`);
     await page.focus(".lanes");
     await page.keyboard.press("End");
     await until("the end of the lanes", () => page.$eval(".lanes", (lanes) => lanes.scrollTop > 10_000));
-    await close(page);
-    jobs.stdin.end();
-    await jobs.ended;
-    await stop(master);
-  },
+  }),
 };
 
 let failed = 0;

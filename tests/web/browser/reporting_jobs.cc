@@ -1,7 +1,7 @@
-// Reports jobs for tests of the page: a late one with 10,000 tasks of 200 stages on 20 hosts, one
-// with 2,000 stages, and some with hostile names. With a number after the address, it reports that
-// many plain jobs instead. The jobs report until standard input ends; a line there ends the first
-// job.
+// Reports jobs for tests of the page. The first job is late, with 10,000 tasks of 200 stages on 20
+// hosts. Another has 2,000 stages, and some have hostile names. If a number follows the address, it
+// reports that many plain jobs instead. The jobs report until standard input ends; a line there
+// ends the first job.
 #include <grpcpp/grpcpp.h>
 #include <poll.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "proto/wire/encode_event.h"
+#include "tests/wire/encode_request.h"
 #include "tidemark/agent.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 
@@ -26,7 +26,7 @@ constexpr std::uint32_t kStages = 200;
 constexpr std::uint32_t kTasksOfAStage = 50;
 constexpr std::uint32_t kHosts = 20;
 constexpr std::uint32_t kSlots = 40;
-// A quarter of the duration of the large job at ten tasks per second.
+// The deadline is a quarter of the large job's duration at ten tasks per second.
 constexpr absl::Duration kDueIn = absl::Minutes(4);
 
 std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,

@@ -1,6 +1,7 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { ask } from "./api";
+import { Contention } from "./contention";
 import { Job } from "./job";
 import { List } from "./list";
 import type { Liveness } from "./live";
@@ -8,7 +9,10 @@ import type { Session } from "./messages";
 import { SignIn } from "./sign_in";
 import "./style.css";
 
-// Returns the job of "#/jobs/ID"; every other address shows the list.
+const CONTENTION = "#/contention";
+
+// Returns the job of "#/jobs/ID", or "". CONTENTION shows the cluster, and every other address the
+// list.
 function jobOf(hash: string): string {
   const found = /^#\/jobs\/(.+)$/.exec(hash);
   try {
@@ -19,12 +23,13 @@ function jobOf(hash: string): string {
 }
 
 function App() {
-  const [job, setJob] = useState(jobOf(location.hash));
+  const [hash, setHash] = useState(location.hash);
+  const job = jobOf(hash);
   const [refused, setRefused] = useState<Extract<Liveness, { state: "refused" }>>();
   const [session, setSession] = useState<Session>();
   const [round, setRound] = useState(0); // increases with each sign-in
   useEffect(() => {
-    const move = () => setJob(jobOf(location.hash));
+    const move = () => setHash(location.hash);
     addEventListener("hashchange", move);
     return () => removeEventListener("hashchange", move);
   }, []);
@@ -47,7 +52,8 @@ function App() {
             </svg>
             Tidemark
           </a>
-          {job && <a href="#/">All jobs</a>}
+          {(job || hash === CONTENTION) && <a href="#/">All jobs</a>}
+          {hash !== CONTENTION && <a href={CONTENTION}>Contention</a>}
         </nav>
         {session?.has_tokens && !refused && <button type="button" onClick={signOut}>Sign out</button>}
       </header>
@@ -65,6 +71,8 @@ function App() {
           </>
         ) : job ? (
           <Job key={`${round} ${job}`} id={job} onRefused={onRefused} />
+        ) : hash === CONTENTION ? (
+          <Contention key={round} onRefused={onRefused} />
         ) : (
           <List key={round} onRefused={onRefused} />
         )}

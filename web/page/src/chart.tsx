@@ -1,4 +1,5 @@
-// Charts of the progress and of the predicted end over time, with their intervals as bands.
+// Charts of the progress and of the predicted end over time, with their intervals as bands, and of the progress that
+// several estimators report.
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -13,22 +14,25 @@ export interface Point {
   end: number | null;
   endLower: number | null;
   endUpper: number | null;
+  others?: Record<string, number>; // percentages of other estimators, by name
 }
 
 const POINTS_MAX = 2000;
 const HEIGHT = 210;
 const SECONDS_APART = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800];
 
-// Adds a point. It drops every second point of a full list, which preserves the shape.
+// Returns the points, and `point` if it is newer. Drops every second point of a list that is too long, which
+// preserves the shape.
 export function added(points: Point[], point: Point): Point[] {
   const all = points.length > 0 && points[points.length - 1].at >= point.at ? points : [...points, point];
   return all.length <= POINTS_MAX ? all : all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
 }
 
-type Kind = "progress" | "end";
+type Kind = "progress" | "end" | "estimators";
+const OTHER_COLORS = ["--good", "--warn", "--bad", "--range", "--quiet"];
 const last = <Element,>(all: Element[]) => all[all.length - 1];
 
-// Returns the range of the axis of predicted ends. It cuts off far outliers, as early forecasts may be,
+// Returns the range of the axis of predicted ends. Cuts off far outliers, such as early forecasts,
 // since they would flatten the rest.
 export function reachOf(points: Point[], endedAt?: number, dueAt?: number): { low: number; high: number; isCut: boolean } {
   const ends = points.flatMap((point) => [point.end, point.endLower, point.endUpper]).filter((end) => end !== null);
@@ -46,8 +50,13 @@ export function reachOf(points: Point[], endedAt?: number, dueAt?: number): { lo
   };
 }
 
+const namesIn = (points: Point[]) => [...new Set(points.flatMap((point) => Object.keys(point.others ?? {})))];
+
 function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined, dueAt: number | undefined): uPlot.AlignedData {
   const at = points.map((point) => point.at);
+  if (kind === "estimators") {
+    return [at, points.map((p) => p.percent), ...namesIn(points).map((name) => points.map((p) => p.others?.[name] ?? null))];
+  }
   if (kind === "progress") {
     return [at, points.map((p) => p.percent), points.map((p) => p.lower), points.map((p) => p.upper)];
   }
@@ -66,7 +75,8 @@ function showNewest(plot: uPlot) {
   if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
 }
 
-function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, reach: () => [number, number]): uPlot.Options {
+function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, names: string[], reach: () => [number, number]): uPlot.Options {
+  const isEnd = kind === "end";
   const axis: uPlot.Axis = {
     stroke: color("--quiet"),
     grid: { stroke: color("--line"), width: 1 },
@@ -81,31 +91,34 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, r
     values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)),
   };
   const format = (value: number | null | undefined) =>
-    value === null || value === undefined ? "–" : kind === "progress" ? `${value.toFixed(0)} %` : shortClock(1000 * value, 1000);
+    value === null || value === undefined ? "–" : isEnd ? shortClock(1000 * value, 1000) : `${value.toFixed(0)} %`;
   const line = (label: string, name: string, lineWidth: number, dash?: number[]): uPlot.Series => ({
     label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (_, value) => format(value),
   });
   const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "–" : shortClock(1000 * value, 1000)) };
-  const bounds = kind === "progress"
-    ? [line("at least", "--range", 0.5), line("at most", "--range", 0.5)]
-    : [line("earliest", "--range", 0.5), line("latest", "--range", 0.5)];
+  const bounds = isEnd
+    ? [line("earliest", "--range", 0.5), line("latest", "--range", 0.5)]
+    : [line("at least", "--range", 0.5), line("at most", "--range", 0.5)];
+  const series = {
+    progress: () => [at, line("done", "--run", 2), ...bounds],
+    end: () => [at, line("predicted", "--run", 2), ...bounds, line(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4]),
+      ...(isDue ? [line("due", "--bad", 1.5, [2, 3])] : [])],
+    estimators: () => [at, line("shown", "--run", 2), ...names.map((name, i) => line(name, OTHER_COLORS[i % OTHER_COLORS.length], 1.5, [6, 2 + i]))],
+  };
   return {
     width,
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
     hooks: { setCursor: [showNewest] },
-    scales: { x: { time: true }, y: { range: kind === "progress" ? [0, 100] : reach } },
+    scales: { x: { time: true }, y: { range: isEnd ? reach : [0, 100] } },
     axes: [
       time,
-      kind === "progress"
-        ? { ...axis, size: 48, values: (_, values) => values.map((value) => `${value} %`) }
-        : { ...axis, size: 64, incrs: SECONDS_APART, values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)) },
+      isEnd
+        ? { ...axis, size: 64, incrs: SECONDS_APART, values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)) }
+        : { ...axis, size: 48, values: (_, values) => values.map((value) => `${value} %`) },
     ],
-    series: kind === "progress"
-      ? [at, line("done", "--run", 2), ...bounds]
-      : [at, line("predicted", "--run", 2), ...bounds, line(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4]),
-        ...(isDue ? [line("due", "--bad", 1.5, [2, 3])] : [])],
-    bands: [{ series: [3, 2], fill: color("--range-fill") }],
+    series: series[kind](),
+    bands: kind === "estimators" ? [] : [{ series: [3, 2], fill: color("--range-fill") }],
   };
 }
 
@@ -120,12 +133,13 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
   reach.current = [low - room, high + room];
   const isOver = endedAt !== undefined;
   const isDue = dueAt !== undefined;
+  const names = namesIn(points);
   useEffect(() => {
     const element = place.current!;
     const width = () => Math.max(200, element.clientWidth);
     const make = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsOf(kind, width(), isOver, isDue, () => reach.current), data.current, element);
+      plot.current = new uPlot(optionsOf(kind, width(), isOver, isDue, names, () => reach.current), data.current, element);
       showNewest(plot.current);
     };
     make();
@@ -138,7 +152,7 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
       watcher.disconnect();
       plot.current?.destroy();
     };
-  }, [kind, isOver, isDue]);
+  }, [kind, isOver, isDue, names.join(" ")]);
   useEffect(() => {
     if (!plot.current) return;
     plot.current.setData(data.current);

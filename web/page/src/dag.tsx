@@ -1,4 +1,4 @@
-// Draws dependencies in columns: each node is to the right of its predecessors.
+// Draws dependencies in columns, with each node to the right of its predecessors.
 export interface Node {
   key: string;
   name: string;
@@ -14,7 +14,8 @@ const HEIGHT = 44;
 const GAP_X = 40;
 const GAP_Y = 14;
 
-// Returns the column of each node, 0 without predecessors. Cycles, which a log may contain, are cut.
+// Returns the column of each node, which is 0 for nodes without predecessors. Breaks cycles, which
+// a log may contain.
 function columnsOf(nodes: Node[]): Map<string, number> {
   const byKey = new Map(nodes.map((node) => [node.key, node]));
   const columns = new Map<string, number>();
@@ -39,7 +40,7 @@ const clipped = (text: string) => (text.length <= 20 ? text : `${[...text].slice
 export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
   if (nodes.length < 2 || !nodes.some((node) => node.after.length > 0)) return null;
   if (nodes.length > NODES_MAX) {
-    return <p title={`The page draws dependencies of up to ${NODES_MAX} nodes`}>{nodes.length} {what} are too many to draw their dependencies; the timeline shows all.</p>;
+    return <p title={`The page draws dependencies of up to ${NODES_MAX} nodes`}>With {nodes.length} {what}, the dependencies are not drawn; the timeline shows all {what}.</p>;
   }
   const columns = columnsOf(nodes);
   const rows: number[] = [];

@@ -71,7 +71,7 @@ function rowsOf(answer: TasksAnswer, stageName: StageName, isOver: boolean): Row
       task.is_speculative ? "speculative" : "",
       `from ${clock(task.started_at)}`,
       task.ended_at ? `to ${clock(task.ended_at)}` : "",
-      kind !== "running" ? "" : isOver ? "its end was not reported" : left ? `${left}; the coverage of this range is not measured` : "remaining time unknown",
+      kind !== "running" ? "" : isOver ? "its end was not reported" : left ? `${left}; not calibrated for single tasks` : "remaining time unknown",
       kind === "failed" ? task.failure || "failed, killed or lost" : "",
     ].filter(Boolean);
     const span: Span = {
@@ -128,13 +128,13 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
               </th>
               <td data-label="Run" title="Attempts running there now">{count(host.running_count)}</td>
               <td data-label="Done" title="Attempts that succeeded there">{count(host.finished_count)}</td>
-              <td data-label="Failed" title="Attempts that failed, were killed or lost their output there">{count(host.failed_count)}</td>
+              <td data-label="Failed" title="Attempts that failed, were killed or lost their output on this host">{count(host.failed_count)}</td>
               <td><Strip host={host} most={most} /></td>
             </tr>
           ))}
         </tbody>
       </table>
-      {Number(answer.list?.hosts_left_out ?? 0) > 0 && <p title="Hosts are sorted by their running tasks">{count(answer.list?.hosts_left_out)} more hosts run less.</p>}
+      {Number(answer.list?.hosts_left_out ?? 0) > 0 && <p title="Hosts are sorted by their running tasks">{count(answer.list?.hosts_left_out)} more hosts run fewer tasks.</p>}
     </>
   );
 }
@@ -150,7 +150,7 @@ function RunningTasks({ answer, stageName }: { answer: TasksAnswer; stageName: S
           <tr key={i}>
             <th scope="row">{`${stageName(task)} task ${task.attempt?.index ?? 0}`}</th>
             <td data-label="Host" dir="auto">{hostName(task.host)}</td>
-            <td data-label="Since">{clock(task.started_at)}</td>
+            <td data-label="Since" title="Start of the attempt">{clock(task.started_at)}</td>
             <td data-label="Remaining" title="In brackets: from the 5 % to the 95 % quantile of the simulation; not calibrated for single tasks">
               {answer.remaining?.[i] || "unknown"}
             </td>
@@ -185,12 +185,12 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
         {!answer && !problem && <p class="quiet">…</p>}
         {answer && (rows.length > 0 ? (
           <>
-            <Timeline rows={rows} now={now} label={`${rows.length} rows of hosts and slots along time`} />
+            <Timeline rows={rows} now={now} label={`${rows.length} rows of hosts and slots over time`} />
             <Legend
               range={isOver ? undefined : "up to the simulated upper bound, which is not calibrated for single tasks"}
               what=". Slots of tasks are not reported: each task is drawn in the first free slot of its host. Hold the pointer over a task for its details."
             />
-            {left > 0 && <p title="Task attempts; the newest ones are drawn">{count(left)} earlier tasks are not drawn.</p>}
+            {left > 0 && <p title="Task attempts; the newest are drawn">{count(left)} earlier tasks are not drawn.</p>}
             {!isOver && (
               <details>
                 <summary>Running tasks as a table</summary>
@@ -200,11 +200,11 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
           </>
         ) : (answer.list?.hosts?.length ?? 0) > 0 ? (
           <>
-            <p class="quiet" title="Task attempts that have started">{count(answer.list?.tasks_left_out)} tasks are too many to draw; {isOver ? "the table has a summary per host" : "choose a host to see its tasks"}.</p>
+            <p class="quiet" title="Task attempts that have started">There are too many tasks to draw ({count(answer.list?.tasks_left_out)}); {isOver ? "the table has a summary per host" : "choose a host to see its tasks"}.</p>
             <Hosts answer={answer} onOpen={isOver ? undefined : setHost} />
           </>
         ) : <p class="quiet">{isOver ? "No tasks were reported." : "No task has started."}</p>)}
-        {!isOver && waiting > 0 && <p title="Without a slot, a task has no host yet">{count(String(waiting))} tasks are waiting.</p>}
+        {!isOver && waiting > 0 && <p title="A task has no host until it gets a slot">{count(String(waiting))} tasks are waiting.</p>}
       </section>
       {groups.length > 0 && (
         <section class="card">
@@ -218,8 +218,8 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
               {groups.map((group, i) => (
                 <tr key={i}>
                   <th scope="row">{`${stageName(group)} task ${group.attempt?.index ?? 0}`}</th>
-                  <td data-label="Size" title="Bytes of its values as reported by map tasks; a lower bound">{answer?.heavy_groups?.[i]?.size}</td>
-                  <td data-label="Time" title="Predicted time of its reduce function, from measured key groups">{answer?.heavy_groups?.[i]?.time}</td>
+                  <td data-label="Size" title="Size of the values, as reported by map tasks; a lower bound">{answer?.heavy_groups?.[i]?.size}</td>
+                  <td data-label="Time" title="Predicted time of the reduce function, from measured key groups">{answer?.heavy_groups?.[i]?.time}</td>
                   <td data-label="Share of its task" title="Share of the remaining time of its task">{answer?.heavy_groups?.[i]?.share || "unknown"}</td>
                   <td data-label="State">{group.is_running ? "in progress" : "pending"}</td>
                 </tr>

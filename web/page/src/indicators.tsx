@@ -1,35 +1,37 @@
-// Shows the estimates of other estimators for the same job.
+// Shows the estimates of other estimators next to the main estimate. They exist for MapReduce jobs.
+import { Chart, type Point } from "./chart";
 import type { JobWords, Snapshot } from "./messages";
 
-export function Indicators({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
-  const estimators = words.indicators ?? [];
-  if (estimators.length === 0) {
-    if (snapshot.info?.kind === "JOB_KIND_WORKFLOW") return null;
+export function Indicators({ snapshot, words, live }: { snapshot: Snapshot; words: JobWords; live: Point[] }) {
+  if (snapshot.info?.kind !== "JOB_KIND_MAPREDUCE") return null;
+  const others = words.indicators ?? [];
+  if (others.length === 0) {
     return (
       <details class="card">
         <summary><h2>Other estimators</h2></summary>
-        <p>This master runs no other estimators. <code>tidemark serve --indicator tidemark nearestfit hadoop</code> adds two; each of them costs time at every update.</p>
+        <p>This master runs no other estimators. <code>tidemark serve --indicator tidemark nearestfit hadoop</code> adds two; each costs time at every update.</p>
       </details>
     );
   }
+  const last = snapshot.final ? "Forecast error" : "Remaining";
+  const shown = { name: `shown${words.method ? ` (${words.method})` : ""}`, percent: words.percent, remaining: `${words.remaining}${words.remaining_detail}`, accuracy: words.accuracy };
+  const compared = live.filter((point) => Object.keys(point.others ?? {}).length > 0);
   return (
-    <details class="card">
+    <details class="card" open>
       <summary><h2>Other estimators</h2></summary>
+      {compared.length > 1 && <Chart kind="estimators" points={compared} label="Progress by each estimator since this page was opened" />}
       <table>
         <thead>
-          <tr>
-            <th scope="col">Estimator</th><th scope="col">Progress</th>
-            <th scope="col">{snapshot.final ? "Forecast error" : "Remaining"}</th>
-          </tr>
+          <tr><th scope="col">Estimator</th><th scope="col">Progress</th><th scope="col">{last}</th></tr>
         </thead>
         <tbody>
-          {estimators.map((indicator) => (
-            <tr key={indicator.name}>
-              <th scope="row">{indicator.name}</th>
-              <td data-label="Progress" title="Estimate of this estimator">{indicator.percent}</td>
-              <td data-label={snapshot.final ? "Forecast error" : "Remaining"}
+          {[shown, ...others].map((each) => (
+            <tr key={each.name}>
+              <th scope="row">{each.name}</th>
+              <td data-label="Progress" title="Estimate of this estimator">{each.percent}</td>
+              <td data-label={last}
                 title={snapshot.final ? "Difference between its progress and the true progress over all updates" : "Estimate of this estimator; most have no interval"}>
-                {(snapshot.final ? indicator.accuracy : indicator.remaining) || "unknown"}
+                {(snapshot.final ? each.accuracy : each.remaining) || "unknown"}
               </td>
             </tr>
           ))}

@@ -14,7 +14,7 @@ import { Waits } from "./waits";
 import { WhatIf } from "./what_if";
 
 const BASES: Record<string, string> = {
-  BASIS_GUESS: "a guess from other jobs or from its input",
+  BASIS_GUESS: "a guess based on other jobs or on its input",
   BASIS_EARLIER_RUNS: "a profile or past runs",
   BASIS_THIS_RUN: "tasks of this run",
 };
@@ -77,6 +77,8 @@ function pointOf(snapshot: Snapshot, words: JobWords): Point {
     end: seconds(words.ends_at),
     endLower: seconds(words.ends_at_lower),
     endUpper: seconds(words.ends_at_upper),
+    others: Object.fromEntries((snapshot.indicators ?? []).flatMap(({ estimate: other }) =>
+      other?.remaining ? [[other.indicator || "tidemark", 100 * (other.fraction_done ?? 0)]] : [])),
   };
 }
 
@@ -169,7 +171,7 @@ function useJob(id: string, onRefused: (liveness: Liveness) => void) {
     snapshot?.final ?? false,
     points,
   );
-  return { snapshot, words, points: history, liveness, parts: parts.current };
+  return { snapshot, words, points: history, live: points, liveness, parts: parts.current };
 }
 
 function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
@@ -178,7 +180,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
   return (
     <section class="headline card" data-sequence={snapshot.sequence}>
       <div class="numbers">
-        <p class="big" title="Part of its duration that has passed">{words.percent}</p>
+        <p class="big" title="Part of the duration that has passed">{words.percent}</p>
         <p class="remaining" title={LEFT_TITLE}>
           <strong>{words.remaining}</strong> {words.remaining_detail}
         </p>
@@ -205,6 +207,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
         {words.step && <div><dt>{snapshot.final ? "Last step" : "Current step"}</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
         <div><dt>Started</dt><dd title="Time of its submission or first report">{clock(snapshot.started_at)}</dd></div>
         {basis && <div><dt>Basis of the estimate</dt><dd title="The strongest available evidence">{basis}</dd></div>}
+        {words.method && <div><dt>Method</dt><dd title="How the percentage and the end are computed">{words.method}</dd></div>}
         {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}
         {snapshot.info?.queue && <div><dt>Queue</dt><dd dir="auto">{snapshot.info.queue}</dd></div>}
         {snapshot.info?.engine && <div><dt>Engine</dt><dd dir="auto">{snapshot.info.engine}</dd></div>}
@@ -240,7 +243,7 @@ function Charts({ points, snapshot }: { points: Point[]; snapshot: Snapshot }) {
 }
 
 export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liveness) => void }) {
-  const { snapshot, words, points, liveness, parts } = useJob(id, onRefused);
+  const { snapshot, words, points, live, liveness, parts } = useJob(id, onRefused);
   useEffect(() => {
     document.title = words.title ? `${words.percent} ${words.title} - Tidemark` : "Tidemark";
     return () => void (document.title = "Tidemark");
@@ -252,7 +255,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
         <LiveNote liveness={liveness} what="the job" />
         {liveness.state === "missing" && (
           <p>
-            There is no such job at this master: it has not reported yet, or it was removed. <a href="#/">See all jobs</a>
+            There is no such job on this master: it has not reported yet, or it was removed. <a href="#/">See all jobs</a>
           </p>
         )}
       </>
@@ -274,7 +277,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
       {!snapshot.final && <WhatIf id={id} snapshot={snapshot} now={words} isWorkflow={isWorkflow} />}
       {!isWorkflow && <Tasks id={id} snapshot={snapshot} words={parts} />}
       {!isWorkflow && <Stages snapshot={snapshot} words={parts} />}
-      <Indicators snapshot={snapshot} words={words} />
+      <Indicators snapshot={snapshot} words={words} live={live} />
     </>
   );
 }

@@ -62,7 +62,7 @@ function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown
       <td><State snapshot={snapshot} words={words} />{words.step && !snapshot.final && <small title={STEP_TITLE}>{words.step}</small>}</td>
       <td class="progress">
         <Bar snapshot={snapshot} words={words} />
-        <span title="Part of its duration that has passed">{words.percent}</span>
+        <span title="Part of the duration that has passed">{words.percent}</span>
       </td>
       <td data-label={snapshot.final ? "Forecast error" : "Remaining"} title={snapshot.final ? undefined : LEFT_TITLE}>
         {snapshot.final ? <span title="Difference between the shown and the true progress over all updates">{words.accuracy}</span> : <><strong>{words.remaining}</strong> {words.remaining_detail}</>}

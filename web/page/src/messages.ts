@@ -63,6 +63,7 @@ export interface Estimate {
   basis?: "BASIS_UNSPECIFIED" | "BASIS_GUESS" | "BASIS_EARLIER_RUNS" | "BASIS_THIS_RUN" | "BASIS_DONE";
   known_share?: number;
   indicator?: string;
+  method?: "ESTIMATE_METHOD_UNSPECIFIED" | "ESTIMATE_METHOD_ASSUMPTIONS" | "ESTIMATE_METHOD_OTHER_JOBS" | "ESTIMATE_METHOD_MAP_PHASE" | "ESTIMATE_METHOD_BYTES_READ" | "ESTIMATE_METHOD_PAST_RUNS" | "ESTIMATE_METHOD_TASK_SIZES" | "ESTIMATE_METHOD_TASK_TIMES" | "ESTIMATE_METHOD_KEY_GROUPS" | "ESTIMATE_METHOD_JOBS";
 }
 
 export interface Range {
@@ -227,6 +228,7 @@ export interface JobWords {
   due_before?: string;
   due_after?: string;
   is_likely_late?: boolean;
+  method?: string;
 }
 
 export interface StageWords {
@@ -427,6 +429,63 @@ export interface QueryWaitsWords {
   waits?: Array<string>;
 }
 
+export interface ContentionAnswer {
+  contention?: Contention;
+  sentences?: Array<string>;
+  tables?: Array<ContentionTable>;
+}
+
+export interface Contention {
+  at?: string;
+  since?: string;
+  is_partial?: boolean;
+  jobs?: number;
+  lists?: Array<ContentionList>;
+}
+
+export interface ContentionList {
+  kind?: "CONTENTION_LIST_KIND_UNSPECIFIED" | "CONTENTION_LIST_KIND_DELAYED_QUERIES" | "CONTENTION_LIST_KIND_DELAYED_STAGES" | "CONTENTION_LIST_KIND_STAGE_WAITS" | "CONTENTION_LIST_KIND_STAGE_HOSTS" | "CONTENTION_LIST_KIND_PATHS" | "CONTENTION_LIST_KIND_CAUSING_STAGES" | "CONTENTION_LIST_KIND_CAUSING_QUERIES" | "CONTENTION_LIST_KIND_HOSTS" | "CONTENTION_LIST_KIND_RESOURCES" | "CONTENTION_LIST_KIND_PLACES";
+  rows?: Array<ContentionRow>;
+  left_out?: number;
+}
+
+export interface ContentionRow {
+  delayed?: ContentionParty;
+  cause?: ContentionParty;
+  resource?: "WAITED_RESOURCE_UNSPECIFIED" | "WAITED_RESOURCE_SLOTS" | "WAITED_RESOURCE_PROCESSOR" | "WAITED_RESOURCE_MEMORY" | "WAITED_RESOURCE_NETWORK" | "WAITED_RESOURCE_IO";
+  host?: string;
+  seconds?: LimitedAmount;
+  share?: LimitedAmount;
+  responsibility?: number;
+  impact?: number;
+  queries?: number;
+}
+
+export interface ContentionParty {
+  job_id?: string;
+  query?: string;
+  jobs?: number;
+  stage?: number;
+}
+
+export interface LimitedAmount {
+  value?: number;
+  lower?: number;
+  upper?: number;
+}
+
+export interface ContentionTable {
+  kind?: "CONTENTION_LIST_KIND_UNSPECIFIED" | "CONTENTION_LIST_KIND_DELAYED_QUERIES" | "CONTENTION_LIST_KIND_DELAYED_STAGES" | "CONTENTION_LIST_KIND_STAGE_WAITS" | "CONTENTION_LIST_KIND_STAGE_HOSTS" | "CONTENTION_LIST_KIND_PATHS" | "CONTENTION_LIST_KIND_CAUSING_STAGES" | "CONTENTION_LIST_KIND_CAUSING_QUERIES" | "CONTENTION_LIST_KIND_HOSTS" | "CONTENTION_LIST_KIND_RESOURCES" | "CONTENTION_LIST_KIND_PLACES";
+  title?: string;
+  headings?: Array<string>;
+  rows?: Array<ContentionCells>;
+  is_of_stages?: boolean;
+}
+
+export interface ContentionCells {
+  cells?: Array<string>;
+}
+
 export interface EstimateJobRequest {
   job_id?: string;
   plan?: Plan;
@@ -467,6 +526,8 @@ export interface JobProfile {
   reduce_task_time?: string;
   map_task_variation?: number;
   reduce_task_variation?: number;
+  map_cpu_time?: string;
+  reduce_cpu_time?: string;
 }
 
 export interface PlannedStage {
@@ -538,6 +599,20 @@ export interface Outcome {
   busy_share?: number;
   slots?: number;
   executors?: number;
+  states?: Array<PlanState>;
+}
+
+export interface PlanState {
+  starts_in?: string;
+  ends_in?: string;
+  stages?: Array<PlanStateStage>;
+}
+
+export interface PlanStateStage {
+  id?: StageId;
+  task_count?: number;
+  task_time?: string;
+  bottleneck?: string;
 }
 
 export interface Session {

@@ -7,7 +7,7 @@ export const color = (name: string) => getComputedStyle(document.documentElement
 const digits = new Intl.NumberFormat("en");
 export const count = (number: string | number | undefined) => digits.format(Number(number ?? 0));
 
-// The format of logs.
+// Times of day, as logs show them.
 const HOURS = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 
 export function clock(instant: string | undefined): string {
@@ -35,12 +35,12 @@ export function shortClock(at: number, step: number): string {
   return date.toLocaleTimeString(undefined, { ...HOURS, second });
 }
 
-export const STEP_TITLE = "Number of its tasks, stages or jobs that are done";
-export const LEFT_TITLE = "Median; in brackets the 90 % interval, which holds in 9 of 10 cases";
+export const STEP_TITLE = "Number of finished tasks, stages or jobs";
+export const LEFT_TITLE = "Median, with the 90 % interval in parentheses; 9 of 10 intervals contain the true value";
 
 export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
-  if (snapshot.ended_at) return <span title="When it ended">{clock(snapshot.ended_at)}</span>;
-  if (!words.ends_at) return <span title="No forecast of its end yet">–</span>;
+  if (snapshot.ended_at) return <span title="Actual end">{clock(snapshot.ended_at)}</span>;
+  if (!words.ends_at) return <span title="No forecast of the end yet">–</span>;
   const range = words.ends_at_lower
     ? `Median; in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`
     : "Median; its interval is unknown";
@@ -48,7 +48,7 @@ export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords
 }
 
 const DUE_TITLE =
-  "Deadline from its source, its plan or the settings of the master; the percentage is the probability of a later end if it succeeds";
+  "Deadline from its source, its plan or the settings of the master; the percentage is the probability that it ends later, if it succeeds";
 
 export function Due({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   if (!words.due_before) return null;
@@ -74,7 +74,7 @@ export function Bar({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
       aria-valuemax={100}
       aria-valuenow={Math.floor(shown)}
       aria-valuetext={text}
-      title="Part of its duration that has passed; the shaded part is the 90 % interval"
+      title="Part of the duration that has passed; the shaded part is the 90 % interval"
     >
       <div class="bar-done" style={{ width: `${shown}%` }} />
       {!snapshot.final && words.has_percent && upper > lower && (

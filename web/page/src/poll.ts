@@ -2,9 +2,9 @@
 import { type RefObject } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-// Calls `load` repeatedly while the tab is visible, and again after a change of `inputs`. `load` returns
-// whether this was the last call. If it throws, the next call comes soon. Its argument reports whether the
-// result is still used.
+// Calls `load` at intervals while the tab is visible, and again after a change of `inputs`. `load`
+// returns true to stop. If it throws, the calls continue. Its argument returns whether the result
+// is still used.
 export function usePoll(load: (isWanted: () => boolean) => Promise<boolean>, everyMs: number, inputs: unknown[]) {
   useEffect(() => {
     let timer: number | undefined;
@@ -21,7 +21,7 @@ export function usePoll(load: (isWanted: () => boolean) => Promise<boolean>, eve
   }, inputs);
 }
 
-// Returns whether an element is within the window.
+// Returns true if the element is within the window.
 export function useSeen(place: RefObject<HTMLElement>): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {

@@ -18,7 +18,7 @@ export function SignIn({ why, onDone }: { why: Refused; onDone: () => void }) {
   return (
     <form class="sign-in" onSubmit={signIn}>
       <h2>This master requires a token</h2>
-      <p>A reader's token is enough. The master keeps it, and the browser receives a cookie.</p>
+      <p>A reader token is sufficient. The master keeps the token, and the browser receives a cookie.</p>
       <label for="token">Token</label>
       <input id="token" name="token" type="password" autocomplete="current-password" required />
       <button type="submit">Sign in</button>

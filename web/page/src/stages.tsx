@@ -33,7 +33,7 @@ interface Part {
   endsIn?: Range;
 }
 
-// A part without a start and a forecast does not appear on the timeline.
+// A part with neither a start nor a forecast does not appear on the timeline.
 function spansOf(part: Part, now: number): Span[] {
   const start = part.startedAt
     ? Date.parse(part.startedAt)
@@ -120,7 +120,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
         </p>
       )}
       <Dag nodes={nodes} what={what} />
-      <Timeline rows={rows} now={now} label={`${parts.length} ${what} along time, also in the table below`} />
+      <Timeline rows={rows} now={now} label={`${parts.length} ${what} over time, also in the table below`} />
       <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={hasCritical ? "; ● on the critical path" : ""} />
       <details>
         <summary>As a table ({summaryOf(parts, what, isOver)})</summary>
@@ -140,7 +140,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
                 <th scope="row" dir="auto">{part.name}</th>
                 <td data-label="State" title="Remaining times are medians">{part.state}</td>
                 <td data-label={isWorkflow ? "Progress" : "Tasks done"}
-                  title={isWorkflow ? "Part of its duration that has passed" : "Tasks that have succeeded, of all its tasks"}>
+                  title={isWorkflow ? "Part of the duration that has passed" : "Tasks that have succeeded, out of all tasks"}>
                   {part.tasks}
                 </td>
                 {hasBottleneck && (
@@ -152,7 +152,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
           </tbody>
         </table>
         {parts.length > ROWS_IN_TABLE && (
-          <p title="The timeline shows all">The first {ROWS_IN_TABLE} of {parts.length}; running ones come first.</p>
+          <p title="The timeline shows all">The first {ROWS_IN_TABLE} of {parts.length} {what}; running {what} come first.</p>
         )}
       </details>
     </section>

@@ -10,7 +10,7 @@ export interface Span {
   // Times are in milliseconds since 1970.
   start: number;
   end: number;
-  ghostEnd: number; // predicted end; equals `end` without a forecast
+  ghostEnd: number; // predicted end; equals `end` if there is no forecast
   latest: number; // upper bound of the predicted end
 }
 export interface Row {
@@ -222,7 +222,7 @@ export function Timeline({ rows, now, label }: { rows: Row[]; now: number; label
   );
 }
 
-// `range` describes the shaded range; undefined if there are no forecasts.
+// `range` describes the shaded range, and is undefined if there are no forecasts.
 export function Legend({ range, what }: { range?: string; what: string }) {
   return (
     <p class="legend">

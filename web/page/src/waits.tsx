@@ -5,7 +5,7 @@ import type { ExplanationAnswer } from "./messages";
 import { usePoll, useSeen } from "./poll";
 
 const EVERY_MS = 5000;
-const TITLE = "Delay of its end by these waits; a missing value is unknown, not zero";
+const TITLE = "Delay of the end by these waits; a missing value is unknown, not zero";
 
 export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
   const [answer, setAnswer] = useState<ExplanationAnswer>();
@@ -43,7 +43,7 @@ export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
               {queries.map((query) => (
                 <tr key={query.query}>
                   <th scope="row" dir="auto">{query.query}</th>
-                  <td data-label="Duration" title="From its start to its end, or until now">{query.lasted}</td>
+                  <td data-label="Duration" title="From the start to the end, or until now">{query.lasted}</td>
                   {headings.map((heading, i) => <td key={i} data-label={heading} title={TITLE}>{query.waits?.[i]}</td>)}
                 </tr>
               ))}

@@ -1,4 +1,5 @@
-// Predicts the end of a job with other slots, and of a workflow also with other data.
+// Predicts the end of a job for other numbers of slots, and of a workflow also for other amounts of
+// data.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import type { EstimateAnswer, JobWords, Snapshot } from "./messages";
@@ -24,10 +25,10 @@ function End({ snapshot, words, executors }: Forecast) {
   );
 }
 
-// Returns why no other slots can be tried yet, or an empty text.
+// Returns why no other slots can be tried yet, or an empty string.
 function whyNot(words: JobWords, isWorkflow: boolean): string {
   if (isWorkflow) return "";
-  if (!words.ends_at) return "Its end has no forecast now, so the effect of other slots is unknown.";
+  if (!words.ends_at) return "There is no forecast of the end yet, so the effect of different slots is unknown.";
   return "";
 }
 
@@ -68,7 +69,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
   const running = Number(snapshot.counts?.running_task_count ?? 0);
   return (
     <section class="card what-if">
-      <h2>What if it had other slots{isWorkflow && " or other data"}?</h2>
+      <h2>{isWorkflow ? "What if it had other slots or other data?" : "What if it had other slots?"}</h2>
       {why ? <p class="quiet">{why}</p> : (
         <>
           <label title="Tasks that run at once">
@@ -76,8 +77,8 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
             <input type="range" min={0} max={128} value={slots} onInput={(event) => setSlots(+event.currentTarget.value)} />
           </label>
           <p class="quiet">
-            This assumes that tasks are as fast on other slots as on the current ones.
-            {!isWorkflow && " The data of a running job cannot change; its workflow page can try other data."}
+            This assumes that tasks are as fast on different slots as on the current slots.
+            {!isWorkflow && " The data of a running job cannot change; its workflow page can try a different amount of data."}
           </p>
           {isWorkflow && (
             <label title="Applies to jobs and stages that have not started">
