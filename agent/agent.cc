@@ -30,7 +30,7 @@ std::string MakeSourceId() {
   return fmt::format("{}-{}-{}", host.data(), getpid(), MakeRunUid());
 }
 
-// The agent of an engine without a master, and its task agents.
+// The agent for an engine without a master, and its task agents. They ignore all calls.
 class NoMapTask final : public MapTaskAgent {
  public:
   void InputRead(std::uint64_t, std::uint64_t) override {}
@@ -70,8 +70,8 @@ class NoAgent final : public Agent {
 // The limit of one JobOpened (event.proto).
 constexpr std::size_t kOpenedStagesMax = 10'000;
 
-// Removes sizes of tasks that make an event larger than `bytes_max`; sizes in records first.
-// Subtracts the remaining sizes from `bytes_max`. Returns true if it removed any.
+// Clears the task sizes, first in bytes and then in records, that do not fit into `bytes_max`.
+// Subtracts the remaining sizes from `bytes_max`. Returns true if it cleared any.
 bool LeaveOutSizes(StageOpened& stage, std::size_t& bytes_max) {
   constexpr std::size_t kSizeBytes = 10;  // the maximum on the wire
   bool left_out = false;
@@ -206,7 +206,7 @@ std::unique_ptr<Agent> Agent::Create(const AgentOptions& options) {
   try {
     return std::make_unique<agent::LiveAgent>(options);
   } catch (...) {
-    // Without a thread or memory, the agent does nothing, so that the engine can work.
+    // If no thread or memory is available, the agent does nothing, so that the engine can work.
     return std::make_unique<agent::NoAgent>();
   }
 }

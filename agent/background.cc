@@ -12,9 +12,9 @@
 namespace tidemark::agent {
 namespace {
 
-// A master without a response for three reports is reported.
+// The agent reports a master that has not responded for this many flush intervals.
 constexpr int kPatienceReports = 3;
-// Short pauses of a busy machine are not reported.
+// Lower bound of that time, so that short pauses of a busy machine are not reported.
 constexpr absl::Duration kPatienceMin = absl::Seconds(3);
 
 }  // namespace
@@ -111,7 +111,8 @@ void Background::ReportProblems(absl::Duration patience) {
   shared_->problems.ReportNew(UnansweredFor(), patience, shared_->transport.last_reason());
 }
 
-// Returns when a silence of the master must be reported, if it lasts.
+// Returns the time at which to report an unresponsive master, if it still has not responded by
+// then.
 Instant Background::NextSilenceReport(Instant now) const {
   const absl::Duration unanswered_for = UnansweredFor();
   const bool waits = unanswered_for > absl::ZeroDuration() && shared_->problems.waits_for_silence();

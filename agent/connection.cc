@@ -36,13 +36,13 @@ grpc::ChannelArguments ChannelOptions() {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
-  // Proxies for the web do not apply within a cluster.
+  // HTTP proxies do not apply within a cluster.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   return arguments;
 }
 
 // A call that gRPC has not released in time is leaked together with its channel, since the agent
-// must not block. This requires a broken gRPC or a starved machine.
+// must not block. This happens only if gRPC is broken or the machine is overloaded.
 void Abandon(std::unique_ptr<EventStream> stream, std::shared_ptr<grpc::Channel> channel) {
   struct Abandoned {
     std::unique_ptr<EventStream> stream;
@@ -99,7 +99,7 @@ void Connection::Open(Instant now) {
   channel_ = *std::move(channel);
 }
 
-// The missing file may exist at the next attempt.
+// Reports the error and schedules the next attempt, since the missing file may exist by then.
 void Connection::NoteNoChannel(const absl::Status& status, Instant now) {
   const std::string reason(status.message());
   shared_->transport.Error(fmt::format("{}: {}", address_, reason), reason);

@@ -18,7 +18,7 @@
 namespace tidemark::agent {
 
 // Computes the pauses between attempts. Each is twice the previous one, shortened at random by up
-// to a half, so that the tasks of a cluster do not reconnect at the same time.
+// to a half. The tasks of a cluster therefore do not reconnect at the same time.
 class Backoff {
  public:
   explicit Backoff(std::uint64_t seed) : random_(seed) {}
@@ -32,20 +32,21 @@ class Backoff {
   std::mt19937_64 random_;
 };
 
-// The time that a cancelled call has to end before gRPC keeps it.
+// The time that a cancelled call has to end before it is leaked.
 inline constexpr std::chrono::milliseconds kCancelTimeout{50};
 
 class Connection {
  public:
   Connection(std::string address, ClientSecurity security, std::shared_ptr<Shared> shared);
 
-  // Performs the actions that are due. Returns when to call it again if no other event occurs.
+  // Performs the actions that are due. Returns the time of the next call if no other event occurs.
   Instant Poll(Instant now);
   // Makes the next Poll() skip the backoff, for a last attempt.
   void SkipBackoff() { retry_at_ = Instant::min(); }
   // Cancels the call without blocking. Close() must follow.
   void GiveUp();
-  // Ends the stream, gracefully if time permits, and releases it in any case. The last call.
+  // Ends the stream, gracefully if time permits, and releases it in any case. Must be the last
+  // call.
   void Close(Instant deadline);
 
  private:

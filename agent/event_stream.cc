@@ -19,7 +19,7 @@ EventStream::EventStream(const std::shared_ptr<grpc::Channel>& channel,
   AddHold();  // writes also start outside of reactions
   StartRead(&response_);
   StartCall();
-  // From here on gRPC refers to this object, which must live until ended().
+  // gRPC now refers to this object, which must live until ended().
   if (!Guarded(*shared_, [this] { Pump(); })) BreakOff();
 }
 
@@ -98,7 +98,7 @@ void EventStream::OnReadDone(bool ok) {
   if (!done) BreakOff();
 }
 
-// No further writes start, so gRPC may finish the call.
+// Prevents further writes, so that gRPC may finish the call.
 void EventStream::EndWrites() {
   {
     const std::lock_guard lock(mutex_);
@@ -161,8 +161,8 @@ void EventStream::Take(const v1::StreamEventsResponse& response) {
 // Every event has a number, so a rejection without one belongs to another protocol.
 void EventStream::NotUnderstood(const v1::Rejection& rejection) {
   const std::string reason = fmt::format(
-      "it does not understand this version's events ({}); if the master is of version "
-      "0.1, update it",
+      "it does not understand this version's events ({}); if the master runs version 0.1, update "
+      "it",
       rejection.reason());
   shared_->transport.Error(reason, reason);
   shared_->problems.OnRejected(rejection.code(), reason);
@@ -174,7 +174,7 @@ void EventStream::OnDone(const grpc::Status& status) {
       shared_;  // a thread that reads the status may destroy this
   {
     const std::lock_guard lock(mutex_);
-    // Copying the texts allocates memory.
+    // The copies of the texts may fail to allocate memory.
     if (!Guarded(*shared, [&] { status_ = status; })) status_.emplace();
     ended_.notify_all();
   }

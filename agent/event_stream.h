@@ -1,7 +1,7 @@
 // One call of IngestService.StreamEvents. Sends the batches of the outbox in order and passes the
 // master's responses to the outbox and the settings.
 //
-// Must be destroyed after ended() returns true, and not by a thread of gRPC: the last channel of
+// Must be destroyed after ended() returns true, and not by a thread of gRPC. The last channel of
 // the process owns the queue of those threads (gRPC 1.51 aborts). Thread-safe; gRPC's threads run
 // the On...() members.
 #pragma once

@@ -1,9 +1,9 @@
 // Passes finished key groups from the task's thread to the background thread.
 //
 // A single-producer single-consumer ring without locks. Write() adds key groups to the current
-// unit: one burst, or one large key group. Publish() sets the duration of the unit and shows the
-// whole unit to the consumer. If the unit did not fit, Publish() drops it. Units are never split,
-// so points keep their true durations.
+// unit: one burst, or one large key group. Publish() sets the duration of the unit and makes the
+// whole unit visible to the consumer. If the unit did not fit, Publish() drops it. Units are never
+// split, so points keep their true durations.
 //
 // The last key group of a unit carries the duration; the others carry kTimedWithNext.
 #pragma once
@@ -78,7 +78,7 @@ class GroupRing {
     const std::uint64_t end = published_.load(std::memory_order_acquire);
     std::uint64_t next = freed_.load(std::memory_order_relaxed);
     while (next != end) {
-      // Frees space in small steps, for a producer that fills it as fast.
+      // Frees space in small steps, since the producer may fill it at the same rate.
       const std::uint64_t stop = std::min<std::uint64_t>(end, next + kCapacity / 16);
       for (; next != stop; ++next) take(groups_[next % kCapacity]);
       freed_.store(next, std::memory_order_release);
@@ -92,7 +92,7 @@ class GroupRing {
   }
 
   const std::unique_ptr<FinishedGroup[]> groups_;
-  // The members of the producer.
+  // The producer owns these members.
   alignas(64) std::uint64_t write_ = 0;  // next to write; from published_ on: current unit
   std::uint64_t freed_seen_ = 0;         // the last known value of freed_
   std::uint64_t woken_at_ = 0;           // freed_ + 1 at the last wake-up

@@ -3,8 +3,8 @@
 // A single queue keeps the order across calls: a task's last profile is sent before the attempt
 // change that the engine reports after Finish(). The lock is held only for a push or a swap, so no
 // caller waits for the network or for another caller. The queue is bounded: events beyond
-// `bytes_max` are rejected, and events of the job beyond twice as much. Commands without an event
-// take a few bytes per task and are always accepted.
+// `bytes_max` are rejected, and events of the job beyond twice that limit. Commands without an
+// event take a few bytes per task and are always accepted.
 //
 // Thread-safe; only one thread may call WaitUntil().
 #pragma once
@@ -31,7 +31,7 @@ class Reporter {
   virtual ~Reporter() = default;
   // Takes the measurements of the task's thread, so that its buffer does not fill up. Called often.
   virtual void Collect() {}
-  // The task's input is complete, so its reports become profiles.
+  // Switches to profiles, since the task's input is complete.
   virtual void BeginProfiles() {}
   // Adds new data to the outbox. Called at every flush.
   virtual void Report() = 0;
@@ -48,7 +48,7 @@ struct SendEvent {
 struct StartReports {
   std::shared_ptr<Reporter> reporter;
 };
-// The reduce task has its input, so its reports become profiles.
+// Switches a reduce task's reports to profiles, since its input is complete.
 struct StartProfiles {
   std::shared_ptr<Reporter> reporter;
 };

@@ -13,8 +13,8 @@ namespace {
 // The limit of partitions on the wire (EventLimits). Higher numbers are ignored as errors, since
 // counting them would take unbounded memory.
 constexpr std::uint32_t kPartitionsMax = 1'000'000;
-// In our study of coordinated samples, 512 keys give the sizes of all keys to a few percent.
-// Smaller buffers take fewer.
+// In a study of coordinated samples, 512 keys gave the sizes of all keys to within a few percent.
+// Smaller buffers take fewer keys.
 constexpr std::uint32_t kSampledKeys = 512;
 constexpr std::size_t kSampledPart = 4;
 
@@ -42,8 +42,8 @@ void MapReporter::Report() {
 void MapReporter::ReportLast() {
   SendHeartbeat();
   if (!meter_->finished) return;
-  // Only one profile of a task counts, so it is not split but has fewer keys. A paused agent
-  // reports exact totals without keys.
+  // Only one profile of a task counts, so a large profile is not split but has fewer keys. A paused
+  // agent reports exact totals without keys.
   const bool paused = shared_->settings.paused();
   const std::size_t keys_max =
       paused ? 0 : KeysThatFit(shared_->whole_event_bytes_max(), meter_->partitions.size());
@@ -65,7 +65,7 @@ MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
 }
 
 MapRecorder::~MapRecorder() {
-  // An unfinished task has no output: it sends its last totals and no profile.
+  // An unfinished task has no output, so it sends its last totals and no profile.
   if (!ended_) Guarded(*shared_, [this] { shared_->inbox.Push(EndReports{reporter_}); });
 }
 

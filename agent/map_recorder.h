@@ -26,7 +26,7 @@ struct MapMeter {
   std::atomic<std::uint64_t> records_done{0};
   std::atomic<std::uint64_t> bytes_emitted{0};
   // Written once by the task's thread before it pushes EndReports, and read afterwards; the inbox
-  // orders the two. Without Finish() there is no profile.
+  // orders the two. If Finish() was not called, there is no profile.
   bool finished = false;
   std::vector<PartitionProfile> partitions;
   streaming::KeySampler sampler{0};

@@ -1,4 +1,5 @@
-// The agent's clocks: the monotonic clock for durations, the wall clock for instants of events.
+// The agent's clocks, which are the monotonic clock for durations and the wall clock for instants
+// of events.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace tidemark::agent {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-// Nanoseconds since an arbitrary origin: an instant that fits into an atomic.
+// Returns nanoseconds since an arbitrary origin, which fit into an atomic.
 inline std::int64_t NowNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -37,7 +38,7 @@ struct ClockReading {
   absl::Time ToWall(std::int64_t nanos) const { return wall - Since(nanos); }
 };
 
-// The source of time for measurements: the clocks of this machine, or simulated ones.
+// The source of time for measurements, which is the clocks of this machine or a simulated clock.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -15,11 +15,11 @@ namespace {
 // limit; on the wire, events take at most a quarter more.
 constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kBatchEventsMax = 10'000;  // ingest_service.proto
-// Bytes on the wire. A larger event could exceed the master's message limit, which would end every
-// stream at the same event.
+// The maximum size of an event on the wire. A larger event could exceed the master's message limit,
+// which would end every stream at the same event.
 constexpr std::size_t kEventBytesMax = std::size_t{3} << 20;
 
-// Points and bins are of the same key groups, but a part of a profile may contain only one kind.
+// Points and bins describe the same key groups, but a part of a profile may contain only one kind.
 std::uint64_t GroupsIn(const v1::Event& event) {
   const auto sum = [](const auto& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -75,7 +75,7 @@ void Outbox::CountUnsentAsDropped() {
 bool Outbox::MakeRoom(std::size_t bytes, Importance importance) {
   const auto full = [&] { return waiting_bytes_ + unacknowledged_bytes_ + bytes > bytes_max_; };
   if (!full()) return true;
-  // No event is dropped for one that would not fit even then.
+  // No event is dropped if the new event would still not fit.
   std::size_t staying_bytes = unacknowledged_bytes_ + bytes;
   for (std::size_t rank = static_cast<std::size_t>(importance) + 1; rank < waiting_.size();
        ++rank) {
@@ -124,7 +124,7 @@ const Outbox::Item* Outbox::NextUnsent() {
 }
 
 const Outbox::Item& Outbox::Number(const Item& item) {
-  if (item.sequence > 0) return item;  // the event is repeated
+  if (item.sequence > 0) return item;  // the event is resent
   Lane* const lane = OldestLane();
   unacknowledged_.push_back(std::move(lane->front()));
   lane->pop_front();

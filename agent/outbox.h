@@ -1,5 +1,5 @@
-// The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
-// answers for it.
+// A bounded, ordered queue of the events that wait to be sent or acknowledged. Each event is resent
+// until the master acknowledges or rejects it.
 //
 //   Add() -> waiting -> Next() assigns a number -> unacknowledged -> Acknowledge() or Reject()
 //               |                                    ^   |
@@ -33,7 +33,7 @@
 
 namespace tidemark::agent {
 
-// The order in which events are dropped if the buffer is full: the first value is dropped first. A
+// The order in which events are dropped if the buffer is full. The first value is dropped first. A
 // later profile or heartbeat replaces most of a lost one, but no event replaces the opening of a
 // job or stage.
 enum class Importance : std::uint8_t { kProfile, kAttempt, kJob };
@@ -50,7 +50,7 @@ inline Importance ImportanceOf(const EventBody& body) {
 
 // Totals since the outbox was created.
 struct OutboxCounts {
-  std::uint64_t sent = 0;  // without repetitions
+  std::uint64_t sent = 0;  // excluding resent events
   std::uint64_t acknowledged = 0;
   std::uint64_t rejected = 0;
   std::uint64_t dropped = 0;
@@ -59,7 +59,7 @@ struct OutboxCounts {
 
 class Outbox {
  public:
-  // Counts one more than the events before it: the number of the newest event.
+  // The number of the newest event, counting all events from 1.
   using Ordinal = std::uint64_t;
 
   Outbox(std::string source_id, std::string job_id, std::string run_uid, std::size_t bytes_max);
@@ -75,14 +75,14 @@ class Outbox {
   // Counts all unsent events as dropped. They stay in the outbox without an answer.
   void CountUnsentAsDropped();
 
-  // Returns the next batch for the stream, stamped with `now`. Null if no events wait or too many
-  // are unacknowledged. O(size of the batch).
+  // Returns the next batch for the stream, stamped with `now`. Returns null if no events wait or
+  // too many are unacknowledged. O(size of the batch).
   std::shared_ptr<const v1::StreamEventsRequest> Next(const ClockReading& now);
   // Starts a new stream: Next() opens the source and restarts with the oldest unacknowledged event.
   void Rewind();
 
-  // `rejected` events up to `sequence` were rejected without being named. Returns false and changes
-  // nothing if no event has that number yet.
+  // Marks all events up to `sequence` as answered. `rejected` of them were rejected without being
+  // named. Returns false and changes nothing if no event has that number yet.
   bool Acknowledge(std::uint64_t sequence, std::uint64_t rejected = 0);
   // Returns false if the event is not waiting for an answer.
   bool Reject(std::uint64_t sequence);
@@ -94,8 +94,8 @@ class Outbox {
   std::size_t bytes() const;
   OutboxCounts counts() const;
 
-  // Returns when the oldest waiting event was created, on the monotonic clock. Nullopt if none
-  // waits.
+  // Returns the time at which the oldest waiting event was created, on the monotonic clock, or
+  // nullopt if none waits.
   std::optional<std::int64_t> oldest_made_at_nanos() const;
 
   Ordinal newest() const;
@@ -110,17 +110,17 @@ class Outbox {
     std::size_t bytes = 0;
     std::int64_t made_at_nanos = 0;
     std::optional<absl::Duration>
-        running_elapsed;  // of the running group when the event was created
+        running_elapsed;  // elapsed time of the running group at the creation of the event
     std::shared_ptr<std::atomic<std::uint64_t>> lost_points;
   };
   using Lane = std::deque<Item>;
 
-  // REQUIRES: mutex_ is held, here and below.
+  // The members from here on require mutex_.
   bool MakeRoom(std::size_t bytes, Importance importance);
   void DropFrom(Lane& lane);
   void CountLoss(const Item& item);
   Lane* OldestLane();
-  // Returns the next event of this stream: a repeated one, or one without a number.
+  // Returns the next event of this stream, which is resent or has no number yet.
   const Item* NextUnsent();
   // Assigns a number to the event, unless it has one.
   const Item& Number(const Item& item);

@@ -1,4 +1,4 @@
-// Reports to the engine why the master accepts no events: each reason once.
+// Reports to the engine why the master accepts no events. Reports each reason once.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +21,22 @@ class ProblemReporter {
   ProblemReporter(std::string master_address, Callback report)
       : address_(std::move(master_address)), report_(std::move(report)) {}
 
-  // The master rejected a stream or an event. Only the first problem of each code is reported.
+  // Records that the master rejected a stream or an event. Only the first problem of each code is
+  // reported.
   void OnRejected(int code, const std::string& reason);
-  // The agent cannot send for a local reason, such as an unreadable file.
+  // Records a local reason why the agent cannot send, such as an unreadable file.
   void OnLocalError(const std::string& reason);
-  // The master reported why it cannot accept events now.
+  // Records the master's reason why it cannot accept events now.
   void OnStalled(const std::string& reason);
-  // The agent has turned itself off.
+  // Records that the agent has turned itself off.
   void OnTurnedOff(const std::string& reason);
 
-  // Reports the recorded problems. Also reports a silence: the oldest event has waited for
-  // `unanswered_for`, which is at least `patience`, and no problem was reported since all events
-  // were last answered. After an exception of the engine nothing is reported any more.
+  // Reports the recorded problems. Also reports an unresponsive master if the oldest event has
+  // waited for at least `patience` and no problem was reported since all events were last answered.
+  // After an exception of the engine, reports no further problems.
   void ReportNew(absl::Duration unanswered_for, absl::Duration patience,
                  const std::string& last_reason);
-  // Returns true if ReportNew() may have to report a silence.
+  // Returns true if ReportNew() may have to report an unresponsive master.
   bool waits_for_silence() const;
 
  private:
@@ -53,7 +54,7 @@ class ProblemReporter {
   Callback report_;
   std::vector<std::string> noted_;
   std::uint32_t kinds_noted_ = 0;  // one bit for each
-  bool is_explained_ = false;      // the reason of the current silence was reported
+  bool is_explained_ = false;      // the reason of the current outage was reported
 };
 
 }  // namespace tidemark::agent

@@ -14,7 +14,7 @@
 
 namespace tidemark::agent {
 
-// Returns the operating system's number of the calling thread, or 0 if it is unknown.
+// Returns the thread ID of the calling thread, or 0 if it is unknown.
 int ThisThread();
 
 // The times of a thread since its start: how long it ran on a processor, and how long it was
@@ -38,10 +38,10 @@ class ProcessorWatch {
   ProcessorWatch(const ProcessorWatch&) = delete;
   ProcessorWatch& operator=(const ProcessorWatch&) = delete;
 
-  // Returns the use since the first sample. Nullopt if no time has passed, and forever after the
-  // thread has ended.
+  // Returns the use since the first sample. Returns nullopt if no time has passed or the thread has
+  // ended.
   std::optional<ProcessorUse> Read(std::int64_t now_nanos);
-  // Returns these times as totals of an attempt: time used and time waited.
+  // Returns the times used and waited since the first sample as totals of an attempt.
   TimeUse ReadTimes(std::int64_t now_nanos);
 
  private:
@@ -51,8 +51,8 @@ class ProcessorWatch {
   void Close();
 
   const std::int64_t start_nanos_;
-  // Kept open, so that a sample is one system call and never of a later thread with the same
-  // number. Below zero if there is no file.
+  // Kept open, so that a sample takes one system call and never measures a later thread with the
+  // same thread ID. Below zero if there is no file.
   int descriptor_ = -1;
   ThreadTimes before_;
   std::uint32_t processors_ = 0;

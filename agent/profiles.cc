@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMapKeyBytes = 28;
 constexpr std::size_t kPartitionBytes = 64;
 
-// The size of the `keys_max`-th heaviest key, and how many keys of that size may stay.
+// The size of the `keys_max`-th heaviest key, and the number of keys of that size to keep.
 struct Cut {
   std::uint64_t size_bytes = 0;
   std::size_t equal_kept = 0;

@@ -24,16 +24,17 @@ void AddImplicit(const std::map<std::uint32_t, ImplicitKeys>& more,
 // keys, the keys of later partitions are removed first. Totals do not change.
 void KeepHeaviest(std::size_t keys_max, std::vector<PartitionProfile>& partitions);
 
-// Returns the number of explicit keys that fit into `bytes_max` on the wire next to the partitions.
+// Returns the number of explicit keys that fit into `bytes_max` on the wire together with
+// `partition_count` partitions.
 std::size_t KeysThatFit(std::size_t bytes_max, std::size_t partition_count);
 
 // Returns the size of `keys` keys on the wire.
 std::size_t BytesOfKeys(std::size_t keys);
 
 // Splits a reduce profile. Returns at least one profile, each of at most `bytes_max` on the wire,
-// except for the bins of the first one (18 kB). Points and names are distributed. The first part
-// contains the bins, the last one the running group. All parts contain the totals and the processor
-// use.
+// except for the bins of the first one (18 kB). Distributes points and names over the profiles. The
+// first part contains the bins, the last one the running group. All parts contain the totals and
+// the processor use.
 std::vector<ReduceProfile> SplitProfile(ReduceProfile profile, std::size_t bytes_max);
 
 }  // namespace tidemark::agent

@@ -16,7 +16,7 @@
 
 namespace tidemark::agent {
 
-// Exact, even if the ring was full.
+// These totals are exact, even if the ring was full.
 struct ReduceTotals {
   std::uint64_t groups_done = 0;
   std::uint64_t bytes_done = 0;
@@ -38,7 +38,7 @@ class TotalsCell {
     version_.store(version + 2, std::memory_order_release);
   }
 
-  // Spins during a write, which takes some nanoseconds.
+  // Returns the totals. Spins during a write, which takes some nanoseconds.
   ReduceTotals Read() const {
     while (true) {
       const std::uint64_t before = version_.load(std::memory_order_acquire);
@@ -125,9 +125,9 @@ struct ReduceMeter {
   alignas(64) RunningCell running;
   alignas(64) TotalsCell totals;
   alignas(64) std::atomic<std::uint64_t> bytes_fetched{0};
-  std::atomic<int> thread{0};  // ThisThread() of the task; 0 if unknown
-  // The background thread sets it to end the current burst, so that a burst of slow key groups
-  // appears within a flush interval.
+  std::atomic<int> thread{0};  // ThisThread() of the task, or 0 if unknown
+  // The background thread sets it to true to end the current burst, so that a burst of slow key
+  // groups appears within a flush interval.
   std::atomic<bool> close_burst{false};
   GroupRing ring;
 };

@@ -80,7 +80,7 @@ void ReduceRecorder::EndGroup() {
   if (stage_ != Stage::kInGroup) return;
   stage_ = Stage::kBetweenGroups;
   const std::uint64_t size_bytes = meter_->running.bytes_read();
-  if (size_bytes >= large_from_bytes_) TurnLarge();  // for a threshold of 0 without values
+  if (size_bytes >= large_from_bytes_) TurnLarge();  // if the threshold is 0 without values
   meter_->running.End();
   meter_->ring.Write(key_, size_bytes, meter_->running.bytes_emitted());
   ++unit_groups_;

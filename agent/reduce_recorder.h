@@ -3,7 +3,7 @@
 // After Shuffled(), time consists of units without gaps. A unit is one large key group or a burst
 // of small ones ([NF] section 6). It lasts from the end of the previous unit to its own end. A
 // large key group therefore costs one clock reading, and a small group a hundredth of that. Work of
-// the engine between two key groups (merging, reading) belongs to the later one.
+// the engine between two key groups (merging, reading) belongs to the later group.
 //
 // A key group becomes large when it crosses the burst threshold. The burst before it ends there, so
 // that the small groups do not bear its later cost. Large groups that finish quickly count as small
@@ -23,8 +23,8 @@
 namespace tidemark::agent {
 
 // Decides which key groups are timed in bursts because a clock reading per group would cost too
-// much. If sixteen groups in a row take less than 10 us each alone, groups of up to twice their
-// size join bursts. The first burst that takes longer per group resets this limit.
+// much. If sixteen groups in a row take less than 10 us each when timed alone, groups of up to
+// twice their size join bursts. The first burst that takes longer per group resets this limit.
 // tests/vectors/reduce_units.json checks that this class and QuickGroups of the Java connectors
 // form the same units.
 //
@@ -78,7 +78,7 @@ class ReduceRecorder final : public ReduceTaskAgent {
   void CloseUnit();
 
   Stage stage_ = Stage::kShuffling;
-  bool large_ = false;                  // of the group in progress
+  bool large_ = false;                  // the group in progress is large
   std::uint64_t large_from_bytes_ = 0;  // the size at which it becomes large
   std::uint32_t unit_groups_ = 0;       // finished groups of the current unit
   std::uint64_t unit_bytes_ = 0;

@@ -5,6 +5,7 @@
 
 #include "agent/monotonic.h"
 #include "agent/profiles.h"
+#include "streaming/bursting.h"
 
 namespace tidemark::agent {
 
@@ -37,11 +38,12 @@ void ReduceReporter::AddUnit(absl::Duration time) {
   // and there are far fewer sizes than key groups.
   std::sort(unit_groups_.begin(), unit_groups_.end(),
             [](const UnitGroup& a, const UnitGroup& b) { return a.size_bytes < b.size_bytes; });
-  for (const UnitGroup& group : unit_groups_) burst_.AddSmall(group.size_bytes);
+  unit_sizes_.clear();
+  for (const UnitGroup& group : unit_groups_) unit_sizes_.push_back(group.size_bytes);
   GroupPoint merged;
   std::uint64_t emitted_bytes = 0;
   auto group = unit_groups_.begin();
-  for (const GroupPoint& point : burst_.Close(time)) {
+  for (const GroupPoint& point : streaming::SplitBurst(unit_sizes_, time)) {
     if (merged.count > 0 && merged.size_bytes != point.size_bytes) {
       AddPoint(std::exchange(merged, GroupPoint{}), std::exchange(emitted_bytes, 0));
     }
@@ -58,7 +60,7 @@ void ReduceReporter::AddPoint(const GroupPoint& point, std::uint64_t emitted_byt
 }
 
 void ReduceReporter::BeginProfiles() {
-  SendHeartbeat();  // with the total input
+  SendHeartbeat();  // reports the total input
   profiles_ = true;
   if (!processor_.Turn(meter_->thread.load(std::memory_order_relaxed), shared_->clock)) {
     in_shuffle_ = processor_.Read(shared_->clock.Nanos()).value_or(ProcessorUse{});

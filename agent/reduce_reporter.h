@@ -1,5 +1,5 @@
-// Converts the key groups of a reduce task to profiles: splits bursts, merges points, fills bins,
-// keeps names. While the outbox is congested, it merges instead of reporting. An outage of the
+// Converts the key groups of a reduce task to profiles. It splits bursts, merges points, fills bins
+// and keeps names. While the outbox is congested, it merges instead of reporting. An outage of the
 // master therefore costs accuracy of sizes and names, not points.
 #pragma once
 
@@ -16,7 +16,6 @@
 #include "agent/processor_use.h"
 #include "agent/reduce_meter.h"
 #include "agent/shared.h"
-#include "streaming/bursting.h"
 #include "streaming/key_sample.h"
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
@@ -24,8 +23,8 @@
 
 namespace tidemark::agent {
 
-// The finished key groups whose keys a reduce profile names: all groups of at least a certain size,
-// and groups that the master sampled.
+// The finished key groups whose keys a reduce profile names. These are all groups of at least a
+// certain size, and groups that the master sampled.
 //
 // The number is bounded. With more than `keys_max` groups, the smaller groups lose their names, and
 // the size threshold rises until the next Take(). All groups above the threshold are still named.
@@ -47,8 +46,8 @@ class NamedKeys {
   }
 
   struct Named {
-    // Sampled keys first, then the others. Each part is in the order of completion, unless some
-    // were dropped.
+    // Contains the sampled keys, then the others. Each part is in the order of completion, unless
+    // keys were dropped.
     std::vector<FinishedKey> keys;
     std::uint64_t bytes_min = 0;
   };
@@ -71,7 +70,8 @@ class NamedKeys {
     };
     std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(keys_max_),
                      keys_.end(), heavier);
-    // Groups of one size lose their names together, since the promise is about sizes.
+    // Groups of one size lose their names together, since a profile names all groups from a certain
+    // size.
     bytes_min_ = keys_[keys_max_].size_bytes + 1;
     std::erase_if(keys_, [&](const FinishedKey& key) { return key.size_bytes < bytes_min_; });
   }
@@ -112,12 +112,13 @@ class ReduceReporter final : public Reporter {
   const std::shared_ptr<ReduceMeter> meter_;
   bool profiles_ = false;
   std::uint64_t ring_drops_seen_ = 0;
-  // Samples the thread that started the attempt, or the thread that reduces since profiles began.
+  // Samples the thread that started the attempt. After profiles begin, samples the thread that
+  // reduces.
   TaskWatch processor_;
   ProcessorUse in_shuffle_;  // the result of `processor_` when profiles began
 
-  std::vector<UnitGroup> unit_groups_;  // of the current unit
-  streaming::Burst burst_;              // splits its duration
+  std::vector<UnitGroup> unit_groups_;     // groups of the current unit
+  std::vector<std::uint64_t> unit_sizes_;  // sizes of unit_groups_; reused
   streaming::SmoothedPoints points_;
   streaming::SizeHistogram bins_;
   NamedKeys names_;

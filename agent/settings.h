@@ -1,7 +1,8 @@
 // The settings of the agent. The engine sets them, and the master may change them.
 //
 // One thread, which reads from the master, writes them; all threads read them. Members are
-// independent, so relaxed atomics suffice: a change takes effect slightly later on other threads.
+// independent, so relaxed atomics suffice. A change may take effect slightly later on other
+// threads.
 #pragma once
 
 #include <atomic>
@@ -34,8 +35,8 @@ class Settings {
   std::uint32_t burst_groups_max() const {
     return burst_groups_max_.load(std::memory_order_relaxed);
   }
-  // Returns the size from which groups have names: the burst threshold, unless the master set
-  // another.
+  // Returns the size from which groups have names. It equals the burst threshold unless the master
+  // set another size.
   std::uint64_t named_group_bytes_min() const {
     return names_set_.load(std::memory_order_relaxed)
                ? named_group_bytes_min_.load(std::memory_order_relaxed)

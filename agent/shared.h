@@ -27,7 +27,7 @@ class TransportLog {
  public:
   void ConnectionMade() { made_.fetch_add(1, std::memory_order_relaxed); }
   void ConnectionLost() { lost_.fetch_add(1, std::memory_order_relaxed); }
-  // `reason`: the error for people, without address and code.
+  // `reason` is the error for people, without address and code.
   void Error(std::string what, std::string reason) {
     const std::lock_guard lock(mutex_);
     last_error_ = std::move(what);
@@ -56,7 +56,7 @@ class TransportLog {
  private:
   std::atomic<std::uint64_t> made_{0};
   std::atomic<std::uint64_t> lost_{0};
-  mutable std::mutex mutex_;  // guards the rest
+  mutable std::mutex mutex_;  // guards the members below
   std::string last_error_;
   std::string last_reason_;
   std::string job_refusal_;
@@ -76,7 +76,7 @@ struct Shared {
         buffer_bytes_max(options.buffer_bytes_max) {}
 
   // Pushes one event to the inbox. Drops and counts the event if the inbox is full or the agent is
-  // off. The background thread may not have noticed the latter yet.
+  // off. The background thread may not have turned off yet.
   void Enqueue(EventBody body) {
     const bool is_taken =
         off_reason() == nullptr && inbox.Push(SendEvent{std::move(body), clock.Nanos()});
@@ -93,19 +93,21 @@ struct Shared {
   // Returns null while the agent is on.
   const char* off_reason() const { return off_reason_.load(); }
 
-  // The buffer always holds several profiles.
+  // Returns the maximum size of an event. The buffer always holds several profiles.
   std::size_t event_bytes_max() const {
     return std::clamp(buffer_bytes_max / 8, kEventBytesMin, kEventBytesMax);
   }
-  // The limits of names and points that a reduce task keeps for its next profile. Together they
-  // take at most two thirds of the buffer. 16 k names are ten times the number of a map task.
+  // Return the limits of names and points that a reduce task keeps for its next profile. Together
+  // they take at most two thirds of the buffer. A reduce task names up to 16 k keys, ten times as
+  // many as a map task.
   std::size_t names_max() const {
     return std::clamp(buffer_bytes_max / 64, std::size_t{64}, std::size_t{1} << 14);
   }
   std::size_t points_max() const {
     return std::clamp(buffer_bytes_max / 64, std::size_t{64}, std::size_t{1} << 13);
   }
-  // The limit of events that are never split: map profiles, and openings of stages and jobs.
+  // Returns the maximum size of events that are never split, such as map profiles and the openings
+  // of stages and jobs.
   std::size_t whole_event_bytes_max() const {
     return std::clamp(buffer_bytes_max / 2, kEventBytesMin, kEventBytesMax);
   }
@@ -117,10 +119,10 @@ struct Shared {
   Outbox outbox;
   TransportLog transport;
   ProblemReporter problems;
-  std::atomic<std::uint64_t> points_dropped{0};  // before they reached the outbox
+  std::atomic<std::uint64_t> points_dropped{0};  // dropped before they reached the outbox
 
  private:
-  // Bytes on the wire. The upper limit is a quarter of gRPC's default.
+  // Bytes on the wire. The upper limit is a quarter of gRPC's default limit.
   static constexpr std::size_t kEventBytesMin = std::size_t{1} << 12;
   static constexpr std::size_t kEventBytesMax = std::size_t{1} << 20;
 
@@ -128,9 +130,8 @@ struct Shared {
   std::atomic<const char*> off_reason_{nullptr};
 };
 
-// Keeps exceptions of the agent away from the threads of the engine and of gRPC. Runs `work` and
-// returns true if it completed. An exception turns the agent off, since state may
-// be incomplete.
+// Runs `work` and returns true if it completed. Keeps exceptions of the agent away from the threads
+// of the engine and of gRPC. An exception turns the agent off, since state may be incomplete.
 template <typename Work>
 bool Guarded(Shared& shared, Work work) noexcept {
   try {

@@ -28,7 +28,7 @@ namespace {
 using Stub = v1::JobService::Stub;
 using ExplainStub = v1::ExplainService::Stub;
 
-// The longest timeout; much longer ones overflow a time_point.
+// The longest timeout. Much longer timeouts overflow a time_point.
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
 
 v1::View ToMessage(View view) { return static_cast<v1::View>(view); }
@@ -39,7 +39,8 @@ void SetInterval(absl::Duration interval, Request& request) {
   tidemark::wire::EncodeDuration(interval, *request.mutable_interval_min());
 }
 
-// Returns the job or workflow of a call, or an empty text for none or all.
+// Returns the ID of the job or workflow that the request names, or an empty string if it names
+// none.
 template <typename Request>
 std::string JobOf(const Request& request) {
   std::string id;
@@ -74,10 +75,11 @@ class Client::Impl {
     absl::Status status =
         client::FromGrpc((StubOf<OfService>().*call)(&context, request, &response));
     if (!absl::IsCancelled(status) || stop.stop_requested()) return status;
-    return absl::UnavailableError("the call was cancelled");  // a proxy or the master cancelled it
+    return absl::UnavailableError("the call was cancelled");  // cancelled by a proxy or the master
   }
 
-  // Reads a stream until its end, which returns OK, or until `take` returns an error.
+  // Reads a stream until it ends or `take` returns an error. Returns that error or the status of
+  // the stream.
   template <typename OfService, typename Request, typename Response, typename Take>
   absl::Status Read(std::unique_ptr<grpc::ClientReader<Response>> (OfService::*call)(
                         grpc::ClientContext*, const Request&),
@@ -110,12 +112,17 @@ class Client::Impl {
                           .executors = message.executors()});
       const double busy = message.busy_share();
       if (message.has_busy_share() && busy >= 0) outcomes.back().busy_share = std::min(busy, 1.0);
+      for (const v1::PlanState& sent : message.states()) {
+        absl::StatusOr<PlanState> state = wire::ParsePlanState(sent);
+        if (!state.ok()) return state.status();
+        outcomes.back().states.push_back(*std::move(state));
+      }
     }
     return outcomes;
   }
 
  private:
-  // Sets the job of the call and the token of the caller.
+  // Adds the request's job ID and the caller's token to the call's metadata.
   template <typename Request>
   absl::Status Introduce(const Request& request, grpc::ClientContext& context) const {
     transport::AddJob(JobOf(request), context);
@@ -197,11 +204,11 @@ absl::StatusOr<Snapshot> Client::WatchJob(const std::string& job_id, const Watch
   const auto take = [&](const v1::WatchJobResponse& response) -> absl::Status {
     absl::StatusOr<Snapshot> snapshot = reader.Take(response);
     if (!snapshot.ok()) return snapshot.status();
-    // The job existed, so a master that does not have it now has lost it.
+    // The job existed, so if the master does not have it now, the master has lost it.
     request.set_wait_for_job(false);
     const bool is_wanted = follower.OnResponse([&] { return calls.on_snapshot(*snapshot); });
     if (snapshot->is_final) final = *std::move(snapshot);
-    // No snapshot follows the final one, but the stream may end much later.
+    // The final snapshot is the last one, but the stream may end much later.
     return is_wanted && !final ? absl::OkStatus() : absl::CancelledError("cancelled by the caller");
   };
   const auto read_stream = [&]() -> absl::Status {
@@ -311,6 +318,16 @@ absl::StatusOr<Explanation> Client::ExplainJob(const std::string& job_id,
   absl::Status asked = impl_->Ask(&ExplainStub::ExplainJob, request, response, stop);
   if (!asked.ok()) return asked;
   return wire::ParseExplanation(response.explanation());
+}
+
+absl::StatusOr<ClusterContention> Client::ExplainCluster(const ContentionQuestion& question,
+                                                         std::stop_token stop) const {
+  v1::ExplainClusterRequest request;
+  wire::EncodeContentionQuestion(question, *request.mutable_question());
+  v1::ExplainClusterResponse response;
+  absl::Status asked = impl_->Ask(&ExplainStub::ExplainCluster, request, response, stop);
+  if (!asked.ok()) return asked;
+  return wire::ParseContention(response.contention());
 }
 
 absl::Status Client::WatchExplanation(const std::string& job_id, const ExplainQuestion& question,

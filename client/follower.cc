@@ -15,11 +15,11 @@ namespace tidemark::client {
 namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(200);
-// Also the time after which a stream counts as recovered.
+// Longest pause between attempts, and the time after which a stream counts as recovered.
 constexpr absl::Duration kLongestPause = absl::Seconds(2);
-// The limit of a pause that the master requests. Chosen by hand.
+// Upper limit for a pause that the master requests. Chosen by hand.
 constexpr absl::Duration kLongestDelay = absl::Minutes(1);
-// The shortest interval between two checks for silence, for any mute_after. Chosen by hand.
+// Shortest interval between two checks for silence, however short mute_after is. Chosen by hand.
 constexpr absl::Duration kShortestLook = absl::Milliseconds(10);
 constexpr absl::Duration kLongestLook = absl::Minutes(1);
 
@@ -62,7 +62,7 @@ absl::Status Follower::Follow(const std::function<absl::Status()>& read_stream,
     if (status.ok()) return status;
     if (stop.stop_requested()) return absl::CancelledError("stopped");
     if (!is_wanted_) return absl::CancelledError("cancelled by the caller");
-    if (absl::IsCancelled(status)) {  // a proxy or the master cancelled it, not the caller
+    if (absl::IsCancelled(status)) {  // cancelled by a proxy or the master, not by the caller
       status = absl::UnavailableError(status.message().empty() ? "the stream was cancelled"
                                                                : status.message());
     }
@@ -86,7 +86,7 @@ bool Follower::OnResponse(const std::function<bool()>& show) {
   has_response_in_stream_ = true;
   is_silent_ = false;
   is_wanted_ = show();
-  response_at_ = absl::Now();  // the time of a slow reader is not silence of the master
+  response_at_ = absl::Now();  // a slow callback does not count as silence of the master
   return is_wanted_;
 }
 
@@ -100,14 +100,14 @@ void Follower::BeginStream() {
 void Follower::EndStream() {
   const std::lock_guard lock(mutex_);
   is_listening_ = false;
-  // A single response does not prove recovery: a failing master may break every stream after its
-  // first response.
+  // A single response does not prove recovery, since a failing master may break every stream after
+  // its first response.
   if (!has_response_in_stream_ || absl::Now() - stream_began_at_ < kLongestPause) return;
   troubled_since_.reset();
   pause_ = kFirstPause;
 }
 
-// Reports a stream without responses.
+// Reports a stream that receives no responses.
 void Follower::CheckForSilence(const std::stop_token& end) {
   while (!end.stop_requested()) {
     Pause(std::clamp(mute_after_ / 10, kShortestLook, kLongestLook), end);
@@ -121,8 +121,8 @@ void Follower::CheckForSilence(const std::stop_token& end) {
   }
 }
 
-// Returns false for errors that no further attempt can resolve. A stream that ends early belongs to
-// a master that shuts down. A job that the master has dropped may be reported to it again.
+// Returns false for errors that a retry cannot resolve. A stream ends early if the master shuts
+// down. A job that the master has dropped may be reported to it again.
 bool Follower::MayRecover(const absl::Status& status) const {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -144,7 +144,7 @@ std::string Follower::Describe(const absl::Status& status) const {
                      ReasonOf(status));
 }
 
-// Returns false after options.patience.
+// Returns false if the trouble has lasted longer than options.patience.
 bool Follower::ReportTrouble(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   const absl::Time now = absl::Now();

@@ -20,15 +20,15 @@ class Follower {
   Follower(std::string address, const WatchOptions& options,
            std::function<void(const std::string&)> on_trouble);
 
-  // Calls `read_stream` until it returns OK (the stream is complete) or an error that no further
-  // attempt can resolve, with pauses in between. `read_stream` passes each response to
-  // OnResponse(). Returns Cancelled if `stop` was requested or the caller needs no further
-  // responses, and the last error after options.patience.
+  // Calls `read_stream`, with pauses in between, until it returns OK (the stream is complete) or
+  // an error that a retry cannot resolve. `read_stream` passes each response to OnResponse().
+  // Returns Cancelled if `stop` was requested or the caller needs no further responses. Returns
+  // the last error if the trouble outlasts options.patience.
   absl::Status Follow(const std::function<absl::Status()>& read_stream,
                       const std::stop_token& stop);
 
-  // Passes a response on by calling `show`. Returns the result of `show`: whether the caller wants
-  // more.
+  // Passes a response on by calling `show`. Returns the result of `show`, which is true if the
+  // caller wants more responses.
   bool OnResponse(const std::function<bool()>& show);
 
  private:
@@ -44,9 +44,9 @@ class Follower {
   const WatchOptions options_;
   const absl::Duration mute_after_;
   const std::function<void(const std::string&)> on_trouble_;
-  std::mutex mutex_;  // guards the rest while the listener lives; held during calls
+  std::mutex mutex_;  // guards the members below while the listener runs; held during callbacks
   bool is_listening_ = false;
-  bool is_silent_ = false;  // and on_trouble was called
+  bool is_silent_ = false;  // true after the silence was reported to on_trouble
   absl::Time response_at_;
   absl::Duration longest_pause_;
   bool has_response_ = false;

@@ -18,7 +18,7 @@ absl::Status FromGrpc(const grpc::Status& status) {
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,
                                                              const ClientSecurity& security) {
   grpc::ChannelArguments arguments;
-  // Proxies for the web do not apply to masters.
+  // Ignores HTTP proxy settings, which are not meant for masters.
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   // Reconnects soon after the master returns.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);

@@ -12,11 +12,10 @@
 
 namespace tidemark::client {
 
-// Converts a status; the codes are equal.
+// Converts a status and keeps its code.
 absl::Status FromGrpc(const grpc::Status& status);
 
-// Returns a channel that reconnects quickly and detects a master that has vanished. Does not
-// connect yet.
+// Returns a channel that reconnects quickly and detects a vanished master. Does not connect yet.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,
                                                              const ClientSecurity& security);
 

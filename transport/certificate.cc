@@ -24,7 +24,7 @@ absl::Status Fault(const std::string& file, const char* what) {
   return absl::InvalidArgumentError(fmt::format("{}: {}", file, what));
 }
 
-// Refuses the password of a key.
+// Provides no password for a key.
 int NoPassword(char*, int, int, void*) { return 0; }
 
 absl::StatusOr<Bio> OpenPem(const std::string& file) {

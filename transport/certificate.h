@@ -9,15 +9,16 @@
 
 namespace tidemark::transport {
 
-// Returns when the first certificate of the file expires. An error begins with the file's name: it
-// cannot be read, is not PEM, has expired or is not valid yet at `now`.
+// Returns the time at which the first certificate of the file expires. Fails if the file cannot be
+// read or is not PEM, or if the certificate is not valid at `now`. The message begins with the
+// file's name.
 absl::StatusOr<absl::Time> CertificateEnd(const std::string& file, absl::Time now);
 
-// Returns the name for which clients would request the first certificate of the file: the first DNS
-// name or else the common name, or an empty text. Errors as above.
+// Returns the name for which clients would request the first certificate of the file. This is the
+// first DNS name, or else the common name, or an empty string. Fails as CertificateEnd() does.
 absl::StatusOr<std::string> CertificateName(const std::string& file);
 
-// Checks that `key_file` has a private key in PEM, without a password, and that it belongs to the
+// Checks that `key_file` has a PEM private key that has no password and belongs to the
 // certificate. Messages never quote a file.
 absl::Status CheckKey(const std::string& certificate_file, const std::string& key_file);
 

@@ -16,19 +16,20 @@ namespace tidemark::transport {
 
 // Replacements for phrases of gRPC, its TLS library and its resolver.
 inline constexpr char kAnswersOtherwise[] =
-    "what listens there answers, but not as a Tidemark master";
+    "the server there answers, but not as a Tidemark master";
 inline constexpr char kDoesNotAnswer[] =
-    "something listens there but does not answer as a Tidemark master";
+    "a server listens there, but does not answer as a Tidemark master";
 inline constexpr char kUnknownHost[] = "its host name cannot be resolved";
 inline constexpr char kUsesNoTls[] = "it does not use TLS";
 inline constexpr char kUntrusted[] = "its certificate cannot be verified";
-inline constexpr char kOtherName[] = "its certificate is for another name";
+inline constexpr char kOtherName[] = "its certificate is for a different name";
 inline constexpr char kNoHandshake[] = "it did not complete the TLS handshake";
 inline constexpr char kClosed[] = "it closed the connection";
 inline constexpr char kNoAnswer[] = "it did not answer in time";
 
-// Returns the cause of a failed call from gRPC's message. It replaces phrases of the libraries, and
-// keeps the system's own message, which gRPC puts last. A message of a master stays.
+// Returns the cause of a failed call from gRPC's message. Replaces phrases of the libraries, and
+// keeps the system's own message, which gRPC puts last. A message from a master is returned
+// unchanged.
 inline std::string PlainReason(const std::string& grpc_message) {
   const struct {
     std::string_view words;
@@ -68,25 +69,27 @@ inline std::string PlainReason(const std::string& grpc_message) {
   return is_wrapped ? end : grpc_message;
 }
 
-// Returns a channel to `address` (host:port or unix:PATH). Reads its files now and does not block.
-// An error names the file, the field that requires another, or the fault of the address.
+// Returns a channel to `address` (host:port or unix:PATH). Reads the files of `security`
+// immediately and does not block. An error names the file, the field that requires another one, or
+// the fault of the address.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
                                                            const ClientSecurity& security,
                                                            grpc::ChannelArguments arguments);
 
-// Reads the token and adds it to the call's metadata, if there is a token file. FailedPrecondition:
-// it would be sent to another host in plain text. Messages never contain the token.
+// Reads the token and adds it to the call's metadata, if there is a token file. Fails with
+// FailedPrecondition if the token would be sent to another host in plain text. Messages never
+// contain the token.
 absl::Status AddToken(const std::string& address, const ClientSecurity& security,
                       grpc::ClientContext& context);
 
-// Adds the job of a call as metadata "tidemark-job", for proxies that route by it (docs/scale.md),
-// unless the id is empty.
+// Adds the job of a call as metadata "tidemark-job", unless the ID is empty. Proxies route by it
+// (docs/scale.md).
 void AddJob(const std::string& job_id, grpc::ClientContext& context);
-// Returns the id with %XX for "%" and for each byte that is not a visible ASCII character.
+// Returns the ID with %XX for "%" and for each byte that is not a visible ASCII character.
 std::string JobMetadata(const std::string& job_id);
 
-// Returns the token in `text`: its only line that is neither empty nor a comment (#). `file` is for
-// messages.
+// Returns the token in `text`, which is its only line that is neither empty nor a comment (#).
+// Messages name `file`.
 absl::StatusOr<std::string> ParseToken(const std::string& text, const std::string& file);
 
 }  // namespace tidemark::transport

@@ -144,7 +144,7 @@ std::string UnixPathFault(std::string_view path) {
         path.size(), kUnixPathBytesMax);
   }
   if (path.ends_with('/')) return "its path ends with /; name a file in that folder";
-  if (path.find('\0') != std::string_view::npos) return "its path has a zero byte; leave it out";
+  if (path.find('\0') != std::string_view::npos) return "its path contains a zero byte; remove it";
   return "";
 }
 

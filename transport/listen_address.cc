@@ -40,7 +40,7 @@ bool IsLocalAddress(const std::string& address) {
 
 namespace {
 
-// Linux lets every user bind to ports from this one on by default.
+// By default, Linux lets every user bind to this port and higher ones.
 constexpr int kFirstUnprivilegedPort = 1024;
 constexpr char kInUsePayload[] = "tidemark/address-in-use";
 
@@ -60,9 +60,9 @@ std::string CauseOf(const std::string& address, int error) {
       return fmt::format("{}; use another address, or end the process that listens there",
                          std::strerror(error));
     case EADDRNOTAVAIL:
-      return "it is not an address of this host; use one, or 0.0.0.0 for all of them";
+      return "not an address of this host; use an address of this host, or 0.0.0.0 for all";
     case EAFNOSUPPORT:
-      return fmt::format("{}; use an address of another protocol, such as 127.0.0.1",
+      return fmt::format("{}; use an address of another family, such as 127.0.0.1 (IPv4)",
                          std::strerror(error));
     default:
       break;
@@ -125,6 +125,18 @@ absl::StatusOr<int> ListenAtOne(const std::string& address) {
     if (descriptor >= 0) close(descriptor);
   }
   return CannotListen(address, error);
+}
+
+bool HandOver(int socket, const std::function<bool()>& start) {
+  struct stat given {};
+  fstat(socket, &given);
+  if (start()) return true;
+  const int error = errno;
+  struct stat left {};
+  const bool is_open = fstat(socket, &left) == 0;
+  if (is_open && left.st_dev == given.st_dev && left.st_ino == given.st_ino) close(socket);
+  errno = error;
+  return false;
 }
 
 absl::Status CannotListen(const std::string& address, int error) {
@@ -219,7 +231,7 @@ absl::Status CanListen(const std::string& address) {
 
 namespace {
 
-// Returns the beginning of the address, enough to identify it.
+// Returns the beginning of the address, which is enough to identify it.
 std::string Quoted(const std::string& address) {
   constexpr std::size_t kBytesMax = 60;
   return address.size() <= kBytesMax ? address : address.substr(0, kBytesMax) + "...";

@@ -39,7 +39,7 @@ class OpenFile {
   const int descriptor_;
 };
 
-// Returns the first bytes of the file, at most this many.
+// Returns at most the first `bytes_max` bytes of the file.
 absl::StatusOr<std::string> ReadBeginning(const std::string& path, std::size_t bytes_max) {
   const OpenFile file(path);
   if (file.descriptor() < 0) return Trouble(path, errno);

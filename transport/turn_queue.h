@@ -1,7 +1,7 @@
-// Runs work for many jobs on a few threads, in turns. A job with much work delays the others by one
-// piece of work for each waiting job, not by all its pieces.
+// Runs work for many jobs on a few threads, in turns. A job with much work delays each other job
+// by one piece of work, not by all of its pieces.
 //
-// Pieces should be short: a longer one should add its rest as another piece.
+// Pieces should be short. A longer piece should add its rest as another piece.
 //
 // Thread-safe. O(1) for each piece.
 #pragma once
@@ -22,38 +22,39 @@
 
 namespace tidemark::transport {
 
-// The niceness of work that must not delay acknowledgements and ticks. Chosen by hand: on a shared
-// processor, such work gets a quarter of it.
+// The niceness of work that must not delay acknowledgements and ticks. Chosen by hand; on a shared
+// processor, such work gets a quarter of the time.
 inline constexpr int kNice = 5;
 
 class TurnQueue {
  public:
   using Work = std::function<void()>;
-  // Limits of the pieces in the queue. Default: unlimited.
+  // Limits of the pieces in the queue, unlimited by default.
   struct Limits {
-    std::size_t of_key_max = std::numeric_limits<std::size_t>::max();   // waiting or running
-    std::size_t waiting_max = std::numeric_limits<std::size_t>::max();  // of all keys
+    std::size_t of_key_max = std::numeric_limits<std::size_t>::max();  // pieces that wait or run
+    // waiting pieces of all keys together
+    std::size_t waiting_max = std::numeric_limits<std::size_t>::max();
   };
   enum class Result : std::uint8_t { kAdded, kStopped, kKeyIsFull, kIsFull };
 
-  // With a niceness, the threads yield processors to other threads, as far as the system allows: 0
-  // is the default priority, 19 the lowest.
+  // If `niceness` is positive, the threads yield processors to other threads, as far as the system
+  // allows. 0 is the default priority, 19 the lowest.
   explicit TurnQueue(std::size_t threads, int niceness = 0) : TurnQueue(threads, niceness, {}) {}
   TurnQueue(std::size_t threads, int niceness, const Limits& limits);
   ~TurnQueue() { Stop(); }
   TurnQueue(const TurnQueue&) = delete;
   TurnQueue& operator=(const TurnQueue&) = delete;
 
-  // Runs `work` after all pieces that were added for `key`. Pieces of one key run one at a time.
-  // Returns false, and does not run it, if the queue was stopped or is full.
+  // Runs `work` after all pieces that were added for `key` before. Pieces of one key run one at a
+  // time. If the queue was stopped or is full, returns false and does not run `work`.
   bool Add(const std::string& key, Work work) {
     return TryAdd(key, std::move(work)) == Result::kAdded;
   }
-  // Does the same and returns the reason.
+  // Works like Add() and returns the reason of a rejection.
   Result TryAdd(const std::string& key, Work work);
   // Returns true while work of the key waits or runs.
   bool IsBusy(const std::string& key) const;
-  // Rejects further work and blocks until all added work is done. Idempotent.
+  // Rejects further work and blocks until all work that was added is done. Idempotent.
   void Stop();
 
  private:
@@ -67,9 +68,9 @@ class TurnQueue {
   mutable std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   bool stopping_ = false;
-  absl::flat_hash_map<std::string, Line> lines_;  // of keys with work
+  absl::flat_hash_map<std::string, Line> lines_;  // by key, only keys with work
   std::deque<std::string> turns_;                 // keys whose next piece may begin
-  std::size_t waiting_ = 0;                       // pieces
+  std::size_t waiting_ = 0;                       // pieces that wait
   std::vector<std::thread> threads_;
 };
 

@@ -1,10 +1,11 @@
 // Responses in flight to readers, and the memory that they take together.
 //
-// A reader that does not read holds its response for as long as its stream lasts. Readers of the
-// same bytes share them. If the bytes exceed a limit, the job with the most bytes releases its
-// oldest response: the streams that hold it end. Their readers can resume from their last response.
+// A slow reader holds its response for as long as its stream lasts. Readers of the same bytes
+// share them. If the bytes exceed a limit, the job with the most bytes releases its oldest
+// response, which ends the streams that hold it. Their readers can resume from their last
+// response.
 //
-// Thread-safe. O(1), but O(writes) over the limit.
+// Thread-safe. O(1), but O(writes) while the limit is exceeded.
 #pragma once
 
 #include <cstddef>
@@ -34,13 +35,14 @@ class WritesInFlight {
 
   explicit WritesInFlight(std::size_t bytes_max = std::size_t{64} << 20) : bytes_max_(bytes_max) {}
 
-  // Counts a response about the job that will be written, in place of an earlier one of the writer.
-  // May cut other writers. REQUIRES: the caller holds no lock that CutWrite() takes.
+  // Counts a response about the job that will be written, in place of an earlier response of the
+  // writer. May cut other writers. REQUIRES: the caller holds no lock that CutWrite() takes.
   void Begin(const std::shared_ptr<Writer>& writer, const std::string& job_id, const Bytes& bytes);
   // Stops counting the writer's response, if any.
   void End(const Writer* writer);
-  // Returns false after the writer's response was cut or has ended. A writer checks this between
-  // Begin() and its write, under the lock that CutWrite() takes: a cut response is not counted.
+  // Returns false after the writer's response has been cut or has ended. A writer checks this
+  // between Begin() and its write, under the lock that CutWrite() takes, since a response that has
+  // been cut is not counted.
   bool IsCounted(const Writer* writer) const;
 
   std::size_t bytes() const;
@@ -50,7 +52,7 @@ class WritesInFlight {
     std::weak_ptr<Writer> writer;
     std::string job_id;
     const void* data;
-    std::uint64_t number;  // in the order of Begin()
+    std::uint64_t number;  // order of Begin()
   };
   struct Held {
     std::size_t size = 0;

@@ -16,13 +16,13 @@ namespace tidemark::examples {
 namespace {
 
 constexpr std::uint32_t kAttemptsMax = 4;  // as in Hadoop
-// The longest delay before a request to stop is noticed.
+// The maximum delay before a request to stop takes effect.
 constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
 
 // Returns the time that the end of an attempt may wait for its last events to reach the master. It
-// depends on the time since the master answered: it is long for a busy master, short for a master
-// that may have returned, and then zero. The waits of a job with many tasks therefore do not add
-// up.
+// depends on the time since the master responded. It is long for a busy master, short for a master
+// that may have returned, and otherwise zero. The waits of a job with many tasks therefore do not
+// add up.
 absl::Duration ReportBudgetAfter(absl::Duration unanswered_for) {
   if (unanswered_for < absl::Milliseconds(500)) return absl::Milliseconds(200);
   if (unanswered_for < absl::Seconds(1)) return absl::Milliseconds(70);
@@ -122,7 +122,7 @@ absl::Status ApplicationMaster::Launch(const AttemptId& attempt) {
   return absl::OkStatus();
 }
 
-// Reaps the attempts that have ended. Failed ones return to `waiting`.
+// Reaps the attempts that have ended. Failed attempts return to `waiting`.
 absl::Status ApplicationMaster::TakeEnded(std::vector<AttemptId>& waiting) {
   for (auto attempt = running_.begin(); attempt != running_.end();) {
     if (!attempt->process.HasEnded()) {
@@ -149,7 +149,7 @@ absl::Status ApplicationMaster::Commit(const AttemptId& attempt) {
   if (!result.ok()) return result.status();
   const bool is_map = attempt.stage == kMapStage;
   if (is_map && result->segments.size() != plan_.reduce_task_count) {
-    return absl::DataLossError(fmt::format("{} holds the result of another run", directory));
+    return absl::DataLossError(fmt::format("{} contains the result of a different run", directory));
   }
   if (is_map || plan_.output != OutputKind::kCount) {
     absl::Status moved =
@@ -178,8 +178,9 @@ absl::Status ApplicationMaster::Retry(const AttemptId& failed, const absl::Statu
                                           failed.index, kAttemptsMax, message));
   }
   if (dependencies_.on_notice) {
-    dependencies_.on_notice(fmt::format("{} task {} failed and is tried again ({} of {}): {}", kind,
-                                        failed.index, next.attempt + 1, kAttemptsMax, message));
+    dependencies_.on_notice(fmt::format("{} task {} failed and will be retried ({} of {}): {}",
+                                        kind, failed.index, next.attempt + 1, kAttemptsMax,
+                                        message));
   }
   Report(next, AttemptState::kQueued);
   waiting.push_back(next);
@@ -194,7 +195,7 @@ void ApplicationMaster::KillAll() {
   running_.clear();
 }
 
-// The name of a single input carries no information.
+// Returns the name of a map attempt's input, or an empty name if the job has only one input.
 std::string ApplicationMaster::InputName(const AttemptId& attempt) const {
   if (attempt.stage != kMapStage || plan_.inputs.size() < 2) return {};
   return plan_.inputs[plan_.splits[attempt.index].input].name;

@@ -20,7 +20,7 @@ namespace tidemark::examples {
 
 class ApplicationMaster {
  public:
-  // Has the meaning of RunOptions. All must outlive this object.
+  // The members have the meaning of RunOptions. All must outlive this object.
   struct Dependencies {
     const std::vector<std::string>& worker_command;
     std::uint32_t slots = 0;
@@ -34,7 +34,7 @@ class ApplicationMaster {
   // Runs all map tasks, then all reduce tasks. The plan names the paths of their committed outputs.
   absl::Status Run();
 
-  // The results of the successful attempts, by task.
+  // Return the results of the successful attempts, by task.
   const std::vector<TaskResult>& map_results() const { return map_results_; }
   const std::vector<TaskResult>& reduce_results() const { return reduce_results_; }
   std::uint32_t failed_attempts() const { return failed_attempts_; }
@@ -44,9 +44,9 @@ class ApplicationMaster {
     AttemptId id;
     WorkerProcess process;
   };
-  // Greedy: each free slot takes the next task in order.
+  // Runs the tasks in order. Each free slot takes the next task.
   absl::Status RunTasks(std::uint32_t stage, const std::vector<std::uint64_t>& input_bytes);
-  // Returns true if another task may start, after taking a slot for it.
+  // Takes a slot for a task. Returns true if the task may start.
   bool TakeSlot(std::size_t waiting);
   void GiveSlot();
   absl::Status Launch(const AttemptId& attempt);
@@ -62,7 +62,7 @@ class ApplicationMaster {
   const JobPlan& plan_;
   const Dependencies dependencies_;
   std::vector<RunningAttempt> running_;
-  std::vector<std::uint64_t> input_bytes_;  // of the tasks of the phase
+  std::vector<std::uint64_t> input_bytes_;  // input of each task of the phase
   std::vector<TaskResult> map_results_;
   std::vector<TaskResult> reduce_results_;
   std::uint32_t failed_attempts_ = 0;

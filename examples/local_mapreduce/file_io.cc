@@ -21,7 +21,7 @@ constexpr std::size_t kWriteBufferBytes = std::size_t{256} << 10;
 }  // namespace
 
 absl::Status FileError(std::string_view action, const std::string& path, int error) {
-  // AlreadyExists is reserved for ids of jobs (run.h).
+  // AlreadyExists is reserved for job ids (run.h).
   const absl::StatusCode code =
       error == EEXIST ? absl::StatusCode::kFailedPrecondition : absl::ErrnoToStatusCode(error);
   return absl::Status(
@@ -33,47 +33,29 @@ absl::Status Annotate(const absl::Status& status, std::string_view where) {
   return absl::Status(status.code(), fmt::format("{}: {}", where, message));
 }
 
-absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
-  // Does not wait for the writer of a pipe.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return FileError("open", path, errno);
-  struct stat info = {};
-  if (::fstat(fd, &info) != 0) {
-    const int error = errno;
-    ::close(fd);
-    return FileError("read", path, error);
-  }
-  if (S_ISDIR(info.st_mode)) {
-    ::close(fd);
-    return FileError("read", path, EISDIR);
-  }
-  if (!S_ISREG(info.st_mode)) {
-    ::close(fd);
-    return absl::InvalidArgumentError(fmt::format("cannot read {}: Not a regular file", path));
-  }
-  return InputFileHandle(fd, path, static_cast<std::uint64_t>(info.st_size));
-}
-
-InputFileHandle::InputFileHandle(int fd, std::string path, std::uint64_t size)
-    : fd_(fd), path_(std::move(path)), size_(size) {}
-
-InputFileHandle::InputFileHandle(InputFileHandle&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), path_(std::move(other.path_)), size_(other.size_) {}
-
-InputFileHandle& InputFileHandle::operator=(InputFileHandle&& other) noexcept {
-  std::swap(fd_, other.fd_);
-  std::swap(path_, other.path_);
-  std::swap(size_, other.size_);
-  return *this;
-}
-
-InputFileHandle::~InputFileHandle() {
+Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
+absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
+  // Opening must not wait for the writer of a pipe.
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) return FileError("open", path, errno);
+  struct stat info = {};
+  if (::fstat(file.get(), &info) != 0) return FileError("read", path, errno);
+  if (S_ISDIR(info.st_mode)) return FileError("read", path, EISDIR);
+  if (!S_ISREG(info.st_mode)) {
+    return absl::InvalidArgumentError(fmt::format("cannot read {}: Not a regular file", path));
+  }
+  return InputFileHandle(std::move(file), path, static_cast<std::uint64_t>(info.st_size));
+}
+
+InputFileHandle::InputFileHandle(Descriptor file, std::string path, std::uint64_t size)
+    : file_(std::move(file)), path_(std::move(path)), size_(size) {}
+
 absl::Status InputFileHandle::ReadAt(std::uint64_t offset, char* data, std::size_t size) const {
   while (size > 0) {
-    const ssize_t got = ::pread(fd_, data, size, static_cast<off_t>(offset));
+    const ssize_t got = ::pread(file_.get(), data, size, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return FileError("read", path_, errno);
     if (got == 0) return absl::DataLossError(fmt::format("{} ends before byte {}", path_, offset));
@@ -85,24 +67,14 @@ absl::Status InputFileHandle::ReadAt(std::uint64_t offset, char* data, std::size
 }
 
 absl::StatusOr<FileWriter> FileWriter::Create(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return FileError("create", path, errno);
-  return FileWriter(fd, path);
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (file.get() < 0) return FileError("create", path, errno);
+  return FileWriter(std::move(file), path);
 }
 
-FileWriter::FileWriter(int fd, std::string path) : fd_(fd), path_(std::move(path)) {
+FileWriter::FileWriter(Descriptor file, std::string path)
+    : file_(std::move(file)), path_(std::move(path)) {
   buffer_.reserve(kWriteBufferBytes);
-}
-
-FileWriter::FileWriter(FileWriter&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)),
-      path_(std::move(other.path_)),
-      buffer_(std::move(other.buffer_)),
-      written_(other.written_),
-      status_(std::move(other.status_)) {}
-
-FileWriter::~FileWriter() {
-  if (fd_ >= 0) ::close(fd_);
 }
 
 void FileWriter::AppendSlowly(std::string_view bytes) {
@@ -118,7 +90,7 @@ void FileWriter::AppendSlowly(std::string_view bytes) {
 void FileWriter::Write(std::string_view bytes) {
   written_ += bytes.size();
   while (!bytes.empty() && status_.ok()) {
-    const ssize_t done = ::write(fd_, bytes.data(), bytes.size());
+    const ssize_t done = ::write(file_.get(), bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) {
       status_ = FileError("write", path_, errno);
@@ -131,8 +103,8 @@ void FileWriter::Write(std::string_view bytes) {
 absl::Status FileWriter::Close() {
   Write(buffer_);
   buffer_.clear();
-  // Some file systems report a full disk only here.
-  if (::close(std::exchange(fd_, -1)) != 0 && status_.ok()) {
+  // Some file systems report a full disk only when the file is closed.
+  if (::close(file_.Release()) != 0 && status_.ok()) {
     status_ = FileError("close", path_, errno);
   }
   return status_;

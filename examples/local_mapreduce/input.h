@@ -1,4 +1,4 @@
-// The input of a job: its files, their division among map tasks, and their lines.
+// The input of a job, which consists of its files, their division among map tasks, and their lines.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct InputFile {
   bool from_previous_round = false;
 };
 
-// Whole lines of one input: the bytes begin <= offset < end.
+// Whole lines of one input, with the bytes begin <= offset < end.
 struct Split {
   std::uint32_t input = 0;
   std::uint64_t begin = 0;
@@ -29,7 +29,7 @@ struct Split {
 };
 
 // Opens every input, and decompresses a .zst into `directory`. Fails with NotFound,
-// PermissionDenied or InvalidArgument, which names the unusable input.
+// PermissionDenied or InvalidArgument; the message names the unusable input.
 absl::StatusOr<std::vector<InputFile>> OpenInputs(const std::vector<std::string>& paths,
                                                   const std::string& directory);
 
@@ -45,15 +45,15 @@ class Lines {
  public:
   static absl::StatusOr<Lines> Open(const std::string& path, std::uint64_t begin,
                                     std::uint64_t end);
-  static absl::StatusOr<Lines> Open(const std::string& path);  // all lines
+  static absl::StatusOr<Lines> Open(const std::string& path);  // reads all lines
 
   // Moves to the next line. Returns false at the end or if status() has an error.
   bool Next();
-  // The line without its end, "\n" or "\r\n". Valid until Next().
+  // Returns the line without its end, "\n" or "\r\n". Valid until Next().
   std::string_view line() const { return line_; }
-  // The offset of the line in the file.
+  // Returns the offset of the line in the file.
   std::uint64_t offset() const { return line_offset_; }
-  // The offset of the next line.
+  // Returns the offset of the next line.
   std::uint64_t next_offset() const { return fetched_ - (buffer_.size() - at_); }
   const absl::Status& status() const { return status_; }
 

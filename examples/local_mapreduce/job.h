@@ -28,7 +28,7 @@ class Emitter {
 struct JobContext {
   std::map<std::string, std::string> parameters;  // all parameters of the job, with defaults
   std::vector<InputFile> inputs;
-  std::string side_directory;  // for files that Prepare() leaves for the workers
+  std::string side_directory;  // contains files that Prepare() leaves for the workers
   std::uint32_t reduce_task_count = 0;
 };
 
@@ -40,7 +40,7 @@ struct LineOrigin {
   std::uint64_t offset = 0;  // where the line begins
 };
 
-// One round of a job. Every worker process has its own.
+// One round of a job. Every worker process has its own instance.
 class Job {
  public:
   explicit Job(JobContext context) : context_(std::move(context)) {}
@@ -62,7 +62,7 @@ class Job {
     return absl::OkStatus();
   }
   // Returns a number below JobContext::reduce_task_count. The default is XXH64 of the key modulo
-  // that.
+  // this count.
   virtual std::uint32_t Partition(std::string_view key) const {
     return HashPartition(key, context_.reduce_task_count);
   }
@@ -90,19 +90,21 @@ struct JobDefinition {
   std::size_t inputs_min = 1;
   std::size_t inputs_max = SIZE_MAX;
   std::vector<JobParameter> parameters;
-  // Each round after the first gets the part files of the previous one as further inputs.
+  // The rounds of the job. Each round after the first gets the part files of the previous round as
+  // additional inputs.
   std::vector<JobFactory> rounds;
 };
 
-// A factory for jobs whose constructor takes the context and cannot fail.
+// Creates jobs whose constructor takes the context and cannot fail.
 template <typename T>
 absl::StatusOr<std::unique_ptr<Job>> MakeJob(JobContext context) {
   return std::make_unique<T>(std::move(context));
 }
 
-// Fails with NotFound, which lists the known jobs.
+// Returns the definition of a job. Fails with NotFound, which lists the known jobs.
 absl::StatusOr<const JobDefinition*> FindJob(const std::string& name);
-// Returns the parameters of a job with its defaults. Fails with InvalidArgument for an unknown one.
+// Returns the parameters of a job with its defaults. Fails with InvalidArgument for an unknown
+// parameter.
 absl::StatusOr<std::map<std::string, std::string>> CompleteParameters(
     const JobDefinition& job, const std::map<std::string, std::string>& given);
 

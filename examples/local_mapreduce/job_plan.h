@@ -1,4 +1,4 @@
-// The data that a worker process gets in a file, and the data that it returns.
+// The data that a worker process reads from a file, and the data that it returns.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@
 namespace tidemark::examples {
 
 // One round of a job, as planned by the application master. The work directory contains this plan,
-// the committed outputs of tasks, the side files and a directory for each task attempt.
+// the committed outputs of tasks, the side files, and a directory for each task attempt.
 struct JobPlan {
   std::string job;
   std::uint32_t round = 0;
   std::string job_id;
   std::string run_uid;
   std::string master_address;  // empty without a master
-  ClientSecurity security;     // of connections to the master
+  ClientSecurity security;     // security of connections to the master
   std::string work_directory;
   OutputKind output = OutputKind::kText;
   bool has_combiner = false;
@@ -35,7 +35,7 @@ struct JobPlan {
   std::vector<InputFile> inputs;
   std::vector<Split> splits;  // one for each map task
 
-  std::string path() const;  // of the plan
+  std::string path() const;  // path of the plan
   std::string side_directory() const;
   std::string attempt_directory(const AttemptId& attempt) const;
   std::string map_output(std::uint32_t map_task) const;
@@ -52,7 +52,7 @@ absl::StatusOr<std::unique_ptr<Job>> MakePlannedJob(const JobPlan& plan);
 
 // The result of one task attempt.
 struct TaskResult {
-  std::vector<Segment> segments;  // of a map task's output, by partition
+  std::vector<Segment> segments;  // partitions of a map task's output
   std::uint64_t groups = 0;       // key groups written by a map task, read by a reduce task
   OutputTotals output;
   // The times of a reduce task's first and last reduce function by CLOCK_MONOTONIC, which processes
@@ -70,8 +70,8 @@ inline constexpr char kStderrName[] = "stderr";
 absl::Status WriteResult(const std::string& path, const TaskResult& result);
 absl::StatusOr<TaskResult> ReadResult(const std::string& path);
 
-// `_temporary` in the output directory, so that the output moves without copying. The destructor
-// removes it. Unless the output was published, it empties the output directory.
+// The directory `_temporary` in the output directory, from which the output moves without copying.
+// The destructor removes it. Unless the output was published, it empties the output directory.
 class WorkDirectory {
  public:
   // Fails with InvalidArgument if `output_dir` exists and is not an empty directory.

@@ -73,7 +73,7 @@ int Run(const std::vector<std::string>& arguments) {
 
 struct WorkflowArguments {
   WorkflowRunOptions run;
-  std::uint64_t visits = 0;  // to generate as input; none if 0
+  std::uint64_t visits = 0;  // visits to generate as input; none if 0
 };
 
 WorkflowArguments ParseWorkflow(const std::vector<std::string>& arguments) {

@@ -1,4 +1,4 @@
-// The intermediate records of one map task: sorted, combined, spilled, merged.
+// The intermediate records of one map task, which are sorted, combined, spilled and merged.
 #pragma once
 
 #include <cstddef>
@@ -29,16 +29,16 @@ struct BufferedRecord {
 using GroupListener = std::function<void(std::uint32_t partition, std::string_view key,
                                          std::uint64_t size_bytes, std::uint64_t values)>;
 
-// Memory: at most `memory_bytes_max` for records and their positions, and one more record.
+// Uses at most `memory_bytes_max` for records and their positions, and one more record.
 class MapOutput : public Emitter {
  public:
   static constexpr std::size_t kMemoryBytesMax = std::size_t{64} << 20;
 
-  // Spills into `directory`. `job`, which must outlive this object, partitions and combines.
+  // Spills into `directory`. `job` partitions and combines records, and must outlive this object.
   MapOutput(Job& job, std::uint32_t partition_count, std::string directory,
             std::size_t memory_bytes_max = kMemoryBytesMax);
 
-  // After the first error, status() and Finish() return it.
+  // After the first error, drops records; status() and Finish() return the error.
   void Emit(std::string_view key, std::string_view value) override;
   const absl::Status& status() const { return status_; }
 

@@ -7,7 +7,7 @@
 
 #include "examples/local_mapreduce/file_io.h"
 #include "fmt/format.h"
-#define XXH_INLINE_ALL  // a call would cost as much as the hash of a short record
+#define XXH_INLINE_ALL  // calling a function would cost as much as the hash of a short record
 #include "xxhash.h"
 
 namespace tidemark::examples {

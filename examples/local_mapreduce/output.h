@@ -24,8 +24,8 @@ class OutputSink {
   virtual absl::Status Close() = 0;
 };
 
-// Returns the name of a part file: "part-r-00003" or "part-r-00003.deflate". Empty for kCount,
-// which has none.
+// Returns the name of a part file, such as "part-r-00003" or "part-r-00003.deflate". Returns an
+// empty name for kCount, which has no part files.
 std::string PartName(OutputKind kind, std::uint32_t reduce_task);
 absl::StatusOr<std::unique_ptr<OutputSink>> OpenSink(OutputKind kind, const std::string& path);
 
@@ -36,8 +36,8 @@ struct OutputTotals {
   friend bool operator==(const OutputTotals&, const OutputTotals&) = default;
 };
 
-// Formats each record as "KEY<TAB>VALUE\n", counts it, and passes pieces of 64 KiB on. After the
-// first error, records are dropped; a long reduce function should check ok() regularly.
+// Formats each record as "KEY<TAB>VALUE\n", counts it, and passes on pieces of 64 KiB. After the
+// first error, records are dropped, so a long reduce function should check ok() regularly.
 class Output {
  public:
   // `on_emitted` receives the number of bytes that leave the buffer.
@@ -52,12 +52,13 @@ class Output {
     Commit(at);
   }
 
-  // Returns a buffer for one record of at most `size` bytes, for functions that format in place.
+  // Returns a buffer for one record of at most `size` bytes, for functions that format records in
+  // place.
   char* Reserve(std::size_t size) {
     if (buffer_.size() - used_ < size) Flush(size);
     return buffer_.data() + used_;
   }
-  // Ends that record at `end`. It must have the form of Write().
+  // Commits the record, which ends at `end` and must have the form of Write().
   void Commit(const char* end) {
     const auto size = static_cast<std::size_t>(end - (buffer_.data() + used_));
     totals_.checksum += Checksum(buffer_.data() + used_, size);

@@ -83,9 +83,9 @@ constexpr std::uint32_t kSplitsPerSlotMin = 2;
 constexpr absl::Duration kOpenBudget = absl::Seconds(1);
 constexpr absl::Duration kOpenPollInterval = absl::Milliseconds(20);
 // The time for which the end of a job waits for its last events to reach a master that may be
-// absent.
+// unreachable.
 constexpr absl::Duration kShutdownBudget = absl::Milliseconds(300);
-// The same for an embedded master, which is as responsive as the job.
+// The corresponding time for an embedded master, which is as responsive as the job.
 constexpr absl::Duration kEmbeddedShutdownBudget = absl::Seconds(2);
 // The time that an embedded master may take for the final snapshot.
 constexpr absl::Duration kFinalSnapshotBudget = absl::Seconds(5);
@@ -136,7 +136,8 @@ JobOutcome OutcomeOf(const absl::Status& status) {
   return absl::IsCancelled(status) ? JobOutcome::kKilled : JobOutcome::kFailed;
 }
 
-// Fails with AlreadyExists if the master has another run of that id.
+// Waits for the master to accept the job. Fails with AlreadyExists if the master has another run of
+// that id.
 absl::Status AwaitOpening(Agent& agent) {
   const absl::Time deadline = absl::Now() + kOpenBudget;
   while (!agent.Flush(kOpenPollInterval)) {
@@ -166,7 +167,7 @@ void AddResults(const ApplicationMaster& master, RunSummary& summary) {
   summary.reduce_elapsed = absl::Nanoseconds(ended - began);
 }
 
-// Adds the part files of one round to the inputs of the next.
+// Adds the part files of one round to the inputs of the next round.
 void AppendParts(const JobPlan& plan, std::vector<InputFile>& inputs) {
   std::erase_if(inputs, [](const InputFile& input) { return input.from_previous_round; });
   for (std::uint32_t i = 0; i < plan.reduce_task_count; ++i) {

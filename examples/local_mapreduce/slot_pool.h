@@ -29,17 +29,17 @@ class SlotPool {
   void Give(std::size_t job);
 
  private:
-  // Returns true if `other` has precedence over `job`. REQUIRES: mutex_ is held.
+  // Returns true if `other` has precedence over `job`. Requires mutex_.
   bool IsBefore(std::size_t other, std::size_t job) const;
 
   const SlotPolicy policy_;
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // guards the members below
   std::uint32_t free_;
-  std::vector<std::size_t> waiting_;  // tasks, by job
-  std::vector<std::size_t> taken_;    // slots, by job
+  std::vector<std::size_t> waiting_;  // waiting tasks by job
+  std::vector<std::size_t> taken_;    // taken slots by job
 };
 
-// One job's view of a pool. At its end, the job has no waiting tasks.
+// One job's view of a pool. After its destruction, the job has no waiting tasks.
 class SlotShare {
  public:
   // `pool` must outlive the share.

@@ -1,4 +1,4 @@
-// Intermediate records (key, value) in key order, and their key groups.
+// Intermediate records (key and value) in key order, and their key groups.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace tidemark::examples {
 
 // Returns the size that a record adds to the input of a task and to its key group. Both sides of
-// the shuffle use it, so that a reduce task reads the records that the map tasks announced.
+// the shuffle use it, so that a reduce task reads the sizes that the map tasks reported.
 inline std::uint64_t RecordBytes(std::string_view key, std::string_view value) {
   return key.size() + value.size();
 }
@@ -23,7 +23,7 @@ class SortedRecords {
   virtual ~SortedRecords() = default;
   // Moves to the next record. Returns false at the end or if status() has an error.
   virtual bool Next() = 0;
-  // Valid until Next().
+  // The key and value are valid until Next().
   std::string_view key() const { return key_; }
   std::string_view value() const { return value_; }
   const absl::Status& status() const { return status_; }
@@ -89,10 +89,10 @@ class KeyGroups : public Values {
     if (watcher_ != nullptr) watcher_->BeginGroup(key_);
     return true;
   }
-  // The key of this group; valid until NextGroup().
+  // Returns the key of this group, which is valid until NextGroup().
   std::string_view key() const { return key_; }
 
-  // The number of groups so far.
+  // Return the numbers of groups and records so far.
   std::uint64_t groups() const { return groups_; }
   std::uint64_t records() const { return records_; }
   std::uint64_t bytes() const { return bytes_; }

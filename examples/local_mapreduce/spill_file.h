@@ -1,8 +1,8 @@
 // A file of sorted records by partition: the output of a map task.
 //
-// It contains the segments of partitions 0..R-1, each a sequence of records key size, value size
-// (32 bits each, in the byte order of the machine), key bytes, value bytes. The result of the task
-// (job_plan.h) contains their positions.
+// It contains the segments of partitions 0..R-1. A segment is a sequence of records. A record
+// contains key size, value size (32 bits each, in the byte order of the machine), key bytes and
+// value bytes. The result of the task (job_plan.h) contains their positions.
 //
 // MergedRecords reads several segments in key order.
 #pragma once
@@ -23,7 +23,7 @@ namespace tidemark::examples {
 // The position of a partition in a spill file.
 struct Segment {
   std::uint64_t offset = 0;
-  std::uint64_t size_bytes = 0;  // in the file
+  std::uint64_t size_bytes = 0;  // position in the file
   std::uint64_t records = 0;
   std::uint64_t record_bytes = 0;  // sum of RecordBytes()
   friend bool operator==(const Segment&, const Segment&) = default;
@@ -33,7 +33,7 @@ class SpillWriter {
  public:
   static absl::StatusOr<SpillWriter> Create(const std::string& path, std::uint32_t partition_count);
 
-  // Partitions must not decrease, nor keys within a partition.
+  // Appends a record. Partitions must not decrease, nor keys within a partition.
   void Append(std::uint32_t partition, std::string_view key, std::string_view value);
   const absl::Status& status() const { return file_.status(); }
   const std::vector<Segment>& segments() const { return segments_; }
@@ -45,7 +45,7 @@ class SpillWriter {
   std::vector<Segment> segments_;
 };
 
-// Reads one segment, from memory or through a buffer from a file.
+// Reads one segment, either from memory or through a buffer from a file.
 class SegmentReader {
  public:
   explicit SegmentReader(std::string_view bytes);  // must outlive the reader
@@ -64,18 +64,18 @@ class SegmentReader {
   std::string_view window_;  // unread bytes in memory
   std::string_view key_;
   std::string_view value_;
-  std::shared_ptr<const InputFileHandle> file_;  // null if all of it is in memory
+  std::shared_ptr<const InputFileHandle> file_;  // null if the whole segment is in memory
   std::uint64_t offset_ = 0;
   std::uint64_t left_in_file_ = 0;
   std::vector<char> buffer_;
   absl::Status status_;
 };
 
-// Returns the first eight bytes of a key as a number that compares like them.
+// Returns the first eight bytes of a key as a number with the same order.
 std::uint64_t KeyPrefix(std::string_view key);
 
-// The records of k segments in key order. Records with equal keys have no specified order. O(log k)
-// key comparisons per record. Memory: that of the segments.
+// The records of k segments in key order. Records with equal keys have no specified order. A record
+// takes O(log k) key comparisons. Only the segments use memory.
 class MergedRecords : public SortedRecords {
  public:
   explicit MergedRecords(std::vector<SegmentReader> segments);
@@ -85,7 +85,7 @@ class MergedRecords : public SortedRecords {
 
  private:
   struct Head {
-    std::uint64_t prefix = 0;  // of the key; most comparisons need only the prefix
+    std::uint64_t prefix = 0;  // prefix of the key; most comparisons need only the prefix
     SegmentReader* segment = nullptr;
   };
   static bool Before(const Head& a, const Head& b);

@@ -53,17 +53,18 @@ struct MapSegment {
   Segment segment;
 };
 
-// One partition of every map output, copied from their files: to memory while it is small,
-// otherwise to one file.
+// One partition of every map output, copied from the output files. It is in memory while it is
+// small, otherwise in one file.
 class ShuffledPartition {
  public:
   static constexpr std::uint64_t kMemoryBytesMax = std::uint64_t{64} << 20;
 
-  // Copies the part beyond `memory_bytes_max` to `path`. Reports fetched bytes to `watcher`.
+  // Copies the partition. The part beyond `memory_bytes_max` goes to `path`. Reports fetched bytes
+  // to `watcher`.
   static absl::StatusOr<ShuffledPartition> Fetch(const std::vector<MapSegment>& segments,
                                                  const std::string& path, ReduceTaskAgent& watcher,
                                                  std::uint64_t memory_bytes_max = kMemoryBytesMax);
-  // Returns a reader for each map output. They use this partition, which must outlive them.
+  // Returns a reader for each map output. The readers use this partition, which must outlive them.
   std::vector<SegmentReader> Readers() const;
 
  private:
@@ -73,12 +74,12 @@ class ShuffledPartition {
   };
   std::vector<Place> places_;
   std::string memory_;
-  std::shared_ptr<const InputFileHandle> file_;  // null if all of it is in memory
+  std::shared_ptr<const InputFileHandle> file_;  // null if the whole partition is in memory
 };
 
 constexpr std::uint64_t kCopyBytes = std::uint64_t{256} << 10;
 
-// Opens one map output at a time, since there may be more than a process may hold open.
+// Opens one map output at a time, since a process may not be able to open all of them.
 absl::Status Copy(const MapSegment& from, const std::function<void(std::string_view)>& take) {
   const Segment& segment = from.segment;
   absl::StatusOr<InputFileHandle> file = InputFileHandle::Open(from.file);

@@ -59,7 +59,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes_;
 };
 
-// Calls by number, since the header of glibc 2.36 declares the function without C linkage.
+// Calls pidfd_open by its number, since glibc 2.36 declares the function without C linkage.
 int OpenPidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
 // Returns the end of the worker's output without its lines about reports, which do not fail a task.
@@ -106,8 +106,8 @@ absl::StatusOr<Assignment> ParseArguments(const std::vector<std::string>& argume
 // Makes the kernel end this process when the application master ends.
 void DieWithMaster(std::int64_t master_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The process may have ended already. It is not always the parent, which may be a script around
-  // this program.
+  // The application master may have ended already. It is not always the parent, which may be a
+  // script around this program.
   if (::kill(static_cast<pid_t>(master_pid), 0) != 0) ::_exit(1);
 }
 
@@ -169,7 +169,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
 
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
-    ::kill(-pid_, SIGKILL);  // with its child processes
+    ::kill(-pid_, SIGKILL);  // ends its child processes as well
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }

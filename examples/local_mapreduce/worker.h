@@ -1,4 +1,4 @@
-// Worker processes: each runs one task attempt.
+// Worker processes, each of which runs one task attempt.
 #pragma once
 
 #include <sys/types.h>
@@ -15,19 +15,20 @@
 
 namespace tidemark::examples {
 
-// Owns the process, which is killed and reaped at the latest by the destructor. Waits only for its
-// own child, so an embedding program may have others.
+// Owns the process. The destructor kills and reaps it if it still runs. Waits only for its own
+// child, so an embedding program may have others.
 class WorkerProcess {
  public:
-  // Standard output and error go to the file `stderr_path`; standard input is empty. The process
-  // leads its own group, so that Ctrl-C at the terminal reaches only the application master.
+  // Starts a process. Standard output and error go to the file `stderr_path`, and standard input is
+  // empty. The process leads its own group, so that Ctrl-C at the terminal reaches only the
+  // application master.
   static absl::StatusOr<WorkerProcess> Start(const std::vector<std::string>& command,
                                              const std::string& stderr_path);
   WorkerProcess(WorkerProcess&& other) noexcept;
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();
 
-  // Blocks until one of them has ended, for at most `timeout`.
+  // Blocks until one of the processes has ended, for at most `timeout`.
   static void WaitForAny(const std::vector<const WorkerProcess*>& processes,
                          absl::Duration timeout);
   bool HasEnded() const;
@@ -37,16 +38,16 @@ class WorkerProcess {
 
  private:
   WorkerProcess(pid_t pid, int pid_fd, std::string stderr_path);
-  pid_t pid_ = -1;  // -1 after it was reaped
+  pid_t pid_ = -1;  // -1 after the process was reaped
   int pid_fd_ = -1;
   std::string stderr_path_;
 };
 
-// Starts each line on standard error in which a worker reports why its events do not arrive.
+// The prefix of each line on standard error in which a worker reports why its events do not arrive.
 inline constexpr std::string_view kReportTrouble = "tidemark: ";
 
-// Returns the arguments of WorkerMain() for one attempt. Its end may wait for `report_budget` until
-// its last events have reached the master.
+// Returns the arguments of WorkerMain() for one attempt. The end of the attempt may wait for up to
+// `report_budget` until its last events have reached the master.
 std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt,
                                          absl::Duration report_budget);
 

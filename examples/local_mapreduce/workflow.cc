@@ -25,7 +25,7 @@ struct Step {
   std::string name;
   std::string job;
   std::vector<std::string> after;
-  std::optional<std::size_t> input;  // of the workflow; steps with parents read their output
+  std::optional<std::size_t> input;  // input of the workflow; steps with parents read their output
   std::map<std::string, std::string> parameters;
 };
 
@@ -73,8 +73,8 @@ std::string JobId(const WorkflowRunOptions& options, const Step& step) {
   return fmt::format("{}-{}", options.id, step.name);
 }
 
-// In a job of several rounds, only the last has the id of the job, so no workflow can wait for the
-// others.
+// Returns true if the job has one round. In a job of several rounds, only the last has the id of
+// the job, so no workflow can wait for the others.
 bool HasOneRound(const Step& step) {
   const auto job = FindJob(step.job);
   return job.ok() && (*job)->rounds.size() == 1;
@@ -130,7 +130,7 @@ class WorkflowRun {
     absl::Time started_at;
   };
 
-  // Blocks for a moment. Returns true if all steps are over.
+  // Blocks for a short time. Returns true if all steps are over.
   bool WaitUntilDone() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, absl::ToChronoMilliseconds(absl::Milliseconds(50)));
@@ -138,7 +138,8 @@ class WorkflowRun {
                        [](const State& state) { return state.is_over; });
   }
 
-  // Returns true if the step may start, and false if the workflow ends without it.
+  // Waits for the parents of the step. Returns true if the step may start, or false if the workflow
+  // ends without it.
   bool WaitForParents(const Step& step) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&](const std::string& name) {
@@ -218,13 +219,13 @@ class WorkflowRun {
   const absl::Time began_at_ = absl::Now();
   SlotPool pool_;
   std::atomic<bool> stop_ = false;
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<State> states_;
   absl::Status failure_;
 };
 
-// Pages e^0 to e^9.2, about 10,000, uniform in the logarithm.
+// Page numbers lie between e^0 and e^9.2, about 10,000, uniformly in the logarithm.
 constexpr double kLogPagesMax = 9.2;
 constexpr std::uint32_t kVisitorsMax = 65'536;
 constexpr std::uint32_t kSecondsMax = 600;
@@ -257,7 +258,7 @@ absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options) {
                          .job_id = JobId(options, step),
                          .history_name = step.job,
                          .after = step.after});
-    // The tasks of the first round do not determine the tasks of the last.
+    // The number of tasks in the first round does not determine that of the last round.
     if (HasOneRound(step)) plan.jobs.back().reduce_task_count = options.reduce_task_count;
   }
   return plan;
@@ -273,7 +274,7 @@ absl::StatusOr<WorkflowSummary> RunWorkflow(const WorkflowRunOptions& options) {
 absl::Status GenerateVisits(const std::string& path, std::uint64_t count) {
   absl::StatusOr<FileWriter> file = FileWriter::Create(path);
   if (!file.ok()) return file.status();
-  std::mt19937_64 random(1);  // the standard specifies its numbers
+  std::mt19937_64 random(1);  // the standard specifies its output
   const auto below = [&](std::uint64_t limit) { return random() % limit; };
   for (std::uint64_t i = 0; i < count; ++i) {
     const double log_page = kLogPagesMax * static_cast<double>(below(1 << 20)) / (1 << 20);

@@ -1,5 +1,4 @@
-// Workflows of the example engine: jobs of this folder that read each other's output, on shared
-// slots.
+// Workflows of the example engine. Their jobs read each other's output and share slots.
 #pragma once
 
 #include <atomic>
@@ -20,25 +19,25 @@ namespace tidemark::examples {
 
 struct WorkflowRunOptions {
   std::string workflow;             // one of WorkflowNames()
-  std::string id;                   // of the workflow; its jobs are ID-NAME
+  std::string id;                   // id of the workflow; its jobs have the ids ID-NAME
   std::vector<std::string> inputs;  // files; each workflow documents how many it takes
-  std::string output_dir;           // must be absent or empty; gets a folder for each job
-  std::uint32_t slots = 2;          // of all jobs together
+  std::string output_dir;           // must be absent or empty; receives a folder for each job
+  std::uint32_t slots = 2;          // slots of all jobs together
   SlotPolicy policy = SlotPolicy::kFifo;
-  std::uint32_t reduce_task_count = 2;      // of each job
+  std::uint32_t reduce_task_count = 2;      // reduce tasks of each job
   std::vector<std::string> worker_command;  // as in RunOptions
-  std::string master_address;               // the master that the jobs report to
+  std::string master_address;               // the master to which the jobs report
   ClientSecurity security;
   // Has the meaning of RunOptions, with the name of the job.
   std::function<void(const std::string& notice)> on_notice;
-  // Set it to end the workflow; its jobs are stopped. Must outlive the run.
+  // If set to true, the workflow ends and its jobs are stopped. Must outlive the run.
   const std::atomic<bool>* stop = nullptr;
 };
 
 struct FinishedStep {
   std::string name;
   RunSummary summary;
-  absl::Duration started_after;  // since the start of the workflow
+  absl::Duration started_after;  // time since the start of the workflow
 };
 
 struct WorkflowSummary {
@@ -47,14 +46,15 @@ struct WorkflowSummary {
 };
 
 std::vector<std::string> WorkflowNames();
-std::string DescribeWorkflow(const std::string& workflow);  // for --help
+std::string DescribeWorkflow(const std::string& workflow);  // Returns a description for --help.
 
 // Returns the plan to submit to the master before RunWorkflow(). Fails with NotFound for an unknown
 // workflow, and with InvalidArgument for a wrong number of inputs.
 absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options);
 
 // Runs each job in its own thread after its parents have ended. Fails with the error of RunJob()
-// and the name of the job that failed first; running jobs are stopped, and no other job starts.
+// and the name of the job that failed first. After a failure, running jobs are stopped and no other
+// job starts.
 absl::StatusOr<WorkflowSummary> RunWorkflow(const WorkflowRunOptions& options);
 
 // Writes `count` lines "IP PAGE SECONDS CENTS" to `path`. Equal counts give equal bytes. Pages

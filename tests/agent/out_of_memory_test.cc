@@ -15,7 +15,7 @@
 
 namespace {
 
-// The number of the allocation, among large ones, from which all fail; 0 if none does.
+// The index of the first large allocation that fails; all later ones fail as well. 0 if none fails.
 std::atomic<int> failing_from = 0;
 constexpr std::size_t kLarge = 200'000;
 
@@ -31,7 +31,8 @@ void* operator new(std::size_t bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-// Replaces the matching operator too, since a sanitizer's own would meet the deletes below.
+// Replaces the matching operator too, since the deletes below must not receive memory from a
+// sanitizer's own operator.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return Fails(bytes) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }

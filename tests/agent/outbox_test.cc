@@ -154,7 +154,7 @@ TEST(Outbox, DropsTheOldestProfileFirstAndLeavesNoGap) {
   EXPECT_LE(outbox.bytes(), 3'500u);
   const std::uint64_t dropped = outbox.counts().dropped;
   ASSERT_GT(dropped, 0u);
-  EXPECT_EQ(lost->load(), dropped * (dropped + 1) / 2);  // the oldest ones: 1 + 2 + 3 + ...
+  EXPECT_EQ(lost->load(), dropped * (dropped + 1) / 2);  // the oldest profiles: 1 + 2 + 3 + ...
   EXPECT_EQ(outbox.counts().points_dropped, lost->load());
 
   const auto batch = outbox.Next(At(0));

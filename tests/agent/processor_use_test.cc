@@ -12,14 +12,13 @@
 #include <optional>
 #include <string>
 #include <thread>
-#include <variant>
 #include <vector>
 
-#include "agent/inbox.h"
 #include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
 #include "tests/agent/recording_server.h"
+#include "tests/agent/reduce_profiles.h"
 #include "tidemark/agent.h"
 
 #ifdef __linux__
@@ -74,7 +73,7 @@ TEST(ProcessorWatch, ReturnsNothingAfterTheThreadHasEnded) {
   EXPECT_NE(watch.Read(NowNanos() + 1), std::nullopt);
   done.store(true);
   thread.join();
-  // The kernel removes the thread a little later.
+  // The kernel removes the thread slightly later than the join.
   const Instant deadline = std::chrono::steady_clock::now() + kPatience;
   while (watch.Read(NowNanos() + 1) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
@@ -150,30 +149,46 @@ TEST(ProcessorWatch, MeasuresWaitsOfThreadsOnOneProcessor) {
 }
 #endif
 
-// Creates an agent that reports only when it is flushed.
-std::unique_ptr<Agent> Connect(const RecordingServer& server) {
-  return Agent::Create(
-      {.master_address = server.address(), .job_id = "job-1", .flush_interval = absl::Seconds(60)});
-}
+// An agent that reports only when it is flushed.
+class ReportedTimes : public ::testing::Test {
+ protected:
+  void Flush() { ASSERT_TRUE(agent_->Flush(absl::Seconds(60))); }
+  // Uses a processor until the agent has reported that time.
+  void WorkUntilReported() {
+    const auto is_reported = [&] {
+      const std::vector<TaskHeartbeat> heartbeats = record_.all<TaskHeartbeat>();
+      return !heartbeats.empty() && heartbeats.back().time.cpu > absl::Milliseconds(1);
+    };
+    const Instant deadline = std::chrono::steady_clock::now() + kPatience;
+    while (!is_reported() && std::chrono::steady_clock::now() < deadline) Flush();
+    EXPECT_TRUE(is_reported());
+  }
+  void RunGroup(ReduceTaskAgent& task) {
+    task.BeginGroup("key");
+    task.ValueRead(100);
+    task.EndGroup();
+    Flush();
+  }
 
-void RunGroup(ReduceTaskAgent& task) {
-  task.BeginGroup("key");
-  task.ValueRead(100);
-  task.EndGroup();
-}
+  std::atomic<bool> is_paused_ = false;
+  Record record_;
+  RecordingServer server_{record_, [this](const SentEvent& sent) {
+                            std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
+                            if (is_paused_) response->mutable_control()->set_paused(true);
+                            return response;
+                          }};
+  std::unique_ptr<Agent> agent_ = Agent::Create({.master_address = server_.address(),
+                                                 .job_id = "job-1",
+                                                 .flush_interval = absl::Seconds(60)});
+};
 
-TEST(ReduceTaskAgent, ReportsProcessorUseWithEachProfile) {
-  Record record;
-  RecordingServer server(record, Acknowledge);
-  const auto agent = Connect(server);
-  const auto task = agent->StartReduceTask({});
+TEST_F(ReportedTimes, OfProcessorUseAreInEachProfile) {
+  const auto task = agent_->StartReduceTask({});
   task->Shuffled();
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  EXPECT_THAT(record.invalid(), IsEmpty());
-  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  EXPECT_THAT(record_.invalid(), IsEmpty());
+  const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(2));
   ASSERT_EQ(profiles[0].processor_use.has_value(), HasSchedstat());
   ASSERT_EQ(profiles[1].processor_use.has_value(), HasSchedstat());
@@ -187,66 +202,39 @@ TEST(ReduceTaskAgent, ReportsProcessorUseWithEachProfile) {
   EXPECT_GE(profiles[1].processor_use->waited, profiles[0].processor_use->waited);
 }
 
-TEST(ReduceTaskAgent, ReportsProcessorUseDuringAPause) {
+TEST_F(ReportedTimes, OfProcessorUseAreReportedDuringAPause) {
   if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
-  Record record;
-  RecordingServer server(record, [](const SentEvent& sent) {
-    std::optional<v1::StreamEventsResponse> response = Acknowledge(sent);
-    response->mutable_control()->set_paused(true);
-    return response;
-  });
-  const auto agent = Connect(server);
-  agent->OpenJob({});
-  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  const auto task = agent->StartReduceTask({});
+  is_paused_ = true;
+  agent_->OpenJob({});
+  Flush();
+  const auto task = agent_->StartReduceTask({});
   task->Shuffled();
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(1));
   EXPECT_THAT(profiles[0].points, IsEmpty());
   EXPECT_TRUE(profiles[0].processor_use.has_value());
 }
 
-// Uses a processor until the agent has reported that much.
-void WorkUntilReported(const Record& record, Agent& agent) {
-  const auto is_reported = [&] {
-    const std::vector<TaskHeartbeat> heartbeats = record.all<TaskHeartbeat>();
-    return !heartbeats.empty() && heartbeats.back().time.cpu > absl::Milliseconds(1);
-  };
-  const Instant deadline = std::chrono::steady_clock::now() + kPatience;
-  while (!is_reported() && std::chrono::steady_clock::now() < deadline) {
-    ASSERT_TRUE(agent.Flush(absl::Seconds(60)));
-  }
-  EXPECT_TRUE(is_reported());
-}
-
-TEST(MapTaskAgent, ReportsTimesWithHeartbeats) {
+TEST_F(ReportedTimes, OfMapTasksAreInHeartbeats) {
   if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
-  Record record;
-  RecordingServer server(record, Acknowledge);
-  const auto agent = Connect(server);
-  const auto task = agent->StartMapTask({});
-  WorkUntilReported(record, *agent);
+  const auto task = agent_->StartMapTask({});
+  WorkUntilReported();
   task->Finish();
-  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  EXPECT_THAT(record.invalid(), IsEmpty());
-  EXPECT_TRUE(record.all<TaskHeartbeat>().back().time.waits[WaitReason::kProcessor].has_value());
+  Flush();
+  EXPECT_THAT(record_.invalid(), IsEmpty());
+  EXPECT_TRUE(record_.all<TaskHeartbeat>().back().time.waits[WaitReason::kProcessor].has_value());
 }
 
-TEST(ReduceTaskAgent, ReportsTimesDuringAndAfterTheShuffle) {
+TEST_F(ReportedTimes, OfReduceTasksContainTheShuffle) {
   if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
-  Record record;
-  RecordingServer server(record, Acknowledge);
-  const auto agent = Connect(server);
-  const auto task = agent->StartReduceTask({});
-  WorkUntilReported(record, *agent);
+  const auto task = agent_->StartReduceTask({});
+  WorkUntilReported();
   task->Shuffled();
   RunGroup(*task);
-  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  EXPECT_THAT(record.invalid(), IsEmpty());
-  const TimeUse shuffled = record.all<TaskHeartbeat>().back().time;
-  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  EXPECT_THAT(record_.invalid(), IsEmpty());
+  const TimeUse shuffled = record_.all<TaskHeartbeat>().back().time;
+  const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(1));
   EXPECT_GE(profiles[0].time.cpu, shuffled.cpu) << "totals only grow";
   EXPECT_GE(profiles[0].time.waits[WaitReason::kProcessor], shuffled.waits[WaitReason::kProcessor]);
@@ -255,21 +243,17 @@ TEST(ReduceTaskAgent, ReportsTimesDuringAndAfterTheShuffle) {
       << "without the shuffle";
 }
 
-TEST(ReduceTaskAgent, ReportsTimesOfBothThreads) {
+TEST_F(ReportedTimes, OfReduceTasksContainBothThreads) {
   if (!HasSchedstat()) GTEST_SKIP() << "no schedstat files";
-  Record record;
-  RecordingServer server(record, Acknowledge);
-  const auto agent = Connect(server);
-  const auto task = agent->StartReduceTask({});
-  WorkUntilReported(record, *agent);
+  const auto task = agent_->StartReduceTask({});
+  WorkUntilReported();
   std::thread reduces([&] {
     task->Shuffled();
     RunGroup(*task);
-    ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   });
   reduces.join();
-  const TimeUse shuffled = record.all<TaskHeartbeat>().back().time;
-  const std::vector<ReduceProfile> profiles = record.all<ReduceProfile>();
+  const TimeUse shuffled = record_.all<TaskHeartbeat>().back().time;
+  const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
   ASSERT_THAT(profiles, SizeIs(1));
   ASSERT_TRUE(profiles[0].processor_use.has_value());
   EXPECT_GE(profiles[0].time.cpu, shuffled.cpu) << "totals only grow";
@@ -286,30 +270,13 @@ class SimulatedClock final : public Clock {
   mutable std::int64_t nanos_ = 0;
 };
 
-// Replaces the background thread.
-std::vector<v1::ReduceProfile> Profiles(Shared& shared, const Clock& clock) {
-  for (const Command& command : shared.inbox.WaitUntil(std::chrono::steady_clock::now())) {
-    if (const auto* profiles = std::get_if<StartProfiles>(&command)) {
-      profiles->reporter->BeginProfiles();
-    }
-    if (const auto* end = std::get_if<EndReports>(&command)) end->reporter->ReportLast();
-  }
-  std::vector<v1::ReduceProfile> profiles;
-  while (const auto batch = shared.outbox.Next(clock.Now())) {
-    for (const v1::Event& event : batch->events()) {
-      if (event.has_reduce_profile()) profiles.push_back(event.reduce_profile());
-    }
-  }
-  return profiles;
-}
-
 TEST(ReduceTaskAgent, ReportsNoProcessorUseInSimulatedTime) {
   SimulatedClock clock;
   const auto shared = std::make_shared<Shared>(AgentOptions{}, "source", clock);
   ReduceRecorder task({}, shared);
   task.Shuffled();
   task.Finish();
-  const std::vector<v1::ReduceProfile> profiles = Profiles(*shared, clock);
+  const std::vector<v1::ReduceProfile> profiles = SentProfiles(*shared, clock);
   ASSERT_THAT(profiles, SizeIs(1));
   EXPECT_FALSE(profiles[0].has_processor_use());
   EXPECT_FALSE(profiles[0].has_time_use());

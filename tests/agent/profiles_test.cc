@@ -72,7 +72,7 @@ TEST(KeepHeaviest, MakesTheLightestKeysImplicit) {
   KeepHeaviest(4, partitions);
   EXPECT_EQ(partitions, TwoPartitions());
   KeepHeaviest(3, partitions);
-  EXPECT_THAT(partitions[0].explicit_keys, SizeIs(2));  // of two keys of 20 bytes, the first stays
+  EXPECT_THAT(partitions[0].explicit_keys, SizeIs(2));  // drops the second of equal keys
   EXPECT_THAT(partitions[1].explicit_keys, ElementsAre(ExplicitKey{KeyHash{3}, 50}));
   EXPECT_EQ(partitions[1].implicit_key_count, 1u);
   EXPECT_EQ(partitions[1].implicit_bytes, 20u);

@@ -31,7 +31,7 @@ struct SentEvent {
   v1::Event body;
 };
 
-// Responds to one event. Nullopt if it does not respond.
+// Returns the response to one event, or nullopt to send none.
 using Answer = std::function<std::optional<v1::StreamEventsResponse>(const SentEvent& sent)>;
 
 inline std::optional<v1::StreamEventsResponse> Acknowledge(const SentEvent& sent) {
@@ -41,6 +41,15 @@ inline std::optional<v1::StreamEventsResponse> Acknowledge(const SentEvent& sent
 }
 
 inline std::optional<v1::StreamEventsResponse> NoResponse(const SentEvent&) { return std::nullopt; }
+
+// Returns the number of key groups in the bins of these profiles.
+inline std::uint64_t CountGroups(const std::vector<ReduceProfile>& profiles) {
+  std::uint64_t groups = 0;
+  for (const ReduceProfile& profile : profiles) {
+    for (const GroupBin& bin : profile.bins) groups += bin.count;
+  }
+  return groups;
+}
 
 // All received events, across restarts of the server.
 class Record {
@@ -109,22 +118,24 @@ class Record {
 
 class RecordingServer final : private v1::IngestService::CallbackService {
  public:
-  // Port 0 selects a free port.
-  RecordingServer(Record& record, Answer answer, int port = 0)
-      : record_(record), answer_(std::move(answer)) {
+  RecordingServer(Record& record, Answer answer) : record_(record) { Start(std::move(answer)); }
+  ~RecordingServer() override { Stop(); }
+
+  // Starts the server. Returns false if its port is in use.
+  bool Start(Answer answer) {
+    answer_ = std::move(answer);
     grpc::ServerBuilder builder;
-    builder.AddListeningPort("127.0.0.1:" + std::to_string(port), grpc::InsecureServerCredentials(),
-                             &port_);
+    builder.AddListeningPort(address(), grpc::InsecureServerCredentials(), &port_);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
+    return server_ != nullptr;
   }
   // Closes all connections.
-  ~RecordingServer() override {
+  void Stop() {
     if (server_ != nullptr) server_->Shutdown(std::chrono::system_clock::now());
+    server_.reset();
   }
 
-  bool running() const { return server_ != nullptr; }
-  int port() const { return port_; }
   std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
  private:
@@ -163,8 +174,8 @@ class RecordingServer final : private v1::IngestService::CallbackService {
   Reactor* StreamEvents(grpc::CallbackServerContext*) override { return new Stream(*this); }
 
   Record& record_;
-  const Answer answer_;
-  int port_ = 0;
+  Answer answer_;
+  int port_ = 0;  // 0 selects a free port
   std::unique_ptr<grpc::Server> server_;
 };
 

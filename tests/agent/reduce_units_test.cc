@@ -2,16 +2,14 @@
 // languages share.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <variant>
 
-#include "agent/inbox.h"
 #include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
+#include "tests/agent/reduce_profiles.h"
 #include "tests/vectors/vectors.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
@@ -35,23 +33,6 @@ void Call(const json& call, SetClock& clock, ReduceTaskAgent& task) {
   if (name == "emit") task.BytesEmitted(call[1]);
   if (name == "end") task.EndGroup();
   if (name == "finish") task.Finish();
-}
-
-// Replaces the background thread: makes the reporter send and returns the last profile.
-v1::ReduceProfile LastProfile(Shared& shared, const Clock& clock) {
-  for (const Command& command : shared.inbox.WaitUntil(std::chrono::steady_clock::now())) {
-    if (const auto* profiles = std::get_if<StartProfiles>(&command)) {
-      profiles->reporter->BeginProfiles();
-    }
-    if (const auto* end = std::get_if<EndReports>(&command)) end->reporter->ReportLast();
-  }
-  v1::ReduceProfile profile;
-  while (const auto batch = shared.outbox.Next(clock.Now())) {
-    for (const v1::Event& event : batch->events()) {
-      if (event.has_reduce_profile()) profile = event.reduce_profile();
-    }
-  }
-  return profile;
 }
 
 void ExpectPoints(const json& expected, const v1::ReduceProfile& profile) {
@@ -89,7 +70,7 @@ TEST(ReduceRecorder, AgreesWithTheSharedVectors) {
     ReduceRecorder task({}, shared);
     task.Shuffled();
     for (const json& call : vector["calls"]) Call(call, clock, task);
-    const v1::ReduceProfile profile = LastProfile(*shared, clock);
+    const v1::ReduceProfile profile = SentProfiles(*shared, clock).back();
     const json& expected = vector["profile"];
     EXPECT_EQ(profile.groups_done(), expected["groups_done"]);
     EXPECT_EQ(profile.bytes_done(), expected["bytes_done"]);

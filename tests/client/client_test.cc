@@ -19,9 +19,9 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
-#include "tests/scratch_directory.h"
+#include "tests/service/eventually.h"
+#include "tests/service/live_master.h"
 #include "tidemark/agent.h"
-#include "tidemark/master.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark {
@@ -31,16 +31,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr std::chrono::seconds kDeadline(60);
-
-MasterOptions QuickOptions() {
-  MasterOptions options;
-  options.tick_interval = absl::Milliseconds(20);
-  options.tick_interval_min = absl::Milliseconds(10);
-  options.agent_flush_interval = absl::Milliseconds(50);
-  return options;
-}
 
 std::unique_ptr<Agent> Opened(const std::string& address, const std::string& job_id) {
   auto agent = Agent::Create({.master_address = address, .job_id = job_id});
@@ -53,25 +43,23 @@ void Close(Agent& agent) {
   agent.Shutdown();
 }
 
-class ClientTest : public testing::Test {
+class ClientTest : public test::LiveMaster {
  protected:
-  void Start(const MasterOptions& options) {
-    auto started = Master::Start(options);
-    ASSERT_TRUE(started.ok()) << started.status();
-    master_ = *std::move(started);
+  void SetUp() override {
+    options_.agent_flush_interval = absl::Milliseconds(50);
+    options_.data_dir = directory_.path();
+    Start();
     address_ = master_->address();
     auto client = Client::Create({.address = address_});
     ASSERT_TRUE(client.ok()) << client.status();
     client_ = *std::move(client);
   }
-  void SetUp() override { Start(QuickOptions()); }
 
-  // Returns a token that also stops a watch when the test fails.
+  // Returns a token that also stops a watch if the test fails.
   std::stop_token Stop() const { return stop_.get_token(); }
   ~ClientTest() override { stop_.request_stop(); }
 
   std::stop_source stop_;
-  std::unique_ptr<Master> master_;
   std::string address_;
   std::unique_ptr<Client> client_;
 };
@@ -91,9 +79,9 @@ TEST_F(ClientTest, WatchesAJobThatMayBeAbsentUntilItEnds) {
                              Stop());
   });
   const auto agent = Opened(address_, "job-1");
-  ASSERT_EQ(seen.get_future().wait_for(kDeadline), std::future_status::ready);
+  ASSERT_EQ(seen.get_future().wait_for(test::kCallDeadline), std::future_status::ready);
   Close(*agent);
-  ASSERT_EQ(final.wait_for(kDeadline), std::future_status::ready);
+  ASSERT_EQ(final.wait_for(test::kCallDeadline), std::future_status::ready);
   const absl::StatusOr<Snapshot> last = final.get();
   ASSERT_TRUE(last.ok()) << last.status();
   EXPECT_EQ(last->state, JobState::kSucceeded);
@@ -107,13 +95,11 @@ TEST_F(ClientTest, WatchesAJobThatMayBeAbsentUntilItEnds) {
 TEST_F(ClientTest, ListsRunningTasks) {
   const auto agent = Opened(address_, "job-1");
   agent->Changed({.attempt = {.index = 0}, .state = AttemptState::kStarted, .at = absl::Now()});
-  const absl::Time until = absl::Now() + absl::FromChrono(kDeadline);
   absl::StatusOr<JobTasks> tasks = absl::NotFoundError("not asked yet");
-  while ((!tasks.ok() || tasks->tasks.empty()) && absl::Now() < until) {
+  ASSERT_TRUE(test::Eventually([&] {
     tasks = client_->ListRunningTasks("job-1");
-    absl::SleepFor(absl::Milliseconds(10));
-  }
-  ASSERT_TRUE(tasks.ok()) << tasks.status();
+    return tasks.ok() && !tasks->tasks.empty();
+  })) << tasks.status();
   ASSERT_EQ(tasks->tasks.size(), 1U);
   EXPECT_EQ(tasks->tasks[0].state, AttemptState::kStarted);
   Close(*agent);
@@ -154,13 +140,13 @@ TEST_F(ClientTest, WatchesAllJobs) {
   });
   const auto one = Opened(address_, "job-1");
   const auto two = Opened(address_, "job-2");
-  ASSERT_EQ(both.get_future().wait_for(kDeadline), std::future_status::ready);
+  ASSERT_EQ(both.get_future().wait_for(test::kCallDeadline), std::future_status::ready);
   EXPECT_TRUE(absl::IsFailedPrecondition(client_->ForgetJob("job-2")));
   Close(*one);
-  ASSERT_TRUE(master_->WaitUntilFinal("job-1", absl::FromChrono(kDeadline)).ok());
+  AwaitFinal("job-1");
   const absl::Status gone = client_->ForgetJob("job-1");
   EXPECT_TRUE(gone.ok()) << gone;
-  ASSERT_EQ(forgotten.get_future().wait_for(kDeadline), std::future_status::ready);
+  ASSERT_EQ(forgotten.get_future().wait_for(test::kCallDeadline), std::future_status::ready);
   EXPECT_TRUE(absl::IsCancelled(watch.get()));
   const auto jobs = client_->ListJobs();
   ASSERT_TRUE(jobs.ok()) << jobs.status();
@@ -214,11 +200,6 @@ TEST_F(ClientTest, EstimatesPlansInScenarios) {
 }
 
 TEST_F(ClientTest, ResumesAfterARestartOfTheMaster) {
-  const test::ScratchDirectory directory;
-  MasterOptions options = QuickOptions();
-  options.data_dir = directory.path();
-  Start(options);
-  options.listen_address = address_;
   const auto agent = Opened(address_, "job-1");
   std::promise<void> seen;
   std::vector<std::string> troubles;
@@ -235,14 +216,12 @@ TEST_F(ClientTest, ResumesAfterARestartOfTheMaster) {
          .on_trouble = [&](const std::string& line) { troubles.push_back(line); }},
         Stop());
   });
-  ASSERT_EQ(seen.get_future().wait_for(kDeadline), std::future_status::ready);
+  ASSERT_EQ(seen.get_future().wait_for(test::kCallDeadline), std::future_status::ready);
   master_->Shutdown(absl::ZeroDuration());
-  master_.reset();
-  auto again = Master::Start(options);
-  ASSERT_TRUE(again.ok()) << again.status();
-  master_ = *std::move(again);
+  options_.listen_address = address_;
+  Start();
   Close(*agent);
-  ASSERT_EQ(final.wait_for(kDeadline), std::future_status::ready);
+  ASSERT_EQ(final.wait_for(test::kCallDeadline), std::future_status::ready);
   const auto last = final.get();
   ASSERT_TRUE(last.ok()) << last.status();
   EXPECT_EQ(last->state, JobState::kSucceeded);
@@ -250,7 +229,6 @@ TEST_F(ClientTest, ResumesAfterARestartOfTheMaster) {
   ASSERT_THAT(troubles, testing::Not(IsEmpty()));
   EXPECT_THAT(troubles.front(), HasSubstr("lost contact with the master at " + address_));
   EXPECT_EQ(troubles.back(), "the master is back");
-  master_.reset();
 }
 
 // Sends invalid messages.
@@ -268,7 +246,7 @@ class FaultyMaster final : public v1::JobService::Service {
   const Client& client() const { return *client_; }
 
  private:
-  // Hangs after the final snapshot.
+  // Sends the final snapshot and then hangs.
   grpc::Status WatchJob(grpc::ServerContext* context, const v1::WatchJobRequest* request,
                         grpc::ServerWriter<v1::WatchJobResponse>* stream) override {
     const bool is_final = request->job_id() == "ended" || streams_++ > 0;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <functional>
 #include <future>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,221 +24,183 @@ using ::testing::StartsWith;
 // Long enough for any working follower.
 constexpr std::chrono::seconds kPatience{60};
 
-const auto kShown = [] { return true; };
+class FollowerTest : public ::testing::Test {
+ protected:
+  // Runs `read` for each stream until following ends.
+  absl::Status Follow(const WatchOptions& options, const std::function<absl::Status()>& read) {
+    follower_ = std::make_unique<Follower>("host:1", options, [this](const std::string& trouble) {
+      troubles_.push_back(trouble);
+      if (troubles_.size() == 1) complained_.set_value();
+    });
+    return follower_->Follow(
+        [&] {
+          ++streams_;
+          return read();
+        },
+        {});
+  }
+  void Respond() {
+    follower_->OnResponse([] { return true; });
+  }
+  void AwaitComplaint() { complained_.get_future().wait_for(kPatience); }
 
-TEST(Follower, ReportsASilenceAndItsEnd) {
-  std::promise<void> complained;
-  std::vector<std::string> troubles;
-  Follower follower("host:1", {.mute_after = absl::Milliseconds(50)},
-                    [&](const std::string& trouble) {
-                      troubles.push_back(trouble);
-                      if (troubles.size() == 1) complained.set_value();
-                    });
-  // A stream without responses until the silence was reported.
-  const absl::Status status = follower.Follow(
-      [&] {
-        follower.OnResponse(kShown);
-        complained.get_future().wait_for(kPatience);
-        follower.OnResponse(kShown);
-        return absl::OkStatus();
-      },
-      {});
+  std::promise<void> complained_;
+  std::vector<std::string> troubles_;
+  std::unique_ptr<Follower> follower_;
+  int streams_ = 0;
+};
+
+TEST_F(FollowerTest, ReportsASilenceAndItsEnd) {
+  // The stream has no responses until the silence is reported.
+  const absl::Status status = Follow({.mute_after = absl::Milliseconds(50)}, [&] {
+    Respond();
+    AwaitComplaint();
+    Respond();
+    return absl::OkStatus();
+  });
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_THAT(troubles, ElementsAre(StartsWith("no response from the master at host:1 for "),
-                                    "the master is back"));
+  EXPECT_THAT(troubles_, ElementsAre(StartsWith("no response from the master at host:1 for "),
+                                     "the master is back"));
 }
 
-TEST(Follower, ReportsAMasterThatNeverResponds) {
-  std::promise<void> complained;
-  std::vector<std::string> troubles;
-  Follower follower("host:1", {.mute_after = absl::Milliseconds(50)},
-                    [&](const std::string& trouble) {
-                      troubles.push_back(trouble);
-                      complained.set_value();
-                    });
-  const absl::Status status = follower.Follow(
-      [&] {
-        complained.get_future().wait_for(kPatience);
-        return absl::InvalidArgumentError("enough");
-      },
-      {});
+TEST_F(FollowerTest, ReportsAMasterThatNeverResponds) {
+  const absl::Status status = Follow({.mute_after = absl::Milliseconds(50)}, [&] {
+    AwaitComplaint();
+    return absl::InvalidArgumentError("enough");
+  });
   EXPECT_TRUE(absl::IsInvalidArgument(status));
-  EXPECT_THAT(troubles, ElementsAre(StartsWith("no response from the master at host:1")));
+  EXPECT_THAT(troubles_, ElementsAre(StartsWith("no response from the master at host:1")));
 }
 
-TEST(Follower, DoesNotReportSilenceOfAnAbsentJob) {
-  std::vector<std::string> troubles;
-  Follower follower("host:1", {.mute_after = absl::Milliseconds(10), .is_to_come = true},
-                    [&](const std::string& trouble) { troubles.push_back(trouble); });
-  const absl::Status status = follower.Follow(
-      [] {
+TEST_F(FollowerTest, DoesNotReportSilenceOfAnAbsentJob) {
+  const absl::Status status =
+      Follow({.mute_after = absl::Milliseconds(10), .is_to_come = true}, [] {
         absl::SleepFor(absl::Milliseconds(50));
         return absl::OkStatus();
-      },
-      {});
+      });
   EXPECT_TRUE(status.ok());
-  EXPECT_THAT(troubles, IsEmpty());
+  EXPECT_THAT(troubles_, IsEmpty());
 }
 
-TEST(Follower, DoesNotReportTheTimeOfASlowReader) {
-  std::vector<std::string> troubles;
-  Follower follower("host:1", {.mute_after = absl::Seconds(1)},
-                    [&](const std::string& trouble) { troubles.push_back(trouble); });
-  const absl::Status status = follower.Follow(
-      [&] {
-        follower.OnResponse([] {
-          absl::SleepFor(absl::Milliseconds(1500));
-          return true;
-        });
-        absl::SleepFor(
-            absl::Milliseconds(150));  // longer than the interval between two checks for silence
-        follower.OnResponse(kShown);
-        return absl::OkStatus();
-      },
-      {});
+TEST_F(FollowerTest, DoesNotReportTheTimeOfASlowReader) {
+  const absl::Status status = Follow({.mute_after = absl::Seconds(1)}, [&] {
+    follower_->OnResponse([] {
+      absl::SleepFor(absl::Milliseconds(1500));
+      return true;
+    });
+    // Longer than the interval between two checks for silence.
+    absl::SleepFor(absl::Milliseconds(150));
+    Respond();
+    return absl::OkStatus();
+  });
   EXPECT_TRUE(status.ok());
-  EXPECT_THAT(troubles, IsEmpty());
+  EXPECT_THAT(troubles_, IsEmpty());
 }
 
-TEST(Follower, ResumesAfterABreakAndReportsItOnce) {
-  std::vector<std::string> troubles;
-  Follower follower("host:1", {}, [&](const std::string& line) { troubles.push_back(line); });
-  int streams = 0;
-  const absl::Status status = follower.Follow(
-      [&]() -> absl::Status {
-        ++streams;
-        if (streams == 2) return absl::UnavailableError("gone");
-        follower.OnResponse(kShown);
-        return streams == 1 ? absl::UnavailableError("gone") : absl::OkStatus();
-      },
-      {});
+TEST_F(FollowerTest, ResumesAfterABreakAndReportsItOnce) {
+  const absl::Status status = Follow({}, [&]() -> absl::Status {
+    if (streams_ == 2) return absl::UnavailableError("gone");
+    Respond();
+    return streams_ == 1 ? absl::UnavailableError("gone") : absl::OkStatus();
+  });
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(streams, 3);
-  EXPECT_THAT(troubles, ElementsAre("lost contact with the master at host:1: gone; retrying",
-                                    "the master is back"));
+  EXPECT_EQ(streams_, 3);
+  EXPECT_THAT(troubles_, ElementsAre("lost contact with the master at host:1: gone; retrying",
+                                     "the master is back"));
 }
 
-TEST(Follower, FailsAfterItsPatience) {
-  Follower follower("host:1", {.patience = absl::ZeroDuration()}, {});
-  const absl::Status status = follower.Follow(
-      [&] {
-        follower.OnResponse(kShown);
-        return absl::UnavailableError("gone");
-      },
-      {});
-  EXPECT_EQ(status.message(), "gone; gave up after 0 s");
-}
-
-TEST(Follower, ReturnsTheLastErrorWhenItFails) {
-  Follower follower("host:1", {.patience = absl::ZeroDuration()}, {});
-  const absl::Status status = follower.Follow(
-      [&] {
-        follower.OnResponse(kShown);
-        return absl::NotFoundError("no job a");
-      },
-      {});
-  EXPECT_TRUE(absl::IsNotFound(status)) << status;
-  EXPECT_EQ(status.message(), "no job a; gave up after 0 s");
+TEST_F(FollowerTest, FailsAfterItsPatienceWithTheLastError) {
+  for (const absl::Status& last :
+       {absl::UnavailableError("gone"), absl::NotFoundError("no job a")}) {
+    complained_ = std::promise<void>();
+    troubles_.clear();
+    const absl::Status status = Follow({.patience = absl::ZeroDuration()}, [&] {
+      Respond();
+      return last;
+    });
+    EXPECT_EQ(status.code(), last.code());
+    EXPECT_EQ(status.message(), std::string(last.message()) + "; gave up after 0 s");
+  }
 }
 
 // A proxy may redirect calls to another master, where the job opens later.
-TEST(Follower, ResumesWhereTheJobReappears) {
-  std::vector<std::string> troubles;
-  Follower follower("host:1", {}, [&](const std::string& trouble) { troubles.push_back(trouble); });
-  int streams = 0;
-  const absl::Status status = follower.Follow(
-      [&]() -> absl::Status {
-        follower.OnResponse(kShown);
-        return ++streams == 1 ? absl::NotFoundError("no job a") : absl::OkStatus();
-      },
-      {});
+TEST_F(FollowerTest, ResumesWhereTheJobReappears) {
+  const absl::Status status = Follow({}, [&]() -> absl::Status {
+    Respond();
+    return streams_ == 1 ? absl::NotFoundError("no job a") : absl::OkStatus();
+  });
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_THAT(troubles, ElementsAre("the master at host:1 no longer has the job; retrying",
-                                    "the master is back"));
+  EXPECT_THAT(troubles_, ElementsAre("the master at host:1 no longer has the job; retrying",
+                                     "the master is back"));
 }
 
 // A proxy or a master may cancel a stream.
-TEST(Follower, ResumesAStreamThatThePeerCancelled) {
-  Follower follower("host:1", {}, {});
-  int streams = 0;
+TEST_F(FollowerTest, ResumesAStreamThatThePeerCancelled) {
   const auto cancelled_once = [&] {
-    follower.OnResponse(kShown);
-    return ++streams == 1 ? absl::CancelledError() : absl::OkStatus();
+    Respond();
+    return streams_ == 1 ? absl::CancelledError() : absl::OkStatus();
   };
-  EXPECT_TRUE(follower.Follow(cancelled_once, {}).ok());
-  Follower never_answered("host:1", {}, {});
-  const absl::Status status = never_answered.Follow([] { return absl::CancelledError(); }, {});
+  EXPECT_TRUE(Follow({}, cancelled_once).ok());
+}
+
+TEST_F(FollowerTest, IsUnavailableIfThePeerCancelsTheFirstStream) {
+  const absl::Status status = Follow({}, [] { return absl::CancelledError(); });
   EXPECT_TRUE(absl::IsUnavailable(status)) << status;
 }
 
-TEST(Follower, EndsWhenTheCallerStops) {
-  Follower follower("host:1", {}, {});
-  const auto read = [&] {
-    follower.OnResponse([] { return false; });
+TEST_F(FollowerTest, EndsWhenTheCallerStops) {
+  const absl::Status status = Follow({}, [&] {
+    follower_->OnResponse([] { return false; });
     return absl::UnavailableError("gone");
-  };
-  EXPECT_TRUE(absl::IsCancelled(follower.Follow(read, {})));
+  });
+  EXPECT_TRUE(absl::IsCancelled(status));
 }
 
-// A master that breaks each stream after its first response, also after an absent job appeared.
-TEST(Follower, FailsIfTheMasterBreaksEveryStream) {
+// The master breaks each stream after its first response, even after an absent job has appeared.
+TEST_F(FollowerTest, FailsIfTheMasterBreaksEveryStream) {
   for (const bool is_to_come : {false, true}) {
-    Follower follower("host:1", {.patience = absl::Milliseconds(100), .is_to_come = is_to_come},
-                      {});
-    int streams = 0;
-    const auto break_off = [&]() -> absl::Status {
-      follower.OnResponse(kShown);
-      if (++streams == 5) return absl::InvalidArgumentError("it has not given up");
-      return absl::UnavailableError("gone");
-    };
-    const absl::Status status = follower.Follow(break_off, {});
+    streams_ = 0;
+    complained_ = std::promise<void>();
+    troubles_.clear();
+    const absl::Status status =
+        Follow({.patience = absl::Milliseconds(100), .is_to_come = is_to_come}, [&] {
+          Respond();
+          return streams_ == 5 ? absl::InvalidArgumentError("it has not given up")
+                               : absl::UnavailableError("gone");
+        });
     EXPECT_TRUE(absl::IsUnavailable(status)) << status;
   }
 }
 
-TEST(Follower, WaitsForTheDelayOfTheMaster) {
+TEST_F(FollowerTest, WaitsForTheDelayOfTheMaster) {
   absl::Status refused = absl::ResourceExhaustedError("too many watchers");
   refused.SetPayload(
       wire::kErrorDetailsPayload,
       absl::Cord(wire::EncodeErrorDetails(refused, "watchers", absl::Milliseconds(500))));
-  Follower follower("host:1", {.is_to_come = true}, {});
-  int streams = 0;
   const absl::Time begin = absl::Now();
-  EXPECT_TRUE(
-      follower.Follow([&] { return ++streams == 1 ? refused : absl::OkStatus(); }, {}).ok());
+  EXPECT_TRUE(Follow({.is_to_come = true}, [&] {
+                return streams_ == 1 ? refused : absl::OkStatus();
+              }).ok());
   EXPECT_GE(absl::Now() - begin, absl::Milliseconds(500));
 }
 
-TEST(Follower, AdaptsToAReportedPause) {
-  std::promise<void> complained;
-  std::vector<std::string> troubles;
-  Follower follower("host:1", {.mute_after = absl::Milliseconds(200)},
-                    [&](const std::string& trouble) {
-                      troubles.push_back(trouble);
-                      if (troubles.size() == 1) complained.set_value();
-                    });
-  const absl::Status status = follower.Follow(
-      [&] {
-        follower.OnResponse(kShown);
-        complained.get_future().wait_for(kPatience);
-        follower.OnResponse(kShown);
-        absl::SleepFor(absl::Milliseconds(300));  // less than three times the first pause
-        return absl::OkStatus();
-      },
-      {});
+TEST_F(FollowerTest, AdaptsToAReportedPause) {
+  const absl::Status status = Follow({.mute_after = absl::Milliseconds(200)}, [&] {
+    Respond();
+    AwaitComplaint();
+    Respond();
+    absl::SleepFor(absl::Milliseconds(300));  // less than three times the first pause
+    return absl::OkStatus();
+  });
   EXPECT_TRUE(status.ok());
-  EXPECT_EQ(troubles.size(), 2u);
+  EXPECT_EQ(troubles_.size(), 2u);
 }
 
-TEST(Follower, DoesNotRetryAMasterThatNeverResponded) {
-  Follower follower("host:1", {}, {});
-  int streams = 0;
-  const auto refuse = [&] {
-    ++streams;
-    return absl::UnavailableError("Connection refused");
-  };
-  EXPECT_TRUE(absl::IsUnavailable(follower.Follow(refuse, {})));
-  EXPECT_EQ(streams, 1);
+TEST_F(FollowerTest, DoesNotRetryAMasterThatNeverResponded) {
+  const absl::Status status =
+      Follow({}, [] { return absl::UnavailableError("Connection refused"); });
+  EXPECT_TRUE(absl::IsUnavailable(status));
+  EXPECT_EQ(streams_, 1);
 }
 
 }  // namespace

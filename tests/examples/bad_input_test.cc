@@ -83,7 +83,7 @@ TEST_F(BadInputTest, AnExistingOutputDirectoryIsKept) {
   EXPECT_TRUE(std::filesystem::exists(precious));
 }
 
-// Each job that reads more than words, with a valid and an invalid line.
+// Each job that reads input other than words, with a valid and an invalid line.
 struct LineCase {
   const char* job;
   const char* good;
@@ -151,7 +151,7 @@ TEST_F(BadInputTest, ARetriedTaskIsReported) {
   options.map_task_count = 1;
   options.on_notice = [this](const std::string& notice) { Note(notice); };
   EXPECT_FALSE(RunJob(options).ok());
-  EXPECT_THAT(notices_, ElementsAre(HasSubstr("map task 0 failed and is tried again (2 of 4)"),
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("map task 0 failed and will be retried (2 of 4)"),
                                     HasSubstr("(3 of 4)"), HasSubstr("(4 of 4)")));
 }
 

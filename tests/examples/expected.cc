@@ -37,7 +37,7 @@ std::string Inflate(const std::string& packed) {
   return text;
 }
 
-// Returns the fields of a line. None if it is empty or a comment.
+// Returns the fields of a line, or none if the line is empty or a comment.
 std::vector<double> NumbersOf(const std::string& line) {
   if (line.empty() || line[0] == '#') return {};
   std::istringstream stream(line);

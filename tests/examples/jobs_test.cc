@@ -228,7 +228,7 @@ TEST_F(JobTest, SyntheticHasTheGroupsOfItsSigma) {
   options.parameters = {{"sigma", "2"}, {"complexity", "2"}, {"n", "1000"}};
   std::map<std::uint64_t, std::uint64_t> groups_of_size;
   for (const std::string& record : Run(options)) ++groups_of_size[std::stoull(ValueOf(record))];
-  // Sizes are 1000 / 2^i, halves rounded away from zero, with 2^i groups each.
+  // Sizes are 1000 / 2^i with halves rounded away from zero. There are 2^i groups of each size.
   const std::map<std::uint64_t, std::uint64_t> expected = {{1000, 1}, {500, 2}, {250, 4}, {125, 8},
                                                            {63, 16},  {31, 32}, {16, 64}, {8, 128},
                                                            {4, 256},  {2, 512}};

@@ -1,15 +1,13 @@
 // Runs example jobs in a directory of the test.
 #pragma once
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "examples/local_mapreduce/run.h"
 #include "gtest/gtest.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::examples {
 
@@ -19,15 +17,10 @@ inline std::string Data(const std::string& name) {
 
 class RunTest : public ::testing::Test {
  protected:
-  RunTest() {
-    std::string pattern = ::testing::TempDir() + "/tidemark-run-XXXXXX";
-    directory_ = ::mkdtemp(pattern.data());
-  }
-  ~RunTest() override { std::filesystem::remove_all(directory_); }
+  std::string Path(const std::string& name) const { return directory_ / name; }
 
-  std::string Path(const std::string& name) const { return directory_ + "/" + name; }
-
-  // Small enough to be quick, and large enough for spills, waves and several map tasks.
+  // Returns options that are small enough to be quick, and large enough for spills, waves and
+  // several map tasks.
   RunOptions Options(const std::string& job, std::vector<std::string> inputs) const {
     return {.job = job,
             .inputs = std::move(inputs),
@@ -39,7 +32,7 @@ class RunTest : public ::testing::Test {
   }
 
  private:
-  std::string directory_;
+  const test::ScratchDirectory directory_;
 };
 
 }  // namespace tidemark::examples

@@ -107,7 +107,7 @@ TEST(RecordingOfYarn, IsEstimatedBetterThanByTheRuleOfHadoop) {
   EXPECT_LT(*tidemark, *hadoop);
 }
 
-// Eight tasks share two processors. A forecast from their pace so far would be far too late.
+// Eight tasks share two processors. A forecast by their pace so far would be far too late.
 TEST(RecordingOfYarn, ForecastsFasterTasksWhenFewerShareProcessors) {
   const std::vector<Snapshot> job = SnapshotsOf(kSharingLog);
   const std::optional<double> tidemark = ErrorOf("tidemark", job);

@@ -1,4 +1,4 @@
-// Certificates of an authority made for one test, by the openssl program.
+// Creates certificates of an authority for one test with the openssl program.
 #pragma once
 
 #include <gtest/gtest.h>

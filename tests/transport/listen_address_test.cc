@@ -1,6 +1,7 @@
 #include "transport/listen_address.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -9,10 +10,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/scratch_directory.h"
 
 namespace tidemark::transport {
 namespace {
@@ -125,12 +126,11 @@ TEST(CanListen, FailsAtAnAddressInUse) {
   EXPECT_TRUE(CanListen(address).ok());
 }
 
-// 192.0.2.0/24 is for documents (RFC 5737).
+// 192.0.2.0/24 is reserved for documentation (RFC 5737).
 TEST(CanListen, FailsAtAnAddressOfAnotherHost) {
-  EXPECT_EQ(
-      CanListen("192.0.2.1:7411").message(),
-      "cannot listen on 192.0.2.1:7411: it is not an address of this host; use one, or 0.0.0.0 "
-      "for all of them");
+  EXPECT_EQ(CanListen("192.0.2.1:7411").message(),
+            "cannot listen on 192.0.2.1:7411: not an address of this host; use an address of "
+            "this host, or 0.0.0.0 for all");
   EXPECT_FALSE(IsAddressInUse(CanListen("192.0.2.1:7411")));
 }
 
@@ -149,7 +149,7 @@ TEST(CannotListen, NamesTheCauseAndWhatToDo) {
             "cannot listen on 127.0.0.1:7411: Permission denied");
   EXPECT_EQ(CannotListen("[::1]:7411", EAFNOSUPPORT).message(),
             "cannot listen on [::1]:7411: Address family not supported by protocol; use an address "
-            "of another protocol, such as 127.0.0.1");
+            "of another family, such as 127.0.0.1 (IPv4)");
   for (const int error : {EACCES, EADDRINUSE, EADDRNOTAVAIL}) {
     EXPECT_TRUE(absl::IsUnavailable(CannotListen("127.0.0.1:80", error)));
     EXPECT_EQ(IsAddressInUse(CannotListen("127.0.0.1:80", error)), error == EADDRINUSE);
@@ -169,10 +169,30 @@ TEST(ListenAtOne, ListensWhereCanListenSucceeds) {
   EXPECT_TRUE(CanListen(address).ok());
 }
 
+TEST(HandOver, ClosesTheSocketUnlessTheLibraryHas) {
+  const int socket = *ListenAtOne("127.0.0.1:0");
+  EXPECT_TRUE(HandOver(socket, [] { return true; }));
+  const bool is_started = HandOver(socket, [] {
+    errno = EMFILE;
+    return false;
+  });
+  EXPECT_EQ(errno, EMFILE);
+  EXPECT_FALSE(is_started);
+  EXPECT_EQ(fcntl(socket, F_GETFD), -1);
+  const int file = open("/dev/null", O_RDONLY);
+  const int other = *ListenAtOne("127.0.0.1:0");
+  EXPECT_FALSE(HandOver(other, [&] {
+    close(other);
+    return dup2(file, other) != other;  // another thread opens a file with the same number
+  }));
+  EXPECT_NE(fcntl(other, F_GETFD), -1);
+  close(other);
+  close(file);
+}
+
 TEST(CanListen, ASocketStaysAsItIs) {
-  char folder[] = "/tmp/tidemark-listen-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string path = std::string(folder) + "/socket";
+  const test::ScratchDirectory folder;
+  const std::string path = folder / "socket";
   const std::string address = "unix:" + path;
   EXPECT_TRUE(CanListen(address).ok());
   EXPECT_FALSE(std::filesystem::exists(path));
@@ -185,14 +205,12 @@ TEST(CanListen, ASocketStaysAsItIs) {
   EXPECT_TRUE(std::filesystem::exists(path));
   EXPECT_TRUE(CanListen(address).ok()) << "one that was left behind";
   EXPECT_TRUE(std::filesystem::exists(path));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(CanListen, FailsAtAnImpossibleSocketPath) {
-  char folder[] = "/tmp/tidemark-listen-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string begin = "unix:" + std::string(folder);
-  std::ofstream(std::string(folder) + "/file") << "text";
+  const test::ScratchDirectory folder;
+  const std::string begin = "unix:" + folder.path();
+  folder.Write("file", "text");
   EXPECT_THAT(std::string(CanListen(begin + "/file").message()),
               EndsWith(": the file there is not a socket; use another path"));
   EXPECT_THAT(std::string(CanListen(begin + "/none/socket").message()),
@@ -201,7 +219,6 @@ TEST(CanListen, FailsAtAnImpossibleSocketPath) {
       std::string(CanListen(begin + "/" + std::string(200, 'x')).message()),
       EndsWith(" of a socket may have at most 107; use a shorter one, such as /run/tidemark.sock, "
                "or host:port"));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A real master, real agents and readers, and certificates made for the test.
+// Tests a real master with real agents and readers, and certificates made for the test.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 
 #include "absl/time/clock.h"
 #include "tests/scratch_directory.h"
+#include "tests/service/eventually.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
@@ -21,13 +22,12 @@ namespace tidemark {
 namespace {
 
 using test::Authority;
+using test::Eventually;
 using test::KeyPair;
+using test::kPatience;
 using test::ScratchDirectory;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-// Only a failure waits this long.
-constexpr absl::Duration kPatience = absl::Seconds(60);
 
 constexpr char kAgentToken[] = "agent-token-of-the-nightly-jobs";
 constexpr char kReaderToken[] = "reader-token-of-everything";
@@ -70,7 +70,7 @@ class SecurityTest : public ::testing::Test {
     return security;
   }
 
-  // Returns OK if the master accepts an event of an agent, or the reason.
+  // Returns "OK" if the master accepts an event of an agent, or the reason of the rejection.
   std::string Report(const ClientSecurity& security, const std::string& job_id = "nightly-1") {
     const auto agent = Agent::Create({.master_address = master_->address(),
                                       .job_id = job_id,
@@ -101,15 +101,6 @@ class SecurityTest : public ::testing::Test {
     request.set_job_id(job_id);
     v1::GetJobResponse response;
     return stub->GetJob(&context, request, &response);
-  }
-  template <typename Condition>
-  static bool Eventually(Condition holds) {
-    const absl::Time deadline = absl::Now() + kPatience;
-    while (!holds()) {
-      if (absl::Now() > deadline) return false;
-      absl::SleepFor(absl::Milliseconds(50));
-    }
-    return true;
   }
 
   ScratchDirectory directory_;
@@ -258,7 +249,7 @@ TEST_F(SecurityTest, NoTokenAndUnknownTokensAreUnauthenticated) {
   EXPECT_EQ(Ask(Trusting()).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(Ask(Trusting(kStrangeToken)).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_THAT(Report(Trusting()), HasSubstr("requires a token"));
-  EXPECT_THAT(Report(Trusting(kStrangeToken)), HasSubstr("does not know the token"));
+  EXPECT_THAT(Report(Trusting(kStrangeToken)), HasSubstr("rejects the token"));
   EXPECT_GE(master_->stats().calls_unauthenticated, 4U);
 }
 
@@ -267,7 +258,7 @@ TEST_F(SecurityTest, TokensThatChangeCountWithoutARestart) {
   EXPECT_EQ(Report(Trusting(kAgentToken)), "taken");
   directory_.Write("tokens", std::string("agent * ") + kStrangeToken + "\n");
   EXPECT_TRUE(Eventually([&] { return Report(Trusting(kStrangeToken)) == "taken"; }));
-  EXPECT_THAT(Report(Trusting(kAgentToken)), HasSubstr("does not know the token"));
+  EXPECT_THAT(Report(Trusting(kAgentToken)), HasSubstr("rejects the token"));
 }
 
 TEST_F(SecurityTest, ARevokedTokenEndsItsStreams) {
@@ -282,7 +273,7 @@ TEST_F(SecurityTest, ARevokedTokenEndsItsStreams) {
   EXPECT_TRUE(Eventually([&] {
     agent->Changed({.attempt = {kMapStage, 0, 0}, .state = AttemptState::kStarted});
     agent->Flush(absl::Milliseconds(20));
-    return agent->stats().last_error.find("does not know the token") != std::string::npos;
+    return agent->stats().last_error.find("rejects the token") != std::string::npos;
   }));
 }
 
@@ -300,7 +291,7 @@ TEST_F(SecurityTest, NoTokenIsEverLoggedOrQuotedInAnError) {
   for (const char* token : {kAgentToken, kReaderToken, kStrangeToken}) {
     said += Report(Trusting(token), "hourly-1") + Ask(Trusting(token), "hourly-1").error_message();
   }
-  // The words are in the wrong order, so the first could be a token.
+  // The words are in the wrong order, so the first word could be a token.
   directory_.Write("tokens", std::string(kAgentToken) + " agent *\n");
   EXPECT_TRUE(
       Eventually([&] { return logged().find("cannot reload the tokens") != std::string::npos; }));
@@ -309,7 +300,7 @@ TEST_F(SecurityTest, NoTokenIsEverLoggedOrQuotedInAnError) {
   }
 }
 
-// Proxies route by it. Http2Test.java and tests/python/test_access.py have the same test.
+// Proxies route by this header. Http2Test.java and tests/python/test_access.py have the same test.
 TEST(Metadata, NamesTheJobInVisibleCharacters) {
   EXPECT_EQ(transport::JobMetadata("nightly-7"), "nightly-7");
   EXPECT_EQ(transport::JobMetadata("t\xc3\xa4glich 7%"), "t%C3%A4glich%207%25");

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// A queue of one thread that does nothing before Go().
+// A queue with one thread that does nothing before Go().
 class TurnQueueTest : public ::testing::Test {
  protected:
   TurnQueueTest() {
@@ -28,7 +28,7 @@ class TurnQueueTest : public ::testing::Test {
   }
 
   std::promise<void> gate_;
-  std::vector<std::string> done_;  // of the thread of the queue
+  std::vector<std::string> done_;  // belongs to the thread of the queue
   TurnQueue queue_{1};
 };
 

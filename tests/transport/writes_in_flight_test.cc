@@ -24,7 +24,7 @@ class WritesInFlightTest : public ::testing::Test {
     return reader;
   }
 
-  std::array<char, 10> memory_{};  // addresses
+  std::array<char, 10> memory_{};  // only its addresses are used
   WritesInFlight writes_{/*bytes_max=*/1000};
 };
 
@@ -63,7 +63,7 @@ TEST_F(WritesInFlightTest, CutsOnlyReadersOfTheJobWithTheMostBytes) {
   EXPECT_EQ(last->cuts, 0);
 }
 
-// The writer must drop its response if it was cut before its write began.
+// If a response is cut before its write begins, the writer must drop it.
 TEST_F(WritesInFlightTest, ACutResponseIsNoLongerCounted) {
   const auto cut = Stuck("a", &memory_[0], 800);
   EXPECT_TRUE(writes_.IsCounted(cut.get()));

@@ -45,7 +45,7 @@
 namespace tidemark {
 
 struct AgentOptions {
-  std::string master_address;  // host:port or unix:PATH; without it the agent does nothing
+  std::string master_address;  // host:port or unix:PATH; if it is empty, the agent does nothing
   std::string job_id;
   // Identifies the run of the job, in at most 128 bytes. The value is equal in all processes of the
   // run and in every attempt of its application master. It differs in all other runs of that id.
@@ -54,10 +54,10 @@ struct AgentOptions {
   // TLS and token. The files are read again for each connection.
   ClientSecurity security = {};
   std::string source_id;  // default: host name, process id and a random number
-  // The interval between two profiles of a task, until the master sets another.
+  // The interval between two profiles of a task, until the master sets another interval.
   absl::Duration flush_interval = absl::Seconds(1);
-  // The limit of events that wait to be sent or acknowledged. Above it the oldest profile is
-  // dropped and counted; attempt changes are dropped last.
+  // The maximum size of events that wait to be sent or acknowledged. If it is exceeded, the oldest
+  // profile is dropped and counted; attempt changes are dropped last.
   std::size_t buffer_bytes_max = std::size_t{1} << 20;
   // The time that Shutdown() may wait for unsent events.
   absl::Duration shutdown_budget = absl::Milliseconds(200);
@@ -67,35 +67,36 @@ struct AgentOptions {
   // is 0, larger groups that finish quickly are also timed in bursts.
   std::uint64_t burst_threshold_bytes = 50;
   std::uint32_t burst_groups_max = 100;
-  // Receives a line for the task's log for each problem: a rejection with the master's reason (each
-  // kind once; AgentStats::job_refusal has that of OpenJob()), a master that does not answer (once
-  // per outage), and an agent that has turned itself off. Called from the agent's thread and from
-  // the thread that calls Shutdown(). It must be quick and must not call the agent. If it throws,
-  // it is not called again. May be empty.
+  // Receives a line for the task's log for each problem. A problem is a rejection with the master's
+  // reason (each kind once; AgentStats::job_refusal has the reason for OpenJob()), a master that
+  // does not answer (once per outage), or an agent that has turned itself off. Called from the
+  // agent's thread and from the thread that calls Shutdown(). It must be quick and must not call
+  // the agent. If it throws, it is not called again. May be empty.
   std::function<void(const std::string& trouble)> on_trouble = {};
 };
 
 // Totals since the agent was created.
 struct AgentStats {
-  std::uint64_t events_sent = 0;          // without repetitions
-  std::uint64_t events_acknowledged = 0;  // without rejected events
+  std::uint64_t events_sent = 0;          // excluding resent events
+  std::uint64_t events_acknowledged = 0;  // excluding rejected events
   std::uint64_t events_rejected = 0;
-  std::uint64_t events_dropped = 0;  // after Shutdown(), includes unsent events
+  std::uint64_t events_dropped = 0;  // includes unsent events after Shutdown()
   std::uint64_t points_dropped = 0;
   // Stages whose sizes of tasks were left out because they were too large; see OpenStage().
   std::uint64_t stages_without_sizes = 0;
   std::uint64_t connections_made = 0;
   std::uint64_t connections_lost = 0;
-  // Time for which the oldest event has waited for the master's answer; zero if none waits. If no
-  // master listens, an engine can use it to give the agents of its tasks a smaller shutdown_budget,
-  // so that their waits do not add up.
+  // The time for which the oldest event has waited for the master's answer; zero if none waits. If
+  // no master listens, an engine can use it to choose a smaller shutdown_budget for its tasks'
+  // agents. Their waits then do not add up.
   absl::Duration unanswered_for;
   // The last error of the transport, the last rejection, or why the agent has turned itself off.
-  // Empty if absent.
+  // Empty if no error has occurred.
   std::string last_error;
-  // Why the master rejected OpenJob(): another run of that id is active, or this run has ended. The
-  // master does not track this run, so an engine may prefer to fail before it starts its work.
-  // Empty if the job was accepted or if no answer has arrived; Flush() waits for it.
+  // The reason why the master rejected OpenJob(). Either another run of that id is active, or this
+  // run has ended. The master does not track this run, so an engine may prefer to fail before it
+  // starts its work. Empty if the job was accepted, or before an answer has arrived; Flush() waits
+  // for it.
   std::string job_refusal;
 };
 
@@ -138,15 +139,15 @@ class ReduceTaskAgent {
   virtual void InputFetched(std::uint64_t bytes) = 0;
   // Reports that all input is fetched and sorted. The time of the first key group starts.
   virtual void Shuffled() = 0;
-  // A call of the reduce function begins with this key (serialized bytes). Counts no bytes. The key
+  // Begins a call of the reduce function with this key (serialized bytes). Counts no bytes. The key
   // need not outlive the call.
   virtual void BeginGroup(std::string_view key) = 0;
-  // The reduce function has read one record, with key and value, of that size. The size of a key
-  // group is the sum over its records, as in MapTaskAgent::AddGroup().
+  // Adds one record that the reduce function has read. `bytes` is the size of its key and value.
+  // The size of a key group is the sum over its records, as in MapTaskAgent::AddGroup().
   virtual void ValueRead(std::uint64_t bytes) = 0;
   // Adds `bytes` to the bytes written by the reduce function.
   virtual void BytesEmitted(std::uint64_t bytes) = 0;
-  // The reduce function has returned.
+  // Ends the call of the reduce function.
   virtual void EndGroup() = 0;
   // Ends the task and queues the remaining data, which Agent::Flush() or Shutdown() waits for.
   // Drops a key group in progress. Later calls do nothing. The destructor calls it.
@@ -162,14 +163,15 @@ class Agent {
   // The calls of an application master. After OpenJob() and then Flush() before the first task,
   // AgentStats::job_refusal shows whether the id is in use.
   virtual void OpenJob(const JobOpened& job) = 0;
-  // Adds a stage that was unknown when the job was opened. Sizes of tasks that exceed a message or
-  // half of the buffer, at 10 bytes each, are left out: for 1 MiB of buffer, above 50,000 tasks.
-  // The same holds for all stages of OpenJob() together.
+  // Adds a stage that was unknown when the job was opened. Task sizes take 10 bytes each and are
+  // left out if they exceed a message or half of the buffer. A buffer of 1 MiB holds the sizes of
+  // 50,000 tasks. The same holds for all stages of OpenJob() together.
   virtual void OpenStage(const StageOpened& stage) = 0;
   // Call it before the attempts that run in the executor. The caller chooses its number.
   virtual void OpenExecutor(const ExecutorOpened& executor) = 0;
   virtual void CloseJob(JobOutcome outcome, std::string_view message) = 0;
-  // Call it for attempts with a task agent as well, which reports only the end of the shuffle.
+  // Call it also for attempts with a task agent, since the task agent reports only the end of the
+  // shuffle.
   virtual void Changed(const AttemptChanged& change) = 0;
 
   // The calls of a task. A task agent drops all calls after the end of its agent.

@@ -1,4 +1,4 @@
-// A client of a master: reads progress and forecasts of jobs, and submits plans.
+// A client of a master, which reads progress and forecasts of jobs and submits plans.
 //
 //   auto master = tidemark::Client::Create({.address = "master:7411"});
 //   if (!master.ok()) return master.status();
@@ -16,7 +16,8 @@
 //   - Create() reads the TLS files of ClientSecurity. Other files are read when a call needs them,
 //     so the next call uses a replaced token.
 //
-// Errors are the master's, with a message for people (docs/api.md). Every call can also fail with
+// Errors come from the master and have a human-readable message (docs/api.md). Every call can also
+// fail with
 //   Unavailable         the master cannot be reached, or shuts down
 //   DeadlineExceeded    no response arrived within ClientOptions::answer_within
 //   Unauthenticated,    the master requires a token, or the token does not allow the call
@@ -39,6 +40,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "tidemark/client_security.h"
+#include "tidemark/contention.h"
 #include "tidemark/explanation.h"
 #include "tidemark/job.h"
 #include "tidemark/job_query.h"
@@ -50,17 +52,17 @@ namespace tidemark {
 struct ClientOptions {
   std::string address;  // host:port or unix:PATH
   ClientSecurity security;
-  absl::Duration answer_within = absl::Seconds(10);  // the timeout of calls that do not watch
+  absl::Duration answer_within = absl::Seconds(10);  // timeout of calls other than watches
 };
 
 struct WatchOptions {
-  View view = View::kUnknown;   // kUnknown: the full view of one job, the smallest of many
-  absl::Duration interval_min;  // the minimum between two snapshots, except before the final one
-  // The time for which a master that has answered once may be absent, or break every stream within
-  // 2 s. Then the last error is returned.
+  View view = View::kUnknown;   // kUnknown selects the full view for one job, the smallest for many
+  absl::Duration interval_min;  // minimum time between two snapshots, except before the final one
+  // The time for which the client retries after a master that answered once becomes unreachable or
+  // breaks every stream within 2 s. Then the last error is returned.
   absl::Duration patience = absl::Minutes(1);
-  // A master is reported to on_trouble if it is silent for this long, for twice interval_min, or
-  // for three times its longest pause so far, whichever is longest. The client continues to wait.
+  // The silence of a master after which the client calls on_trouble. The limit is at least twice
+  // interval_min and three times the longest pause so far. The client continues to wait.
   absl::Duration mute_after = absl::Seconds(10);
   // Settings for one job.
   std::string run_uid;      // empty for the newest run
@@ -78,7 +80,7 @@ struct WatchCalls {
 
 // Callbacks of a watch of many jobs.
 struct WatchListCalls {
-  // Receives all jobs, by id, after each change. Returns false to stop watching.
+  // Receives all jobs, by ID, after each change. Returns false to stop watching.
   std::function<bool(const std::map<std::string, Snapshot>&)> on_jobs;
   std::function<void(const std::string&)> on_trouble = {};
 };
@@ -91,8 +93,8 @@ struct ServerInfo {
 
 class Client final {
  public:
-  // Does not connect yet. Fails with InvalidArgument, which names the file, if a TLS file is
-  // unusable.
+  // Does not connect yet. If a TLS file is unusable, fails with InvalidArgument; the message names
+  // the file.
   static absl::StatusOr<std::unique_ptr<Client>> Create(ClientOptions options);
   ~Client();
   Client(const Client&) = delete;
@@ -100,7 +102,7 @@ class Client final {
 
   const std::string& address() const;
 
-  // Returns the newest snapshot. NotFound if the job does not exist.
+  // Returns the newest snapshot. Fails with NotFound if the job does not exist.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id, View view = View::kFull,
                                   std::stop_token stop = {}) const;
   // Returns the newest snapshots of all jobs that match the filter, newest job first. O(jobs).
@@ -109,49 +111,55 @@ class Client final {
                                                  std::stop_token stop = {}) const;
 
   // Calls on_snapshot for each new snapshot and returns the final one. Fails with NotFound if the
-  // job does not exist, with Unavailable if the master cannot be reached or was absent for too
-  // long, and with Cancelled if stopped or if on_snapshot returned false. Other errors have
-  // outlasted WatchOptions::patience.
+  // job does not exist. Fails with Unavailable if the master cannot be reached or was absent for
+  // too long. Fails with Cancelled if stopped or if on_snapshot returned false. Returns other
+  // errors only after they have outlasted WatchOptions::patience.
   absl::StatusOr<Snapshot> WatchJob(const std::string& job_id, const WatchOptions& options,
                                     const WatchCalls& calls, std::stop_token stop = {}) const;
-  // Watches all jobs that match the filter until it is stopped. Never returns OK.
+  // Watches all jobs that match the filter until the caller stops it. Never returns OK.
   absl::Status WatchJobs(const JobFilter& filter, const WatchOptions& options,
                          const WatchListCalls& calls, std::stop_token stop = {}) const;
 
-  // Submits a plan, which the master then tracks. Durable when it returns; safe to repeat while the
-  // workflow runs. Fails with AlreadyExists if another plan or job has its id, or if the workflow
-  // has ended.
+  // Submits a plan, which the master then tracks. The plan is durable when this returns. Safe to
+  // repeat while the workflow runs. Fails with AlreadyExists if another plan or job has its ID, or
+  // if the workflow has ended.
   absl::Status SubmitJob(const Plan& plan) const;
-  // Sets the job that reports for a job of a plan. Durable; safe to repeat. Fails with NotFound, or
-  // with FailedPrecondition if the plan has ended, or if the previous job runs or has succeeded.
+  // Attaches the job that reports for a job of a plan. Durable; safe to repeat. Fails with
+  // NotFound. Fails with FailedPrecondition if the plan has ended, or if the previous job runs or
+  // has succeeded.
   absl::Status AttachJob(const std::string& job_id, const std::string& child_name,
                          const std::string& child_job_id) const;
-  // Changes a plan. Durable; safe to repeat. Fails with NotFound, with InvalidArgument, or with
-  // FailedPrecondition if the plan has ended, or if a job to cancel has started.
+  // Changes a plan. Durable; safe to repeat. Fails with NotFound or InvalidArgument. Fails with
+  // FailedPrecondition if the plan has ended or if a job to cancel has started.
   absl::Status UpdateJob(const std::string& job_id, const PlanChange& change) const;
   // Removes an ended job. Durable; returns OK for an unknown job. Fails with FailedPrecondition if
   // the job runs.
   absl::Status ForgetJob(const std::string& job_id) const;
 
-  // Estimates a running job, or a plan that was not submitted, in each scenario, in their order.
-  // Without scenarios, estimates it as it is. Changes nothing. Fails with NotFound or
-  // InvalidArgument.
+  // Estimates a running job, or a plan that has not been submitted. Returns one outcome for each
+  // scenario, in order; if `scenarios` is empty, returns the outcome without changes. Modifies no
+  // job. Fails with NotFound or InvalidArgument.
   absl::StatusOr<std::vector<Outcome>> EstimateJob(const std::string& job_id,
                                                    const std::vector<Scenario>& scenarios) const;
   absl::StatusOr<std::vector<Outcome>> EstimatePlan(const Plan& plan,
                                                     const std::vector<Scenario>& scenarios) const;
 
-  // Returns at most `most` running attempts: the latest forecast ends first, then attempts without
-  // a forecast, by start. Empty for an ended job. Fails with NotFound, or with FailedPrecondition
-  // if it is a workflow, or if the attempts of an ended job are not kept.
+  // Returns at most `most` running attempts, sorted by forecast end, latest first. Attempts
+  // without a forecast follow, sorted by start. The list is empty for an ended job. Fails with
+  // NotFound, or with FailedPrecondition for a workflow or an ended job whose attempts are not
+  // kept.
   absl::StatusOr<JobTasks> ListRunningTasks(const std::string& job_id, std::uint32_t most = 500,
                                             std::stop_token stop = {}) const;
 
   // Returns the resources for which the queries of a job waited, and the jobs that caused the
-  // waits, as far as the master has observed them. Fails with NotFound or InvalidArgument.
+  // waits. Covers only waits that the master has observed. Fails with NotFound or InvalidArgument.
   absl::StatusOr<Explanation> ExplainJob(const std::string& job_id,
                                          const ExplainQuestion& question = {},
                                          std::stop_token stop = {}) const;
+  // Returns which queries delayed others, and on which resources and hosts. Covers only jobs that
+  // the user may read. Fails with NotFound for an unknown job, or with InvalidArgument.
+  absl::StatusOr<ClusterContention> ExplainCluster(const ContentionQuestion& question = {},
+                                                   std::stop_token stop = {}) const;
   // Calls on_explanation after each change until the job has ended, and then returns OK. Does not
   // resume a broken stream. Fails with Cancelled if stopped or if on_explanation returned false.
   absl::Status WatchExplanation(const std::string& job_id, const ExplainQuestion& question,

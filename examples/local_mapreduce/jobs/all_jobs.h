@@ -1,4 +1,4 @@
-// The jobs of this folder, after [NF] Table 1.
+// The jobs of this folder, based on [NF] Table 1.
 #pragma once
 
 #include <vector>
@@ -13,13 +13,13 @@ JobDefinition InvertedIndexJob();
 JobDefinition TwoPathJob();
 JobDefinition TriangleCountJob();
 JobDefinition NaturalJoinJob();
-// The partitioners of [NF] 7.3: block products in turn, at random, and with the heaviest ones on
-// one reduce task.
+// Return the jobs with the partitioners of [NF] 7.3, which distribute block products in turn, at
+// random, or with the heaviest ones on one reduce task.
 JobDefinition MatMultOptJob();
 JobDefinition MatMultRndJob();
 JobDefinition MatMultUnbalJob();
 JobDefinition SyntheticJob();
-// A job of the workflow web-log.
+// Returns a job of the web-log workflow.
 JobDefinition ParseVisitsJob();
 JobDefinition CountByPageJob();
 JobDefinition RevenueByVisitorJob();

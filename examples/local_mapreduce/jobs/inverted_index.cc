@@ -17,7 +17,7 @@ namespace {
 class InvertedIndex : public Job {
  public:
   // With `document_count`, the input is divided into that many documents of about equal size.
-  // Without it, each file is a document.
+  // Otherwise, each file is a document.
   InvertedIndex(JobContext context, std::uint64_t document_count)
       : Job(std::move(context)), document_count_(document_count) {}
 

@@ -1,9 +1,9 @@
-// Sparse matrix product by blocks ([NF] 7.3). A key group is one product of two blocks; the cost of
-// its reduce function is the number of pairs of entries that meet.
+// Sparse matrix product by blocks ([NF] 7.3). A key group is one product of two blocks. The cost of
+// its reduce function is the number of pairs of entries that are multiplied.
 //
 // Input lines are "row column value", or "row column" for a value of 1. With one file, the job
-// computes its square. The output contains the entries of each block product; entries at one
-// position add up over h.
+// computes its square. The output contains the entries of each block product. Entries at one
+// position must be summed over h.
 #include <algorithm>
 #include <cereal/types/map.hpp>
 #include <cereal/types/utility.hpp>
@@ -33,10 +33,10 @@
 namespace tidemark::examples {
 namespace {
 
-// The row and column of a block among the blocks.
+// The row and column of a block in the grid of blocks.
 using BlockName = std::pair<std::uint32_t, std::uint32_t>;
 
-// Blocks (i, h) of the left matrix and (h, j) of the right one.
+// The product of block (i, h) of the left matrix and block (h, j) of the right matrix.
 struct BlockProduct {
   std::uint32_t i = 0;
   std::uint32_t h = 0;
@@ -60,22 +60,22 @@ class BlockGrid {
   static absl::StatusOr<BlockGrid> LoadFrom(const std::string& path);
 
   const Blocks& left() const { return left_; }
-  // Returns the products that need a block: their i, or their j.
+  // Return the products that need a block, by their i or by their j.
   const std::vector<std::uint32_t>& RowsAbove(std::uint32_t h) const;
   const std::vector<std::uint32_t>& ColumnsBeside(std::uint32_t h) const;
-  // REQUIRES: the product exists.
+  // Returns the rank of a product, which must exist.
   std::uint64_t RankOf(const BlockProduct& product) const;
   // Returns, by rank, whether a product is among the `count` most expensive ones. The cost is the
-  // product of the numbers of entries; of equal ones the first counts.
+  // product of the numbers of entries. Among equal costs, the first product counts.
   std::vector<bool> MostDemanding(std::uint64_t count) const;
 
  private:
   using Strips = std::map<std::uint32_t, std::vector<std::uint32_t>>;
   Blocks left_;
   Blocks right_;
-  Strips rows_above_;                              // of h: every i of a left block (i, h)
-  Strips columns_beside_;                          // of h: every j of a right block (h, j)
-  std::map<BlockName, std::uint64_t> first_rank_;  // of the products of a left block
+  Strips rows_above_;                              // by h: every i of a left block (i, h)
+  Strips columns_beside_;                          // by h: every j of a right block (h, j)
+  std::map<BlockName, std::uint64_t> first_rank_;  // lowest rank of the products of a left block
   std::uint64_t product_count_ = 0;
 };
 
@@ -97,8 +97,9 @@ BlockGrid::BlockGrid(Blocks left, Blocks right) : left_(std::move(left)), right_
 
 absl::Status BlockGrid::Check() const {
   if (product_count_ <= kProductsMax) return absl::OkStatus();
-  return absl::InvalidArgumentError(fmt::format(
-      "{} block products are more than {}: choose a larger block", product_count_, kProductsMax));
+  return absl::InvalidArgumentError(
+      fmt::format("{} block products exceed the limit of {}: choose a larger block", product_count_,
+                  kProductsMax));
 }
 
 absl::Status BlockGrid::SaveTo(const std::string& path) const {
@@ -179,7 +180,7 @@ absl::Status NotAnEntry() {
   return absl::InvalidArgumentError("an entry must be \"row column\" or \"row column value\"");
 }
 
-// A key whose byte order is that of (i, h, j).
+// A key whose byte order equals the order of (i, h, j).
 class ProductKey {
  public:
   static constexpr std::size_t kBytes = 12;
@@ -238,7 +239,7 @@ class MatMult : public Job {
     return absl::OkStatus();
   }
 
-  // Sends each block, or this task's share of it, to every product that needs it.
+  // Emits each block, or this task's part of it, to every product that needs it.
   absl::Status EndMap(Emitter& emitter) override {
     for (const auto& [block, entries] : left_) {
       const std::string value = Pack(kLeft, entries);
@@ -270,7 +271,7 @@ class MatMult : public Job {
     while (const auto value = values.Next()) {
       Unpack(*value, value->front() == kLeft ? left : right);
     }
-    // Sorted, so that floating-point sums do not depend on the splits.
+    // Sorts the entries, so that floating-point sums do not depend on the splits.
     std::sort(left.begin(), left.end());
     std::sort(right.begin(), right.end());
     const BlockProduct product = ProductKey::Parse(key);
@@ -379,7 +380,7 @@ JobDefinition MatMultJob(std::string name, std::string description, Partitioner 
 }  // namespace
 
 JobDefinition MatMultOptJob() {
-  return MatMultJob("matmult-opt", "multiplies sparse matrices; block products dealt out in turn",
+  return MatMultJob("matmult-opt", "multiplies sparse matrices; block products assigned in turn",
                     Partitioner::kInTurn);
 }
 

@@ -1,4 +1,4 @@
-// The natural join of two relations ([NF] 7.3): lines "attribute rest" of R and S.
+// The natural join of two relations ([NF] 7.3). Input lines of R and S are "attribute rest".
 #include <cstddef>
 #include <cstdint>
 #include <string>

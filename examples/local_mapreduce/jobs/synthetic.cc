@@ -1,5 +1,5 @@
-// The synthetic benchmark of [NF] 7.2: about sigma^i key groups of n / sigma^i records for each
-// i >= 0, and a reduce function of n^complexity steps.
+// The synthetic benchmark of [NF] 7.2. It has about sigma^i key groups of n / sigma^i records for
+// each i >= 0. Its reduce function takes n^complexity steps.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -19,7 +19,7 @@
 namespace tidemark::examples {
 namespace {
 
-// The maximum number of records of one key group per line of input, so that several map tasks meet
+// The maximum number of records of one key group per line of input. It makes several map tasks emit
 // each large group, as in real data.
 constexpr std::uint64_t kRecordsPerLine = 1000;
 
@@ -30,7 +30,7 @@ std::uint64_t Scatter(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-// Returns a sum over all tuples of `depth` values in any order: values.size() ^ depth steps.
+// Returns a sum over all tuples of `depth` values in any order, in values.size() ^ depth steps.
 template <int depth>
 std::uint64_t MixTuples(const std::vector<std::uint32_t>& values, std::uint64_t state) {
   std::uint64_t sum = 0;
@@ -55,10 +55,10 @@ class Synthetic : public Job {
  public:
   Synthetic(JobContext context, const Shape& shape) : Job(std::move(context)), shape_(shape) {}
 
-  // Writes the input: lines "KEY FIRST COUNT".
+  // Writes the input as lines "KEY FIRST COUNT".
   absl::Status Prepare(std::vector<InputFile>& inputs) override {
     struct Line {
-      std::uint64_t place = 0;  // in the input, to distribute the groups
+      std::uint64_t place = 0;  // position in the input, which distributes the groups
       std::string text;
     };
     std::vector<Line> lines;
@@ -143,11 +143,12 @@ absl::StatusOr<std::unique_ptr<Job>> MakeSynthetic(JobContext context) {
 
 JobDefinition SyntheticJob() {
   return {.name = "synthetic",
-          .description = "a reduce function of chosen complexity on groups of chosen skew",
+          .description = "runs a reduce function of chosen complexity on groups of chosen skew",
           .inputs_min = 0,
           .inputs_max = 0,
           .parameters = {{"sigma", "1.4", "skew: sigma^i groups have n / sigma^i records"},
-                         {"complexity", "2", "a group of n records takes n^complexity steps; 1..4"},
+                         {"complexity", "2",
+                          "a group of n records takes n^complexity steps; from 1 to 4"},
                          {"n", "20000", "records in the largest group"}},
           .rounds = {MakeSynthetic}};
 }

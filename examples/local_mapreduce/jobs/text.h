@@ -13,17 +13,18 @@ namespace tidemark::examples {
 // Returns false at the end.
 bool NextWord(std::string_view& line, std::string& word);
 
-// Removes and returns the next field, which spaces or tabs end. Empty at the end.
+// Removes and returns the next field, which ends at a space or tab. Returns an empty field at the
+// end.
 std::string_view NextField(std::string_view& line);
 
 // Returns true for blank lines and comments, which begin with '#'.
 bool IsSkipped(std::string_view line);
 
-// Parses decimal digits.
+// Parses decimal digits. Returns nullopt for other text.
 std::optional<std::uint64_t> ParseNumber(std::string_view field);
 std::optional<std::uint32_t> ParseNode(std::string_view field);
 
-// Returns a node number as four bytes that sort like the numbers.
+// Returns a node number as four bytes that sort like the number.
 std::string_view PutNode(std::uint32_t node, char (&bytes)[4]);
 std::uint32_t GetNode(std::string_view bytes);
 

@@ -59,7 +59,7 @@ absl::StatusOr<std::vector<Edge>> ReadEdges(const std::vector<InputFile>& inputs
   return edges;
 }
 
-// Returns the degrees of all nodes with edges, in their order.
+// Returns the degrees of all nodes with edges, in node order.
 std::vector<NodeDegree> CountDegrees(const std::vector<Edge>& edges) {
   std::vector<std::uint32_t> ends;
   for (const auto& [from, to] : edges) {
@@ -178,7 +178,7 @@ class ClosedTwoPaths : public Job {
 
 JobDefinition TriangleCountJob() {
   return {.name = "triangle-count",
-          .description = "counts the triangles at each node of a graph, each triangle once",
+          .description = "counts each triangle of a graph once",
           .rounds = {MakeJob<OrderedTwoPaths>, MakeJob<ClosedTwoPaths>}};
 }
 

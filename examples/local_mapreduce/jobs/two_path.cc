@@ -89,7 +89,7 @@ void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neigh
 
 JobDefinition TwoPathJob() {
   return {.name = "two-path",
-          .description = "lists the paths of two edges in a graph",
+          .description = "lists the paths of length two in a graph",
           .parameters = {{"directions", "1", "1 or 2; 2 lists each path from both of its ends"}},
           .rounds = {MakeTwoPath}};
 }

@@ -15,7 +15,8 @@ void ReadNeighbours(Values& values, std::vector<std::uint32_t>& neighbours);
 // Selects whether a path is listed once, from its lower end, or once from each end.
 enum class Directions : std::uint8_t { kOne, kBoth };
 
-// Writes (middle, "v w") for every v < w of the sorted neighbours, or for every v != w. Quadratic.
+// Writes (middle, "v w") for every v < w of the sorted neighbours, or for every v != w. Takes
+// quadratic time.
 void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neighbours,
                    Directions directions, Output& output);
 

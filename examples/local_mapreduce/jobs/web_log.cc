@@ -59,7 +59,7 @@ class ParseVisits : public Job {
   std::string value_;
 };
 
-// Sums one field of the output of ParseVisits for each value of another.
+// Sums one field of the output of ParseVisits for each value of another field.
 class SumByField : public Job {
  public:
   using Job::Job;
@@ -119,7 +119,7 @@ class RevenueByVisitor : public SumByField {
   }
 };
 
-// Counts how many of the counts "PAGE N" and revenues "IP CENTS" lie in each power of two.
+// Reads counts "PAGE N" and revenues "IP CENTS". Counts how many of each lie in each power of two.
 class Histogram : public Job {
  public:
   using Job::Job;
@@ -150,7 +150,7 @@ class Histogram : public Job {
 
 JobDefinition ParseVisitsJob() {
   return {.name = "parse-visits",
-          .description = "sorts visits (IP PAGE SECONDS CENTS) by page, drops those of 0 seconds",
+          .description = "sorts visits (IP PAGE SECONDS CENTS) by page, drops visits of 0 seconds",
           .rounds = {MakeJob<ParseVisits>}};
 }
 

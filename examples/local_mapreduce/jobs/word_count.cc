@@ -1,4 +1,4 @@
-// Word frequencies ([NF] 7.3) with a linear reduce function, with and without a combiner.
+// Counts words ([NF] 7.3) with a linear reduce function, with and without a combiner.
 #include <charconv>
 #include <cstdint>
 #include <string>

@@ -21,9 +21,9 @@ import org.tidemark.jvm.wire.Events;
 
 /**
  * Converts the state of task attempts in an application master to attempt changes. It reads states
- * only while the sender has room, so a late report contains the current state: reports do not queue
- * up, and no current state is lost. Each state is reported once. A past state is reported only if
- * Hadoop keeps its time. Belongs to one thread.
+ * only while the sender has room, so reports do not queue up, and a late report contains the
+ * current state. Each state is reported once. A past state is reported only if Hadoop keeps its
+ * time. Belongs to one thread.
  */
 final class AttemptWatch {
   private static final int FAILURE_CHARS_MAX = 1_000;
@@ -43,7 +43,10 @@ final class AttemptWatch {
     this.splitBytes = splitBytes;
   }
 
-  /** Reports changes, O(attempts). Returns false if the outbox was full before the last of them. */
+  /**
+   * Reports changes in O(attempts) time. Returns false if the outbox was full before the last
+   * change.
+   */
   boolean poll(Iterable<? extends Task> tasks) {
     for (Task task : tasks) {
       try {

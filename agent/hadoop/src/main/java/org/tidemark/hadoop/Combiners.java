@@ -3,7 +3,9 @@ package org.tidemark.hadoop;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
-/** Returns whether a combiner shrinks the map output, so that reduce-side groups may be smaller. */
+/**
+ * Determines whether a combiner shrinks the map output, so that reduce-side groups may be smaller.
+ */
 final class Combiners {
   private static final String OLD_API = "mapred.combiner.class";
 

@@ -4,8 +4,8 @@ import java.util.function.LongSupplier;
 import org.apache.hadoop.mapred.Counters;
 
 /**
- * Reads one of Hadoop's counters. A class instead of a lambda, since linking a lambda takes a
- * task's process longer than loading this class.
+ * Reads one of Hadoop's counters. This is a class because a task's process takes longer to link a
+ * lambda than to load a class.
  */
 final class CounterValue implements LongSupplier {
   private final Counters.Counter counter;

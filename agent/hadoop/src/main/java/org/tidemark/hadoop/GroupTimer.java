@@ -21,7 +21,7 @@ final class GroupTimer {
     meter.start(System.nanoTime());
   }
 
-  /** The reduce function is called with this key. */
+  /** Begins a call of the reduce function with this key. */
   void begin(DataInputBuffer key) {
     if (meter.asksForNames()) {
       meter.begin(grouping.name(key), emittedBefore);
@@ -31,7 +31,7 @@ final class GroupTimer {
     inGroup = true;
   }
 
-  /** The reduce function reads, or will read, a record of its key group. */
+  /** Adds a record of the current key group that the reduce function reads or will read. */
   void read(DataInputBuffer key, long recordBytes) {
     final boolean turnsLarge = meter.turnsLarge(recordBytes);
     meter.read(recordBytes);
@@ -43,7 +43,7 @@ final class GroupTimer {
     }
   }
 
-  /** The reduce function has returned, if it was called. */
+  /** Ends the call of the reduce function. Does nothing if no call is in progress. */
   void end() {
     if (!inGroup) {
       return;
@@ -57,13 +57,15 @@ final class GroupTimer {
     }
   }
 
-  /** The last call has returned, and the task closes its output. */
+  /** Ends the last call, before the task closes its output. */
   void endAll() {
     end();
     meter.closeUnit(System.nanoTime());
   }
 
-  /** The task has closed its output. The last call returned before that, if it was not recorded. */
+  /**
+   * Called after the task has closed its output. Ends the last call, unless it has already ended.
+   */
   void endLast() {
     if (inGroup) {
       inGroup = false;

@@ -18,23 +18,25 @@ import org.tidemark.jvm.wire.Deadline;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * Polls the application master's job every second on a daemon thread and reports changes: the
- * opening of the job, its attempts ({@link AttemptWatch}), and its end. If the outbox is too full
- * for all changes, it polls again soon. A poll is O(attempts).
+ * Polls the application master's job every second on a daemon thread and reports changes. Changes
+ * are the opening of the job, its attempts ({@link AttemptWatch}), and its end. If the outbox is
+ * too full for all changes, it polls again soon. A poll is O(attempts).
  */
 final class JobWatch {
   private static final long POLL_NANOS = 1_000_000_000L;
-  /** Shorter, since the check for the end is cheap and users wait for it. */
+  /**
+   * Shorter than the usual interval, since the check for the end is cheap and users wait for it.
+   */
   private static final long END_POLL_MILLIS = 100;
   /**
-   * The time limit for reporting the last states, and again for their delivery. An application
-   * master waits five seconds between the end of its job and its own.
+   * The time limit for reporting the last states, and again for delivering them. An application
+   * master exits five seconds after the end of its job.
    */
   private static final long FINAL_WAIT_NANOS = 2_000_000_000L;
 
   /**
-   * Reports nothing, at every flush. Jobs that wait for containers, or whose tasks have no plug-in,
-   * therefore do not count as dead.
+   * Sends an empty report at every flush. The master therefore does not consider a job dead while
+   * it waits for containers or if its tasks have no plug-in.
    */
   private static final Sender.Reporter KEEP_ALIVE =
       () ->
@@ -43,7 +45,7 @@ final class JobWatch {
 
   private final JobConf conf;
   private final AppContext context;
-  /** The user whose rights the thread needs to read the job's files; it inherits none. */
+  /** The thread inherits no user, and needs this user's rights to read the job's files. */
   private final UserGroupInformation user;
   private Sender sender;
   /** Null until the job is opened. */
@@ -57,8 +59,8 @@ final class JobWatch {
   private JobWatch(Configuration conf, AppContext context, UserGroupInformation user) {
     this.conf = new JobConf(conf);
     // Until all of its services have started, an application master's configuration lacks the class
-    // loader of mapreduce.job.classloader, which has the job's keys and comparators. This class was
-    // loaded by it.
+    // loader of mapreduce.job.classloader, which loads the job's keys and comparators. That loader
+    // also loaded this class.
     this.conf.setClassLoader(JobWatch.class.getClassLoader());
     this.context = context;
     this.user = user;
@@ -130,7 +132,7 @@ final class JobWatch {
     return now - deadlineNanos >= 0;
   }
 
-  /** Returns false if no master is set. */
+  /** Opens the job. Returns false if no master is set. */
   private boolean open(Job job) {
     final JobID id = TypeConverter.fromYarn(job.getID());
     try {

@@ -20,7 +20,8 @@ import org.tidemark.jvm.profile.KeyHash;
  * <p>A comparator of the job may treat different bytes as one key, so a group may have different
  * first keys in different map tasks. If the user sets the number of leading bytes to compare, these
  * bytes are hashed. Otherwise the grouping is opaque, and keys have no names. It also becomes
- * opaque as soon as names contradict the comparator: one name for two groups, or two for one.
+ * opaque as soon as names contradict the comparator: one name for two groups, or two names for one
+ * group.
  */
 final class KeyGrouping {
   private static final String GROUP_COMPARATOR = "mapreduce.job.output.group.comparator.class";
@@ -67,7 +68,7 @@ final class KeyGrouping {
     if (prefix > 0) {
       return Grouping.PREFIX;
     }
-    // Keys are grouped by the comparator that sorts them, unless a grouping comparator is set.
+    // Returns true if the name of a key identifies the same key in every task.
     final boolean isJobs = job.get(GROUP_COMPARATOR) != null || job.get(SORT_COMPARATOR) != null;
     return isJobs ? Grouping.OPAQUE : Grouping.WHOLE_KEY;
   }
@@ -85,7 +86,7 @@ final class KeyGrouping {
     return kind != Grouping.OPAQUE;
   }
 
-  /** Returns, for the log, why a grouping no longer names keys. */
+  /** Returns the reason, for the log, why the grouping no longer names keys. */
   String contradiction() {
     final String setting = Keys.GROUPING_PREFIX_BYTES;
     return prefixBytes > 0
@@ -101,9 +102,8 @@ final class KeyGrouping {
   }
 
   /**
-   * Returns true if this key, which follows the previous ones, starts a group. It is compared with
-   * the previous key, which need not be the first of its group, as the tasks of Hadoop's newer API
-   * do.
+   * Returns true if this key, which follows the previous ones, starts a group. Compares it with the
+   * previous key, which need not be the first of its group, like tasks of Hadoop's newer API.
    */
   boolean startsGroup(byte[] bytes, int offset, int length) {
     if (isPrevious(bytes, offset, length)) {
@@ -129,7 +129,7 @@ final class KeyGrouping {
     return starts;
   }
 
-  /** Returns the name of the last group; meaningless if keys have none. */
+  /** Returns the name of the last group. The value is meaningless if keys have no names. */
   long name() {
     return name;
   }

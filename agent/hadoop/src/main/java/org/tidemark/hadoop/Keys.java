@@ -5,7 +5,7 @@ package org.tidemark.hadoop;
  * them.
  */
 public final class Keys {
-  /** host:port of the master. Without it, every plug-in only delegates. */
+  /** host:port of the master. If it is unset, every plug-in only delegates. */
   public static final String MASTER = "tidemark.master";
 
   public static final String ENABLED = "tidemark.enabled";
@@ -16,19 +16,26 @@ public final class Keys {
   /** The share of a map attempt's time that may be used to read its output again, in percent. */
   public static final String SCAN_PERCENT = "tidemark.map.scan.percent";
 
-  /** The processor time that this reading may take even in a short attempt, in milliseconds. */
+  /**
+   * The processor time in milliseconds that even a short map attempt may use to read its output
+   * again.
+   */
   public static final String SCAN_MIN_MILLIS = "tidemark.map.scan.min.ms";
 
-  /** The processor time that this reading may take at most, in milliseconds. */
+  /**
+   * The maximum processor time in milliseconds that a map attempt may use to read its output again.
+   */
   public static final String SCAN_MAX_MILLIS = "tidemark.map.scan.max.ms";
 
   /** The number of leading bytes of a serialized key that a custom grouping comparator uses. */
   public static final String GROUPING_PREFIX_BYTES = "tidemark.grouping.prefix.bytes";
 
-  /** A PEM file with the authorities for the master's certificate. Without it, TLS is not used. */
+  /**
+   * A PEM file with the authorities for the master's certificate. TLS is used only if it is set.
+   */
   public static final String TLS_CA = "tidemark.tls.ca";
 
-  /** PEM files with the certificate and key for a master that requests one. */
+  /** PEM files with the client certificate and its key, for a master that requests them. */
   public static final String TLS_CERTIFICATE = "tidemark.tls.certificate";
 
   public static final String TLS_KEY = "tidemark.tls.key";

@@ -67,14 +67,14 @@ final class Link {
         && !conf.getBoolean(IS_UBER, false);
   }
 
-  /** Returns true if a process runs only one task attempt: neither local nor uber mode. */
+  /** Returns true if a process runs only one task attempt, which excludes local and uber mode. */
   static boolean isOfOneAttempt(Configuration conf) {
     return !isLocal(conf) && !conf.getBoolean(IS_UBER, false);
   }
 
   /**
-   * YARN never reuses an id, and all attempts of an application master have the same one. The ids
-   * of local jobs begin with a random number that may repeat.
+   * YARN never reuses an id, and all attempts of an application master have the same id. The ids of
+   * local jobs begin with a random number that may repeat.
    */
   private static String runUid(Configuration conf, String jobId) {
     return isLocal(conf) ? jobId + "-" + PROCESS : jobId;
@@ -85,7 +85,7 @@ final class Link {
     return token == null ? "" : new String(token, StandardCharsets.UTF_8).trim();
   }
 
-  /** Returns null without TLS. */
+  /** Returns null if TLS is not configured. */
   private static Tls tls(Configuration conf) {
     final File authorities = file(conf, Keys.TLS_CA);
     return authorities == null
@@ -113,8 +113,8 @@ final class Link {
     }
   }
 
-  // YARN names the container of a process. A lookup of the host's name could take long, on the
-  // task's thread.
+  // YARN names the container of a process. Looking up the host's name on the task's thread could
+  // take long.
   private static String sourceId() {
     final String container = System.getenv("CONTAINER_ID");
     return (container == null ? "local" : container) + "-" + UUID.randomUUID();

@@ -24,7 +24,8 @@ import org.tidemark.jvm.wire.Events;
  *
  * <p>The runner does not notify plug-ins if a reduce task or the job fails. But it removes the
  * job's directory when the job is over, and the job ends with this process at the latest. If the
- * runner still waits for its tasks then, the job was killed; otherwise it has failed. Thread-safe.
+ * runner still waits for its tasks at that time, the job was killed; otherwise it has failed.
+ * Thread-safe.
  */
 final class LocalJob {
   private static final long END_POLL_MILLIS = 100;
@@ -42,7 +43,7 @@ final class LocalJob {
   private static final int THIS_PROCESS = 0;
 
   private static final String ENDED_EARLY =
-      "it ended before all of its tasks; see the log of its client";
+      "the job ended before all of its tasks had ended; see its client's log";
 
   private static final Map<JobID, LocalJob> RUNNING = new HashMap<>();
 
@@ -168,8 +169,8 @@ final class LocalJob {
   }
 
   /**
-   * A client learns that its job has failed, and may exit, before the runner removes the directory.
-   * With two jobs in one process, either one counts.
+   * Returns true if the runner of a job in this process waits for its tasks. A client may exit
+   * after a failure before the runner removes the job's directory.
    */
   private static boolean isRunnerWaitingForTasks() {
     return Thread.getAllStackTraces().values().stream()
@@ -202,7 +203,7 @@ final class LocalJob {
     try {
       ShutdownHookManager.get().removeShutdownHook(onShutdown);
     } catch (IllegalStateException shutsDown) {
-      // The process ends it.
+      // The process is shutting down and ends this object.
     }
   }
 

@@ -8,8 +8,8 @@ import org.apache.hadoop.mapred.JobConf;
 
 /**
  * The positions of partitions in a map task's final output, from Hadoop's index file. Hadoop's own
- * reader loads all settings of the cluster again, which took longer than the rest of a small task's
- * profile. Immutable.
+ * reader loads all settings of the cluster again, which takes longer than the rest of a small
+ * task's profile. Immutable.
  */
 final class MapOutputIndex {
   private static final int NUMBERS_OF_PARTITION = 3;
@@ -24,7 +24,7 @@ final class MapOutputIndex {
   }
 
   /**
-   * Ignores the checksum at the end: the records of scanned partitions have to match the index, and
+   * Ignores the checksum at the end. The records of scanned partitions must match the index, and
    * the sizes of other partitions are not verified.
    */
   static MapOutputIndex read(JobConf job, Path file) throws IOException {
@@ -51,14 +51,14 @@ final class MapOutputIndex {
   }
 
   /**
-   * Returns the size of its records with their lengths, its end mark and encryption, before
-   * compression.
+   * Returns the size of a partition's records before compression, including their lengths, the end
+   * mark and the encryption.
    */
   long recordBytes(int partition) {
     return number(partition, RECORD_BYTES);
   }
 
-  /** Returns its size in the file. */
+  /** Returns the size of a partition in the output file. */
   long partBytes(int partition) {
     return number(partition, PART_BYTES);
   }

@@ -8,10 +8,10 @@ import java.util.function.BooleanSupplier;
 import org.apache.hadoop.io.WritableUtils;
 
 /**
- * The keys of an IFile, in order, and the lengths of their values. Hadoop's own reader reads each
- * length byte by byte through a checksum and copies each value. This one reads large pieces and
- * skips values, since reading the output again must be cheap. It stops when the time is up, also
- * within a long value, since skipping may require decompression. Not thread-safe.
+ * Reads the keys of an IFile in order, and the lengths of their values. Hadoop's own reader reads
+ * each length byte by byte through a checksum and copies each value. This one reads large pieces
+ * and skips values, since reading the output again must be cheap. It stops when the time is up,
+ * even within a long value, since skipping may require decompression. Not thread-safe.
  */
 final class MapOutputRecords implements Closeable {
   private static final int BUFFER_BYTES = 1 << 16;
@@ -23,7 +23,7 @@ final class MapOutputRecords implements Closeable {
 
   /** The work between two clock readings, in bytes. */
   private static final int WORK_PER_CHECK = 1 << 18;
-  /** The cost of a record beside reading its bytes, in bytes. */
+  /** The cost of a record in addition to reading its bytes, expressed in bytes. */
   private static final int RECORD_WORK = WORK_PER_CHECK / 1024;
 
   private final InputStream in;

@@ -27,14 +27,15 @@ import org.tidemark.jvm.profile.PartitionKeys;
 
 /**
  * Reads the final output of a map task again to get the exact sizes of its key groups after
- * combiner and merges. The index contains every partition's size. Further details are read
+ * combining and merging. The index contains every partition's size. Further details are read
  * partition by partition, in a random order, until the time is up. The keys of a partition are
  * therefore known completely or not at all, and over many map tasks no partition is preferred.
  *
- * <p>O(records read) time; memory for the named keys ({@link NameBudget}). Not thread-safe.
+ * <p>Takes O(records read) time, and memory for the named keys ({@link NameBudget}). Not
+ * thread-safe.
  */
 final class MapOutputScan {
-  /** An IFile ends with two negative lengths of a byte each, and a checksum of the whole file. */
+  /** An IFile ends with two negative lengths of one byte each and a checksum of the whole file. */
   private static final long END_MARK_BYTES = 2;
 
   private static final long CHECKSUM_BYTES = 4;
@@ -124,8 +125,8 @@ final class MapOutputScan {
   }
 
   /**
-   * Returns the rank below which the profile names every key. 0 if keys have no names, or if there
-   * was no time for some partition, whose keys are unknown.
+   * Returns the rank below which the profile names every key. Returns 0 if keys have no names or if
+   * some partition was not scanned in time.
    */
   long sampledBelow() {
     if (!grouping.namesKeys()) {
@@ -148,15 +149,15 @@ final class MapOutputScan {
     return bytes;
   }
 
-  /**
-   * Returns the size of a partition's records in bytes by the index: keys, values and their
-   * lengths.
-   */
+  /** Returns the size in bytes of a partition's keys, values and their lengths, from the index. */
   private long recordBytes(int partition) {
     return index.recordBytes(partition) - END_MARK_BYTES - padding;
   }
 
-  /** Returns the share of keys and values in the records that were read, or 1 if none were. */
+  /**
+   * Returns the share of keys and values in the bytes of the scanned records, or 1 if none were
+   * scanned.
+   */
   private double pairsInRecords() {
     long pairs = 0;
     long records = 0;

@@ -15,7 +15,7 @@ import org.tidemark.jvm.guard.Guard;
  * when the call for that group begins and the previous call has returned. The time of a group
  * includes work after the loop over the values, and values that the function did not read.
  *
- * <p>The context determines the key groups: it counts each group just before it reads the first
+ * <p>The context determines the key groups, and counts each group just before it reads the first
  * value. A reducer that bypasses the context's groups has one group, its whole input.
  */
 final class NewApiRecords implements RawKeyValueIterator {

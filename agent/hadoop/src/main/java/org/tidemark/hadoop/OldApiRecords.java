@@ -10,15 +10,15 @@ import org.tidemark.jvm.guard.Guard;
  * The sorted records of a task with a reducer of org.apache.hadoop.mapred.
  *
  * <p>The task requests the progress once before the first call of the reduce function and once
- * after each call, and nowhere else; this separates its key groups. By then it has read one record
- * ahead, the first of the next group. A record counts when the next one is requested, whether or
- * not its value was.
+ * after each call, and nowhere else; this separates its key groups. By then, the task has read
+ * ahead the first record of the next group. A record counts when the next one is requested, whether
+ * or not its value was requested.
  */
 final class OldApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;
   private final GroupTimer timer;
   private final Guard guard;
-  /** The key of the record that was read ahead and is not counted yet. Null if absent. */
+  /** The key of the record that was read ahead and has not been counted yet, or null. */
   private DataInputBuffer keyAhead;
 
   private long bytesAhead;

@@ -17,8 +17,8 @@ final class TaskLink {
   /** The time that a task may wait at its end for the delivery of its last events. */
   private static final long FINAL_WAIT_NANOS = 200_000_000L;
   /**
-   * Longer for a master that answers, since on a busy machine a response takes longer, and without
-   * it the sizes of a map task's keys are lost.
+   * The same limit for a master that has responded. It is longer because responses take longer on a
+   * busy machine, and a lost event loses the key sizes of a map task.
    */
   private static final long FINAL_WAIT_IF_RESPONDING_NANOS = 800_000_000L;
 
@@ -56,7 +56,7 @@ final class TaskLink {
     return sender.settings();
   }
 
-  /** Returns the progress of the attempt, with its times and waits: totals since its start. */
+  /** Returns the progress of the attempt, with its times and waits as totals since its start. */
   Event heartbeat(long bytesDone, long recordsDone, long bytesEmitted) {
     final HeartbeatUpdate update = new HeartbeatUpdate(attempt);
     update.bytesDone = bytesDone;

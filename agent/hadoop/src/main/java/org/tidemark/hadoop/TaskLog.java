@@ -15,10 +15,7 @@ final class TaskLog {
 
   static final Log LOG = new OnceLog(new Lines(true), new Lines(false));
 
-  /**
-   * A class instead of lambdas, since linking a lambda takes a process longer than loading this
-   * class.
-   */
+  /** This is a class because a process takes longer to link lambdas than to load a class. */
   private static final class Lines implements Consumer<String> {
     private final boolean warn;
 
@@ -44,6 +41,6 @@ final class TaskLog {
 
   /** Logs why this process cannot report. */
   static void warnOf(Throwable trouble) {
-    warn("no progress is reported: " + Reasons.of(trouble) + "; the job itself is not affected");
+    warn("cannot report progress: " + Reasons.of(trouble) + "; the job itself is not affected");
   }
 }

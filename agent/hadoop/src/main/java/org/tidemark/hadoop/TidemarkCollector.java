@@ -14,8 +14,8 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * The map side of the connector: passes everything to Hadoop's own collector and, once the output
- * is final, reports the sizes of its key groups ({@link MapOutputScan}).
+ * The map side of the connector. Passes everything to Hadoop's own collector. Once the output is
+ * final, reports the sizes of its key groups ({@link MapOutputScan}).
  *
  * <p>Set as mapreduce.job.map.output.collector.class. The connector never fails the task ({@link
  * Guard}); an error here loses only the profile.

@@ -17,12 +17,9 @@ import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.Timeout;
 import org.tidemark.hadoop.support.FakeJob;
-import org.tidemark.jvm.guard.Guard;
-import org.tidemark.jvm.profile.MeterSettings;
-import org.tidemark.jvm.transport.Endpoint;
+import org.tidemark.jvm.support.Senders;
 import org.tidemark.jvm.transport.ListeningMaster;
 import org.tidemark.jvm.transport.Sender;
-import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.wire.Events.State;
 
 /** Tests the reports about the tasks of an application master. */
@@ -39,14 +36,7 @@ public class AttemptWatchTest {
   @Before
   public void connect() throws Exception {
     master = new ListeningMaster();
-    sender =
-        new Sender(
-            Endpoint.of(master.address, "", null),
-            new Source("test", "source", "job", "run"),
-            Sender.TASK_BUFFER_BYTES_MAX,
-            new MeterSettings(),
-            log::add,
-            new Guard(log::add));
+    sender = Senders.to(master.address, log::add);
   }
 
   @After

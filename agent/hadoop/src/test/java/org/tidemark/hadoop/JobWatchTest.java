@@ -96,8 +96,8 @@ public class JobWatchTest {
   }
 
   /**
-   * This is the class loader with mapreduce.job.classloader while an application master starts its
-   * services.
+   * With mapreduce.job.classloader, a configuration has such a class loader while an application
+   * master starts its services.
    */
   @Test
   public void aComparatorOfTheJobsClassLoaderDoesNotPreventReports() throws Exception {

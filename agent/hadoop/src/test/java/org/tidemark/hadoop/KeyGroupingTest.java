@@ -68,6 +68,13 @@ public class KeyGroupingTest {
     return job;
   }
 
+  private static KeyGrouping groupingByPrefix(int bytes) {
+    final JobConf job = jobOf(Text.class);
+    job.setOutputValueGroupingComparator(IgnoringCase.class);
+    job.setInt(Keys.GROUPING_PREFIX_BYTES, bytes);
+    return KeyGrouping.of(job);
+  }
+
   private static boolean starts(KeyGrouping grouping, Writable key) throws Exception {
     final DataOutputBuffer bytes = new DataOutputBuffer();
     key.write(bytes);
@@ -136,10 +143,7 @@ public class KeyGroupingTest {
 
   @Test
   public void aTooShortPrefixRemovesKeyNames() throws Exception {
-    final JobConf job = jobOf(Text.class);
-    job.setOutputValueGroupingComparator(IgnoringCase.class);
-    job.setInt(Keys.GROUPING_PREFIX_BYTES, 3);  // one of them is the length
-    final KeyGrouping grouping = KeyGrouping.of(job);
+    final KeyGrouping grouping = groupingByPrefix(3);  // including one byte for the length
     assertEquals(2, groups(grouping, new Text("bar"), new Text("foo")));
     assertTrue(grouping.namesKeys());
     assertEquals("two groups of one name", 1, groups(grouping, new Text("fox")));
@@ -148,20 +152,14 @@ public class KeyGroupingTest {
 
   @Test
   public void aTooLongPrefixRemovesKeyNames() throws Exception {
-    final JobConf job = jobOf(Text.class);
-    job.setOutputValueGroupingComparator(IgnoringCase.class);
-    job.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
-    final KeyGrouping grouping = KeyGrouping.of(job);
+    final KeyGrouping grouping = groupingByPrefix(4);
     assertEquals("two names of one group", 1, groups(grouping, new Text("Foo"), new Text("foo")));
     assertFalse(grouping.namesKeys());
   }
 
   @Test
   public void theNextPartitionMayStartWithTheSameName() throws Exception {
-    final JobConf job = jobOf(Text.class);
-    job.setOutputValueGroupingComparator(IgnoringCase.class);
-    job.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
-    final KeyGrouping grouping = KeyGrouping.of(job);
+    final KeyGrouping grouping = groupingByPrefix(4);
     assertEquals(1, groups(grouping, new Text("foo")));
     grouping.reset();
     assertEquals(1, groups(grouping, new Text("foo")));

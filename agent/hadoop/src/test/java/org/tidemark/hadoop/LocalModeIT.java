@@ -7,11 +7,8 @@ import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.AbstractMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -36,6 +33,7 @@ import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.NameBudget;
+import org.tidemark.jvm.support.FaultyMaster;
 import org.tidemark.jvm.support.Master;
 
 /** Tests jobs in the LocalJobRunner with a real master. */
@@ -81,52 +79,89 @@ public class LocalModeIT {
     return new Path(directory.toURI());
   }
 
+  private static Path edges() throws IOException {
+    return input("edges", Inputs.edges(60_000, 3_000));
+  }
+
+  private static Path pairs() throws IOException {
+    return input("pairs", Inputs.pairs(20_000));
+  }
+
+  private static Path words() throws IOException {
+    return input("words", Inputs.words(8_000, 10));
+  }
+
+  private static Job wordCount(Configuration settings) throws IOException {
+    return Jobs.wordCount(settings, true);
+  }
+
   private static Path nextOutput() {
     return new Path(new File(FILES.getRoot(), "out" + ++outputs).toURI());
   }
 
-  private byte[] outputOf(Job made, Path input, int reduces) throws Exception {
-    return Jobs.output(conf, run(made, input, reduces).getValue());
+  /** Creates a job with these settings. */
+  private interface Maker {
+    Job of(Configuration settings) throws Exception;
   }
 
-  private static Map.Entry<Job, Path> run(Job made, Path input, int reduces) throws Exception {
-    final Path output = nextOutput();
-    final JobConf job = (JobConf) made.getConfiguration();
-    final Job prepared = Jobs.prepared(job, input, output, reduces);
-    assertTrue("the job failed", prepared.waitForCompletion(false));
-    return new AbstractMap.SimpleEntry<>(prepared, output);
-  }
+  /** A job that has succeeded. */
+  private static final class Ran {
+    final Job job;
+    final Path output;
 
-  private static long count(Job job, TaskCounter counter) throws IOException {
-    final AbstractCounters<?, ?> counters = job.getCounters();
-    return counters.findCounter(counter).getValue();
-  }
-
-  /** Returns the log of a job with the connector, after checking the properties of every job. */
-  private EventLog checked(Job job) throws Exception {
-    final EventLog log = EventLog.of(master, job.getJobID().toString());
-    assertEquals(1, log.outcome);
-    assertEquals(0, log.refused);
-    assertEquals(count(job, TaskCounter.REDUCE_INPUT_GROUPS), log.groups());
-    assertEquals(log.mapTasks, log.mapProfiles.size());
-    for (EventLog.Reduce reduce : log.reduces.values()) {
-      assertEquals(reduce.groups, reduce.points + reduce.dropped);
+    Ran(Job made, Path input, int reduces) throws Exception {
+      output = nextOutput();
+      job = Jobs.prepared((JobConf) made.getConfiguration(), input, output, reduces);
+      assertTrue("the job failed", job.waitForCompletion(false));
     }
-    return log;
+
+    long count(TaskCounter counter) throws IOException {
+      final AbstractCounters<?, ?> counters = job.getCounters();
+      return counters.findCounter(counter).getValue();
+    }
+
+    /** Returns its log, after checking the properties of every job with the connector. */
+    EventLog log() throws Exception {
+      final EventLog log = EventLog.of(master, job.getJobID().toString());
+      assertEquals(1, log.outcome);
+      assertEquals(0, log.refused);
+      assertEquals(count(TaskCounter.REDUCE_INPUT_GROUPS), log.groups());
+      assertEquals(log.mapTasks, log.mapProfiles.size());
+      for (EventLog.Reduce reduce : log.reduces.values()) {
+        assertEquals(reduce.groups, reduce.points + reduce.dropped);
+      }
+      return log;
+    }
+  }
+
+  private Ran run(Maker maker, Path input, int reduces) throws Exception {
+    return new Ran(maker.of(Jobs.measured(conf, master.address)), input, reduces);
+  }
+
+  /** Runs the job with and without the connector, and compares the outputs. */
+  private Ran runAndCompare(Maker maker, Path input, int reduces) throws Exception {
+    final Ran ran = run(maker, input, reduces);
+    assertSameOutput(maker, input, reduces, ran);
+    return ran;
+  }
+
+  private void assertSameOutput(Maker maker, Path input, int reduces, Ran with) throws Exception {
+    final Ran without = new Ran(maker.of(conf), input, reduces);
+    assertArrayEquals(Jobs.output(conf, without.output), Jobs.output(conf, with.output));
+  }
+
+  /** Checks that both sides of a job without a combiner report all bytes. */
+  private static void checkBytes(Ran ran, EventLog log) throws IOException {
+    assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    assertEquals(log.mapBytes(), log.reduceBytes());
   }
 
   @Test
   public void aJobWithoutACombinerIsMeasuredExactly() throws Exception {
-    final Path input = input("edges", Inputs.edges(60_000, 3_000));
-    final byte[] without = outputOf(Jobs.twoPath(conf), input, 3);
-    final Map.Entry<Job, Path> with =
-        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
-    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
-
-    final EventLog log = checked(with.getKey());
+    final Ran ran = runAndCompare(Jobs::twoPath, edges(), 3);
+    final EventLog log = ran.log();
     assertTrue("more than one map task", log.mapTasks > 1);
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
-    assertEquals(log.mapBytes(), log.reduceBytes());
+    checkBytes(ran, log);
     final Map<Long, Long> fromMaps = log.explicitKeys();
     final Map<Long, Long> fromReduces = log.namedKeys();
     assertTrue(fromReduces.size() > 100);
@@ -152,55 +187,37 @@ public class LocalModeIT {
   @Test
   public void anInvertedIndexIsUnchangedAndMeasuredExactly() throws Exception {
     final Path input = input("letters", Inputs.letters(8_000, 10));
-    final byte[] without = outputOf(Jobs.invertedIndex(conf), input, 3);
-    final Map.Entry<Job, Path> with =
-        run(Jobs.invertedIndex(Jobs.measured(conf, master.address)), input, 3);
-    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
-    final EventLog log = checked(with.getKey());
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
-    assertEquals(log.mapBytes(), log.reduceBytes());
+    final Ran ran = runAndCompare(Jobs::invertedIndex, input, 3);
+    checkBytes(ran, ran.log());
   }
 
   @Test
   public void outputIsMeasuredBehindACombiner() throws Exception {
-    final Path input = input("words", Inputs.words(8_000, 10));
-    final byte[] without = outputOf(Jobs.wordCount(conf, true), input, 2);
-    final Map.Entry<Job, Path> with =
-        run(Jobs.wordCount(Jobs.measured(conf, master.address), true), input, 2);
-    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
-    final EventLog log = checked(with.getKey());
-    final Job job = with.getKey();
-    assertTrue(log.mapBytes() < count(job, TaskCounter.MAP_OUTPUT_BYTES));
-    // Without compression: pairs with two bytes of lengths each, end marks and checksums.
+    final Ran ran = runAndCompare(LocalModeIT::wordCount, words(), 2);
+    final EventLog log = ran.log();
+    assertTrue(log.mapBytes() < ran.count(TaskCounter.MAP_OUTPUT_BYTES));
+    // Without compression, the output consists of pairs with two length bytes each, end marks and
+    // checksums.
     final long partitions = 2L * log.mapTasks;
     assertEquals(
-        count(job, TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES),
-        log.mapBytes() + 2 * count(job, TaskCounter.COMBINE_OUTPUT_RECORDS) + 6 * partitions);
+        ran.count(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES),
+        log.mapBytes() + 2 * ran.count(TaskCounter.COMBINE_OUTPUT_RECORDS) + 6 * partitions);
   }
 
   @Test
   public void theOldApiIsTimedCallByCall() throws Exception {
-    final Path input = input("words", Inputs.words(8_000, 10));
-    final byte[] without =
-        outputOf(Job.getInstance(Jobs.oldWordCount(conf)), input, 2);
-    final Map.Entry<Job, Path> with =
-        run(Job.getInstance(Jobs.oldWordCount(Jobs.measured(conf, master.address))), input, 2);
-    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
-    final EventLog log = checked(with.getKey());
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
-    assertEquals("values that were skipped count", log.mapBytes(), log.reduceBytes());
+    final Maker maker = settings -> Job.getInstance(Jobs.oldWordCount(settings));
+    final Ran ran = runAndCompare(maker, words(), 2);
+    final EventLog log = ran.log();
+    checkBytes(ran, log);  // including the skipped values
     assertEquals(0, log.reduces.values().stream().mapToLong(r -> r.dropped).sum());
   }
 
   @Test
   public void compressedMapOutputIsMeasuredUncompressed() throws Exception {
     conf.setBoolean("mapreduce.map.output.compress", true);
-    final Path input = input("edges", Inputs.edges(60_000, 3_000));
-    final Map.Entry<Job, Path> with =
-        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
-    final EventLog log = checked(with.getKey());
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
-    assertEquals(log.mapBytes(), log.reduceBytes());
+    final Ran ran = run(Jobs::twoPath, edges(), 3);
+    checkBytes(ran, ran.log());
   }
 
   @Test
@@ -209,21 +226,13 @@ public class LocalModeIT {
     conf.set(
         "hadoop.security.crypto.codec.classes.aes.ctr.nopadding",
         "org.apache.hadoop.crypto.JceAesCtrCryptoCodec");
-    final Path input = input("edges", Inputs.edges(60_000, 3_000));
-    final Map.Entry<Job, Path> with =
-        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
-    final EventLog log = checked(with.getKey());
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    final Ran ran = run(Jobs::twoPath, edges(), 3);
+    checkBytes(ran, ran.log());
   }
 
   @Test
   public void aGroupingComparatorRemovesKeyNames() throws Exception {
-    final Path input = input("pairs", Inputs.pairs(20_000));
-    final byte[] without = outputOf(Jobs.secondarySort(conf), input, 2);
-    final Map.Entry<Job, Path> with =
-        run(Jobs.secondarySort(Jobs.measured(conf, master.address)), input, 2);
-    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
-    final EventLog log = checked(with.getKey());
+    final EventLog log = runAndCompare(Jobs::secondarySort, pairs(), 2).log();
     assertTrue(log.explicitKeys().isEmpty());
     assertTrue(log.namedKeys().isEmpty());
   }
@@ -231,10 +240,8 @@ public class LocalModeIT {
   @Test
   public void aGroupingComparatorOfAPrefixKeepsKeyNames() throws Exception {
     conf.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
-    final Path input = input("pairs", Inputs.pairs(20_000));
-    final Map.Entry<Job, Path> with =
-        run(Jobs.secondarySort(Jobs.measured(conf, master.address)), input, 2);
-    final EventLog log = checked(with.getKey());
+    final Ran ran = run(Jobs::secondarySort, pairs(), 2);
+    final EventLog log = ran.log();
     assertTrue(log.namedKeys().size() > 100);
     log.namedKeys().forEach((hash, bytes) -> assertEquals(bytes, log.explicitKeys().get(hash)));
     final long values =
@@ -242,7 +249,7 @@ public class LocalModeIT {
             .flatMap(List::stream)
             .mapToLong(partition -> partition.explicitValues)
             .sum();
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_RECORDS), values);
+    assertEquals(ran.count(TaskCounter.MAP_OUTPUT_RECORDS), values);
   }
 
   @Test
@@ -253,16 +260,12 @@ public class LocalModeIT {
         RawComparator.class);
     final String words = Inputs.words(4_000, 5);
     final Path input = input("cased", words + words.toUpperCase(Locale.ROOT));
-    final byte[] without = outputOf(Jobs.wordCount(conf, false), input, 2);
-    final Map.Entry<Job, Path> with =
-        run(Jobs.wordCount(Jobs.measured(conf, master.address), false), input, 2);
-    assertArrayEquals(without, Jobs.output(conf, with.getValue()));
-    final EventLog log = checked(with.getKey());
+    final Ran ran = runAndCompare(settings -> Jobs.wordCount(settings, false), input, 2);
+    final EventLog log = ran.log();
     assertTrue(log.explicitKeys().isEmpty());
     assertTrue(log.sampledKeys().isEmpty());
     assertTrue(log.namedKeys().isEmpty());
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
-    assertEquals(log.mapBytes(), log.reduceBytes());
+    checkBytes(ran, log);
   }
 
   /**
@@ -276,29 +279,25 @@ public class LocalModeIT {
         KeyGroupingTest.Neighbours.class,
         RawComparator.class);
     final Path input = input("path", Inputs.edges(2_000, 300));
-    final Map.Entry<Job, Path> with =
-        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 1);
-    assertEquals(1, checked(with.getKey()).groups());
-    final JobConf old = OldEdges.job(Jobs.measured(conf, master.address));
-    final Map.Entry<Job, Path> withOld = run(Job.getInstance(old), input, 1);
-    assertTrue(checked(withOld.getKey()).groups() > 100);
+    assertEquals(1, run(Jobs::twoPath, input, 1).log().groups());
+    final Maker old = settings -> Job.getInstance(OldEdges.job(settings));
+    assertTrue(run(old, input, 1).log().groups() > 100);
   }
 
   @Test
   public void aTooShortPrefixRemovesOnlyKeyNames() throws Exception {
     conf.setInt(Keys.GROUPING_PREFIX_BYTES, 1);
-    final Path input = input("pairs", Inputs.pairs(20_000));
-    final Map.Entry<Job, Path> with =
-        run(Jobs.secondarySort(Jobs.measured(conf, master.address)), input, 2);
-    final EventLog log = checked(with.getKey());
+    final Ran ran = run(Jobs::secondarySort, pairs(), 2);
+    final EventLog log = ran.log();
     assertTrue(log.explicitKeys().isEmpty());
-    assertEquals(count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
+    assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
   }
 
   /** Returns the log of a failed job, after checking that no file remains. */
-  private EventLog failed(Job made, Path input) throws Exception {
-    final Job job =
-        Jobs.prepared((JobConf) made.getConfiguration(), input, nextOutput(), 2);
+  private EventLog failed(Maker maker) throws Exception {
+    final JobConf made =
+        (JobConf) maker.of(Jobs.measured(conf, master.address)).getConfiguration();
+    final Job job = Jobs.prepared(made, words(), nextOutput(), 2);
     assertFalse("the job did not fail", job.waitForCompletion(false));
     final EventLog log = EventLog.of(master, job.getJobID().toString());
     assertEquals(FAILED_JOB, log.outcome);
@@ -324,9 +323,7 @@ public class LocalModeIT {
   @Test
   public void aFailingMapIsReportedAsFailedAndEndsTheJob() throws Exception {
     conf.setInt(FaultyWords.MAP_FAILS, 1);
-    final Path input = input("words", Inputs.words(8_000, 10));
-    final EventLog log =
-        failed(FaultyWords.job(Jobs.measured(conf, master.address)), input);
+    final EventLog log = failed(FaultyWords::job);
     assertFailed(log, "m-1.0");
     assertFalse("of what it did nothing is known", log.mapProfiles.containsKey("m-1.0"));
     assertTrue("the others did their work", log.attempts.get("m-0.0").containsKey(FINISHED));
@@ -335,10 +332,7 @@ public class LocalModeIT {
   @Test
   public void aFailingMapOfTheOldApiIsReportedAsFailedAndEndsTheJob() throws Exception {
     conf.setInt(FaultyWords.MAP_FAILS, 0);
-    final Path input = input("words", Inputs.words(8_000, 10));
-    final EventLog log =
-        failed(
-            Job.getInstance(FaultyWords.oldJob(Jobs.measured(conf, master.address))), input);
+    final EventLog log = failed(settings -> Job.getInstance(FaultyWords.oldJob(settings)));
     assertFailed(log, "m-0.0");
     assertFalse("of what it did nothing is known", log.mapProfiles.containsKey("m-0.0"));
   }
@@ -346,9 +340,7 @@ public class LocalModeIT {
   @Test
   public void aFailingReduceIsReportedAsFailedAndEndsTheJob() throws Exception {
     conf.setInt(FaultyWords.REDUCE_FAILS, 1);
-    final Path input = input("words", Inputs.words(8_000, 10));
-    final EventLog log =
-        failed(FaultyWords.job(Jobs.measured(conf, master.address)), input);
+    final EventLog log = failed(FaultyWords::job);
     assertFailed(log, "r-1.0");
     assertTrue("the others did their work", log.attempts.get("r-0.0").containsKey(FINISHED));
   }
@@ -357,47 +349,35 @@ public class LocalModeIT {
   public void onlySizesOfPartitionsAreReportedWithoutTime() throws Exception {
     conf.setLong(Keys.SCAN_MIN_MILLIS, 0);
     conf.setLong(Keys.SCAN_MAX_MILLIS, 0);
-    final Path input = input("edges", Inputs.edges(60_000, 3_000));
-    final Map.Entry<Job, Path> with =
-        run(Jobs.twoPath(Jobs.measured(conf, master.address)), input, 3);
-    final EventLog log = checked(with.getKey());
+    final Ran ran = run(Jobs::twoPath, edges(), 3);
+    final EventLog log = ran.log();
     assertTrue(log.explicitKeys().isEmpty());
     assertTrue(log.sampledKeys().isEmpty());
     // Without a scan, the sizes come from the index, in which each pair has two bytes of lengths.
     assertEquals(
-        count(with.getKey(), TaskCounter.MAP_OUTPUT_BYTES)
-            + 2 * count(with.getKey(), TaskCounter.MAP_OUTPUT_RECORDS),
+        ran.count(TaskCounter.MAP_OUTPUT_BYTES) + 2 * ran.count(TaskCounter.MAP_OUTPUT_RECORDS),
         log.mapBytes());
   }
 
   @Test
   public void anAbsentMasterDoesNotDelayTheApplication() throws Exception {
-    final int unused;
-    try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      unused = closed.getLocalPort();
-    }
-    final Path input = input("words", Inputs.words(8_000, 10));
-    final byte[] without = outputOf(Jobs.wordCount(conf, true), input, 2);
-    assertArrayEquals(
-        without,
-        outputOf(Jobs.wordCount(Jobs.measured(conf, "127.0.0.1:" + unused), true), input, 2));
+    checkUnaffectedBy(FaultyMaster.absent());
   }
 
   @Test
   public void anUnresolvableNameDoesNotDelayTheJob() throws Exception {
-    final Path input = input("words", Inputs.words(8_000, 10));
-    assertTrue(
-        outputOf(Jobs.wordCount(Jobs.measured(conf, "nobody.invalid:port"), true), input, 2).length
-            > 0);
+    checkUnaffectedBy("nobody.invalid:port");
+  }
+
+  private void checkUnaffectedBy(String address) throws Exception {
+    final Ran ran = new Ran(wordCount(Jobs.measured(conf, address)), words(), 2);
+    assertSameOutput(LocalModeIT::wordCount, words(), 2, ran);
   }
 
   @Test
   public void aDisabledConnectorReportsNothing() throws Exception {
     conf.setBoolean(Keys.ENABLED, false);
-    final Path input = input("words", Inputs.words(8_000, 10));
-    final Map.Entry<Job, Path> with =
-        run(Jobs.wordCount(Jobs.measured(conf, master.address), true), input, 2);
-    final String id = with.getKey().getJobID().toString();
+    final String id = run(LocalModeIT::wordCount, words(), 2).job.getJobID().toString();
     final File logs = new File(FILES.getRoot(), "logs");
     assertEquals(0, logs.list((directory, name) -> name.contains(id)).length);
   }

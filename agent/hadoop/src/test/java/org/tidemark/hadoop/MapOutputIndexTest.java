@@ -44,7 +44,7 @@ public class MapOutputIndexTest {
     assertEquals(0, MapOutputIndex.read(job, file()).partitions());
   }
 
-  /** Other collectors leave no index. */
+  /** Collectors other than Hadoop's leave no index. */
   @Test(expected = IOException.class)
   public void aMissingIndexYieldsNoSizes() throws Exception {
     MapOutputIndex.read(job, file());

@@ -53,7 +53,7 @@ public class RecordsTest {
     public void close() {}
   }
 
-  /** A timer that calls a missing method of Hadoop as soon as a key group has ended. */
+  /** Returns a timer that calls a missing Hadoop method as soon as a key group has ended. */
   private static GroupTimer brokenTimer() {
     final int[] calls = {0};
     final LongSupplier emitted =

@@ -25,7 +25,7 @@ import org.tidemark.jvm.profile.ReduceMeter;
 
 /** Tests the measurements of a reduce task's records, read as Hadoop reads them. */
 public class ReduceRecordsTest {
-  /** Sorted records with values of that many bytes. */
+  /** Sorted records with values of the given size in bytes. */
   private static final class Records extends RecordBuffers {
     private final int[] keys;
     private final int valueBytes;
@@ -71,7 +71,7 @@ public class ReduceRecordsTest {
     return new GroupTimer(meter, KeyGrouping.of(job), () -> 0);
   }
 
-  /** Reads like Reducer.run(), with that many values per group. */
+  /** Reads {@code valuesRead} values of each group, like Reducer.run(). */
   private void runNewApi(JobConf job, int valuesRead, Records records) throws Exception {
     final RawComparator<?> comparator = job.getOutputValueGroupingComparator();
     @SuppressWarnings("unchecked")
@@ -116,9 +116,7 @@ public class ReduceRecordsTest {
     }
   }
 
-  /**
-   * Reads like ReduceTask with a reducer of the old API, for groups with these numbers of records.
-   */
+  /** Reads groups with these numbers of records, like ReduceTask with a reducer of the old API. */
   private static void runOldApi(OldApiRecords records, int... groups) throws IOException {
     boolean more = records.next();
     records.getProgress();

@@ -92,7 +92,7 @@ public class RunCommandIT {
     assertThat(watched.err, containsString("Input path does not exist"));
   }
 
-  /** The mapper expects another kind of file. The client ends soon after, but not too soon. */
+  /** The mapper expects another kind of file, so the job fails. */
   @Test
   public void aJobWithFailingTasksIsReportedAsFailed() throws Exception {
     final Client.Ended watched =
@@ -131,7 +131,8 @@ public class RunCommandIT {
   }
 
   /**
-   * Runs a word count whose events do not arrive. It succeeds, and the console shows these words.
+   * Runs a word count whose events do not arrive. Checks that it succeeds and that the console
+   * shows these words.
    */
   private static void checkOutput(String name, String master, File secrets, String... words)
       throws Exception {
@@ -153,15 +154,12 @@ public class RunCommandIT {
 
   @Test
   public void anExpiredTokenIsReportedOnceByTheTaskAndTheConsole() throws Exception {
-    final File tokens = FILES.newFile();
-    Files.write(
-        tokens.toPath(), "agent * 2f0d6b1c9e8a47d3\n".getBytes(StandardCharsets.US_ASCII));
+    final String tokens = Master.tokens(FILES.newFile(), "*", "2f0d6b1c9e8a47d3");
     final File secrets = FILES.newFile();
     Files.write(
         secrets.toPath(),
         "{\"tidemark.token\": \"a-stale-token\"}".getBytes(StandardCharsets.US_ASCII));
-    try (Master master =
-        Master.start(FILES.newFolder("tokens").toPath(), "tokens=" + tokens)) {
+    try (Master master = Master.start(FILES.newFolder("tokens").toPath(), tokens)) {
       checkOutput(
           "stale",
           master.address,

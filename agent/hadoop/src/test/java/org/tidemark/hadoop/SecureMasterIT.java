@@ -27,14 +27,13 @@ import org.junit.rules.TemporaryFolder;
 import org.tidemark.hadoop.support.EventLog;
 import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
-import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.support.Certificates;
 import org.tidemark.jvm.support.Master;
 import org.tidemark.jvm.support.FaultyMaster;
+import org.tidemark.jvm.support.Senders;
 import org.tidemark.jvm.transport.Endpoint;
 import org.tidemark.jvm.transport.Sender;
-import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.transport.Tls;
 import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.JobDescription;
@@ -89,10 +88,7 @@ public class SecureMasterIT {
   }
 
   private static String tokens() throws Exception {
-    final File file = FILES.newFile();
-    Files.write(
-        file.toPath(), ("agent job_* " + TOKEN + "\n").getBytes(StandardCharsets.US_ASCII));
-    return "tokens=" + file;
+    return Master.tokens(FILES.newFile(), "job_*", TOKEN);
   }
 
   private void trust(Certificates signer) {
@@ -200,7 +196,7 @@ public class SecureMasterIT {
     }
   }
 
-  /** A proxy that delivers the master's bytes in halves, with long pauses. */
+  /** Forwards the master's bytes in halves, with long pauses. */
   private static void passOnInHalves(InputStream in, OutputStream out, String address)
       throws Exception {
     final String[] parts = address.split(":");
@@ -235,14 +231,14 @@ public class SecureMasterIT {
     try (Master master = master(masters);
         FaultyMaster slow = FaultyMaster.with((in, out) -> passOnInHalves(in, out, master.address))) {
       final Tls tls = new Tls(certificates.authority(), null, null, "");
+      final Endpoint endpoint = Endpoint.of(slow.address, "", tls);
       final Sender sender =
-          new Sender(
-              Endpoint.of(slow.address, "", tls),
-              new Source("test", "source", "job_1_0001", "job_1_0001"),
+          Senders.to(
+              endpoint,
+              "job_1_0001",
               Sender.TASK_BUFFER_BYTES_MAX,
               new MeterSettings(),
-              log::add,
-              new Guard(log::add));
+              log::add);
       final JobDescription paused = new JobDescription("test");
       paused.name = "paused";
       sender.send(Events.jobOpened(paused));

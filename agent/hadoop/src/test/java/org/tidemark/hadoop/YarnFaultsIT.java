@@ -5,11 +5,8 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
-import java.io.File;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.util.Collection;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -20,10 +17,8 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
-import org.junit.ClassRule;
 import org.junit.FixMethodOrder;
 import org.junit.Test;
-import org.junit.rules.TemporaryFolder;
 import org.junit.runners.MethodSorters;
 import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.EventLog;
@@ -31,16 +26,13 @@ import org.tidemark.hadoop.support.Inputs;
 import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.jvm.support.FarMachine;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.support.FaultyMaster;
 
 /**
  * Tests that faults of the master, the application master or a node do not change the output of a
  * job. Durations are printed but not checked, since they depend on other load.
  */
 @FixMethodOrder(MethodSorters.NAME_ASCENDING)
-public class YarnFaultsIT {
-  @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
-
+public class YarnFaultsIT extends MasterFaults {
   private static final int OBSOLETE = 7;
   private static final int KILLED = 6;
 
@@ -102,55 +94,39 @@ public class YarnFaultsIT {
     return measured;
   }
 
-  private static void check(String what, String master) throws Exception {
-    assertArrayEquals(expected, run(what, measured(master)));
+  @Override
+  void check(String what, String master, Configuration further) throws Exception {
+    final Configuration measured = measured(master);
+    further.forEach(setting -> measured.set(setting.getKey(), setting.getValue()));
+    assertArrayEquals(expected, run(what, measured));
   }
 
-  @Test
-  public void aPresentMasterDoesNotDelayTheJob() throws Exception {
-    try (Master master = Master.start(FILES.newFolder().toPath())) {
-      check("a master that is there", master.address);
-    }
+  private static void check(String what, String master, Fault fault) throws Exception {
+    assertArrayEquals(expected, run(what, measured(master), fault));
   }
 
-  @Test
-  public void anAbsentMasterDoesNotDelayTheJob() throws Exception {
-    check("absent", FaultyMaster.absent());
-  }
-
-  @Test
-  public void aMasterBehindABlackHole() throws Exception {
-    try (FarMachine far = FarMachine.start()) {
-      far.fallSilent();
-      check("black-holed", far.address + ":7411");
-    }
-  }
-
-  @Test
-  public void aFullMasterDoesNotDelayTheJob() throws Exception {
-    try (FaultyMaster full = FaultyMaster.full()) {
-      check("full", full.address);
-    }
+  /** Returns the log of the only job, which has succeeded. */
+  private static EventLog succeeded(Master master) throws Exception {
+    final EventLog log = EventLog.of(master, master.jobs().iterator().next());
+    assertEquals("the reported outcome", 1, log.outcome);
+    return log;
   }
 
   @Test
   public void aTemporarilySilentMasterReceivesAllEvents() throws Exception {
     try (FarMachine far = FarMachine.start();
         Master master = Master.start(far, FILES.newFolder().toPath())) {
-      final byte[] output =
-          run(
-              "silent for five seconds",
-              measured(master.address),
-              job -> {
-                awaitMaps(job);
-                assertFalse("it never heard of the job", master.jobs().isEmpty());
-                far.fallSilent();
-                Thread.sleep(5_000);
-                far.speak();
-              });
-      assertArrayEquals(expected, output);
-      final EventLog log = EventLog.of(master, master.jobs().iterator().next());
-      assertEquals("it heard how the job ended", 1, log.outcome);
+      check(
+          "silent for five seconds",
+          master.address,
+          job -> {
+            awaitMaps(job);
+            assertFalse("it never heard of the job", master.jobs().isEmpty());
+            far.fallSilent();
+            Thread.sleep(5_000);
+            far.speak();
+          });
+      succeeded(master);
     }
   }
 
@@ -158,80 +134,40 @@ public class YarnFaultsIT {
   public void aSilentMasterDoesNotDelayTheJob() throws Exception {
     try (FarMachine far = FarMachine.start();
         Master master = Master.start(far, FILES.newFolder().toPath())) {
-      final byte[] output =
-          run(
-              "silent for good",
-              measured(master.address),
-              job -> {
-                awaitMaps(job);
-                far.fallSilent();
-              });
-      assertArrayEquals(expected, output);
-    }
-  }
-
-  @Test
-  public void aRejectedTokenDoesNotDelayTheJob() throws Exception {
-    final File tokens = FILES.newFile();
-    Files.write(tokens.toPath(), "agent * 2f0d6b1c9e8a47d3".getBytes(StandardCharsets.US_ASCII));
-    try (Master master = Master.start(FILES.newFolder().toPath(), "tokens=" + tokens)) {
-      final Configuration wrong = measured(master.address);
-      Jobs.giveToken(wrong, FILES.newFile(), "not-the-master's-token");
-      assertArrayEquals(expected, run("wrong token", wrong));
-      assertEquals(Collections.emptySet(), master.jobs());
-    }
-  }
-
-  @Test
-  public void aSlowlyReadingMasterDoesNotDelayTheJob() throws Exception {
-    try (FaultyMaster slow =
-        FaultyMaster.with(
-            (in, out) -> {
-              while (in.read() >= 0) {
-                Thread.sleep(1_000);
-              }
-            })) {
-      check("slow", slow.address);
-    }
-  }
-
-  @Test
-  public void invalidResponsesDoNotDelayTheJob() throws Exception {
-    final byte[] garbage = "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes("US-ASCII");
-    try (FaultyMaster odd = FaultyMaster.with((in, out) -> out.write(garbage))) {
-      check("garbage", odd.address);
+      check(
+          "silent for good",
+          master.address,
+          job -> {
+            awaitMaps(job);
+            far.fallSilent();
+          });
     }
   }
 
   @Test
   public void aMasterMayBeKilledDuringTheJob() throws Exception {
     final Master master = Master.start(FILES.newFolder().toPath());
-    final byte[] output =
-        run(
-            "master killed",
-            measured(master.address),
-            job -> {
-              awaitMaps(job);
-              assertFalse("it never heard of the job", master.jobs().isEmpty());
-              master.kill();
-            });
-    assertArrayEquals(expected, output);
+    check(
+        "master killed",
+        master.address,
+        job -> {
+          awaitMaps(job);
+          assertFalse("it never heard of the job", master.jobs().isEmpty());
+          master.kill();
+        });
   }
 
   @Test
   public void aNewApplicationMasterResumesAfterAKilledOne() throws Exception {
     try (Master master = Master.start(FILES.newFolder().toPath())) {
-      final byte[] output =
-          run(
-              "application master killed",
-              measured(master.address),
-              job -> {
-                awaitMaps(job);
-                assertTrue(kill(masters(job)) > 0);
-              });
-      assertArrayEquals(expected, output);
-      final EventLog log = EventLog.of(master, master.jobs().iterator().next());
-      assertEquals("the second one told how it ended", 1, log.outcome);
+      check(
+          "application master killed",
+          master.address,
+          job -> {
+            awaitMaps(job);
+            assertTrue(kill(masters(job)) > 0);
+          });
+      succeeded(master);
     }
   }
 
@@ -239,24 +175,19 @@ public class YarnFaultsIT {
   @Test
   public void zLastALostNodeIsReported() throws Exception {
     try (Master master = Master.start(FILES.newFolder().toPath())) {
-      final byte[] output =
-          run(
-              "node lost",
-              measured(master.address),
-              job -> {
-                awaitMaps(job);
-                // The application master must survive, the tasks on the other node must not.
-                final String line = masters(job).get(0).info().commandLine().orElse("");
-                final String lost =
-                    line.contains("/nodemanager1/") ? "nodemanager2" : "nodemanager1";
-                cluster.daemon(lost).destroyForcibly();
-                kill(cluster.containers("/" + lost + "/"));
-              });
-      assertArrayEquals(expected, output);
-      final EventLog log = EventLog.of(master, master.jobs().iterator().next());
-      assertEquals(1, log.outcome);
+      check(
+          "node lost",
+          master.address,
+          job -> {
+            awaitMaps(job);
+            // The application master must survive, the tasks on the other node must not.
+            final String line = masters(job).get(0).info().commandLine().orElse("");
+            final String lost = line.contains("/nodemanager1/") ? "nodemanager2" : "nodemanager1";
+            cluster.daemon(lost).destroyForcibly();
+            kill(cluster.containers("/" + lost + "/"));
+          });
       final long lost =
-          log.attempts.values().stream()
+          succeeded(master).attempts.values().stream()
               .map(states -> states.keySet())
               .filter(states -> states.contains(KILLED) || states.contains(OBSOLETE))
               .count();

@@ -14,6 +14,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.Grep;
@@ -112,7 +113,7 @@ public class YarnIT {
     }
   }
 
-  /** A table sorted by key, in two parts by key, as map-side joins require it. */
+  /** Writes a table sorted by key, in two parts by key, as map-side joins require it. */
   private static void writeTable(String folder, int step) throws IOException {
     for (int part = 0; part < 2; ++part) {
       final Path file = new Path(folder, "part-0000" + part);
@@ -212,7 +213,14 @@ public class YarnIT {
     return jobs;
   }
 
-  private static Ran theOnly(Ran[] jobs) {
+  /**
+   * Runs one job on the cluster and checks that its output equals that of a run without the
+   * connector.
+   */
+  private static Ran ranLike(Path without, Callable<Path> run) throws Exception {
+    final Set<String> before = master.jobs();
+    assertSameOutput(without, run.call());
+    final Ran[] jobs = ranSince(before);
     assertEquals(1, jobs.length);
     return jobs[0];
   }
@@ -231,15 +239,18 @@ public class YarnIT {
     assertEquals(log.mapTasks, maps);
   }
 
-  /** Without a combiner, both sides agree to the byte, and so do heavy keys by name. */
+  /**
+   * Checks that both sides of a job without a combiner report the same bytes, in total and for each
+   * named heavy key.
+   */
   private static void checkBytes(Ran ran) {
     assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
     assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
   }
 
   /**
-   * Every attempt reports the times of its process. They are close to Hadoop's counters, which are
-   * read at other times and do not include the start of the JVM.
+   * Checks that every attempt reports the times of its process. They are close to Hadoop's
+   * counters, which are read at other times and do not include the start of the JVM.
    */
   private static void checkTimes(Ran ran) {
     assertEquals(ran.log.attempts.keySet(), ran.log.cpuMicros.keySet());
@@ -251,7 +262,7 @@ public class YarnIT {
         reported + " ms of " + counted, reported > counted / 2 && reported < 1.5 * counted + startsMax);
   }
 
-  /** Keys that all map tasks named have the sizes that the reduce tasks measured. */
+  /** Checks that keys named by all map tasks have the sizes that the reduce tasks measured. */
   private static void checkNames(EventLog log, int keysMin) {
     final Map<Long, Long> names = log.namedKeys();
     final Map<Long, Long> sampled = log.sampledKeys();
@@ -268,11 +279,10 @@ public class YarnIT {
   @Test
   public void wordCount() throws Exception {
     final Path without = run(Jobs.wordCount(local(), true), "/words", 2);
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, run(Jobs.wordCount(measured(), true), "/words", 2));
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> run(Jobs.wordCount(measured(), true), "/words", 2));
     assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
-    // Without compression: pairs with two bytes of lengths each, end marks and checksums.
+    // Without compression, the output consists of pairs with two length bytes each, end marks and
+    // checksums.
     assertEquals(
         ran.count(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES),
         ran.log.mapBytes()
@@ -286,9 +296,7 @@ public class YarnIT {
     final Path without = run(Jobs.invertedIndex(local()), "/letters", 2);
     final Job made = Jobs.invertedIndex(measured());
     made.setJar(JobJar.of(FILES.newFile("inverted-index.jar"), InvertedIndex.class));
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, run(made, "/letters", 2));
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> run(made, "/letters", 2));
     assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
     assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
   }
@@ -301,11 +309,9 @@ public class YarnIT {
     final Configuration expected = local();
     expected.setInt("mapreduce.job.reduces", 2);
     final Path without = run(expected, new TeraSort(), rows, "OUTPUT");
-    final Set<String> before = master.jobs();
     final Configuration measured = measured();
     measured.setInt("mapreduce.job.reduces", 2);
-    assertSameOutput(without, run(measured, new TeraSort(), rows, "OUTPUT"));
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> run(measured, new TeraSort(), rows, "OUTPUT"));
     checkBytes(ran);
     assertEquals("each row has a key of its own", 8000, ran.log.groups());
     checkNames(ran.log, 200);
@@ -316,18 +322,16 @@ public class YarnIT {
     final Path without = run(Jobs.secondarySort(local()), "/pairs", 2);
     final Configuration measured = measured();
     measured.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, run(Jobs.secondarySort(measured), "/pairs", 2));
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> run(Jobs.secondarySort(measured), "/pairs", 2));
     checkBytes(ran);
     checkNames(ran.log, 100);
   }
 
   @Test
   public void grepRunsTwoJobs() throws Exception {
-    final Path without = run(local(), ReflectionUtils.newInstance(Grep.class, null), "/words", "OUTPUT", "w[0-9]*7");
+    final Path without = grep(local());
     final Set<String> before = master.jobs();
-    assertSameOutput(without, run(measured(), ReflectionUtils.newInstance(Grep.class, null), "/words", "OUTPUT", "w[0-9]*7"));
+    assertSameOutput(without, grep(measured()));
     final Ran[] jobs = ranSince(before);
     assertEquals(2, jobs.length);
     checkBytes(jobs[1]);
@@ -338,11 +342,14 @@ public class YarnIT {
     writeTable("/left", 2);
     writeTable("/right", 3);
     final Path without = join(local());
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, join(measured()));
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> join(measured()));
     checkBytes(ran);
     assertEquals(500, ran.log.groups());
+  }
+
+  private static Path grep(Configuration settings) throws Exception {
+    final Tool grep = ReflectionUtils.newInstance(Grep.class, null);
+    return run(settings, grep, "/words", "OUTPUT", "w[0-9]*7");
   }
 
   private static Path join(Configuration settings) throws Exception {
@@ -419,14 +426,12 @@ public class YarnIT {
   public void aProtectedMasterReceivesEventsOfTasksAndTheApplicationMaster() throws Exception {
     final Certificates certificates = new Certificates(FILES.newFolder());
     final Certificates.Pair shown = certificates.issue("master", "IP:127.0.0.1", "ec");
-    final File tokens = FILES.newFile();
-    Files.write(tokens.toPath(), ("agent job_* " + TOKEN).getBytes(StandardCharsets.US_ASCII));
     try (Master careful =
         Master.start(
             FILES.newFolder().toPath(),
             "tls.certificate=" + shown.certificate,
             "tls.key=" + shown.key,
-            "tokens=" + tokens)) {
+            Master.tokens(FILES.newFile(), "job_*", TOKEN))) {
       final Configuration settings = measured();
       settings.set(Keys.MASTER, careful.address);
       settings.set("tmpfiles", "file://" + certificates.authority());
@@ -453,12 +458,10 @@ public class YarnIT {
     measured.setInt(FaultyWords.MAP_FAILS, 1);
     measured.setInt(FaultyWords.MAP_HANGS, 0);
     measured.setBoolean("mapreduce.map.speculative", true);
-    // The scheduler decides it when tasks report their progress.
+    // The scheduler considers another attempt whenever tasks report their progress.
     measured.setInt("mapreduce.task.progress-report.interval", 300);
     measured.setInt("mapreduce.job.speculative.retry-after-no-speculate", 300);
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, run(faulty(measured), "/words", 2));
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> run(faulty(measured), "/words", 2));
     checkBytes(ran);
     assertTrue(ran.log.attempts.get("m-1.0").containsKey(FAILED));
     assertFalse(ran.log.mapProfiles.containsKey("m-1.0"));
@@ -467,7 +470,7 @@ public class YarnIT {
     assertEquals(Collections.singleton("m-0.1"), ran.log.speculative);
   }
 
-  /** The tasks of the job run in the application master. */
+  /** Returns settings with which the tasks of the job run in the application master. */
   private static Configuration uber() {
     final Configuration uber = measured();
     uber.setBoolean("mapreduce.job.ubertask.enable", true);
@@ -477,9 +480,7 @@ public class YarnIT {
   @Test
   public void anUberJobIsReported() throws Exception {
     final Path without = run(Jobs.wordCount(local(), true), "/words", 1);
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, run(Jobs.wordCount(uber(), true), "/words", 1));
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> run(Jobs.wordCount(uber(), true), "/words", 1));
     assertEquals(
         ran.log.mapTasks + 1,
         ran.counters.findCounter(JobCounter.TOTAL_LAUNCHED_UBERTASKS).getValue());
@@ -488,8 +489,8 @@ public class YarnIT {
 
   @Test
   public void aFailingUberJobIsReported() throws Exception {
-    // Without a reduce task. Hadoop starts a reduce task concurrently with the end of the job. If
-    // the task is late, Hadoop exits the application master before the job has ended.
+    // The job has no reduce task, since Hadoop starts a reduce task concurrently with the end of
+    // the job. If the task is late, Hadoop exits the application master before the job has ended.
     final Configuration uber = uber();
     uber.setInt(FaultyWords.MAP_FAILS, 1);
     final Job job =
@@ -518,10 +519,7 @@ public class YarnIT {
     measured.setBoolean("two.path.first.attempt.fails", true);
     final Job made = Jobs.twoPath(measured);
     made.setJar(jar);
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, run(made, "/edges", 2));
-
-    final Ran ran = theOnly(ranSince(before));
+    final Ran ran = ranLike(without, () -> run(made, "/edges", 2));
     assertTrue(ran.log.attempts.get("r-0.0").containsKey(FAILED));
     checkNames(ran.log, 100);
     long bytes = 0;
@@ -532,7 +530,7 @@ public class YarnIT {
       final double share =
           reduce.nanos / 1e6 / (states.get(FINISHED) - states.get(SHUFFLED));
       System.out.printf("%s: %.1f %% of its reduce phase%n", id, 100 * share);
-      // On an idle machine nearly all of it; the duration of the commit is not tested.
+      // On an idle machine, the share is nearly 1. The duration of the commit is not tested.
       assertTrue(id + ": " + share, share > 0.5 && share <= 1);
     }
     assertEquals(ran.log.mapBytes(), bytes);

@@ -5,12 +5,15 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * Determines how an application ended, from Spark's events about it and its groups: queries, and
- * jobs outside of queries. A failed job does not fail its query, which may have abandoned or
- * cancelled it. The rules equal translator.cc. Not thread-safe.
+ * Determines how an application ended, from Spark's events about it and its groups. A group is a
+ * query, or a job outside of queries. A failed job does not fail its query, which may have
+ * abandoned or cancelled it. The rules equal translator.cc. Not thread-safe.
  */
 final class ApplicationEnd {
-  /** The failure of the last group that ended before the application; null if it succeeded. */
+  /**
+   * The failure of the last group that ended before the application, or null if that group
+   * succeeded.
+   */
   private String failure;
   /** A group that failed after the application's end, because the application was stopped. */
   private String stopped;
@@ -18,7 +21,7 @@ final class ApplicationEnd {
   private long endMillis;
   private Integer exitCode;
 
-  /** {@code why}: null if the group succeeded. */
+  /** Records the end of a group. {@code why} is null if the group succeeded. */
   void groupEnded(String group, String why) {
     if (!hasEnded) {
       failure = why;
@@ -27,14 +30,17 @@ final class ApplicationEnd {
     }
   }
 
-  /** A job of {@code group}, which has not ended, has failed. */
+  /** Records that a job of {@code group}, which has not ended, has failed. */
   void jobFailed(String group) {
     if (hasEnded) {
       groupStopped(group);
     }
   }
 
-  /** {@code code}: null before Spark 4, which does not report it. */
+  /**
+   * Records the end of the application. {@code code} is null before Spark 4, which does not report
+   * it.
+   */
   void ended(long atMillis, Integer code) {
     hasEnded = true;
     endMillis = atMillis;
@@ -50,7 +56,10 @@ final class ApplicationEnd {
     return hasEnded ? Math.min(atMillis, endMillis) : atMillis;
   }
 
-  /** {@code open}: the groups without a reported end. Requires: the application has ended. */
+  /**
+   * Returns the event that closes the job. {@code open} contains the groups without a reported end.
+   * The application must have ended.
+   */
   Event closing(Collection<String> open) {
     if (exitCode != null && exitCode != 0) {
       return closed(
@@ -59,7 +68,7 @@ final class ApplicationEnd {
     }
     if (stopped != null) {
       return closed(
-          Events.Outcome.KILLED, "the application was stopped while " + stopped + " ran");
+          Events.Outcome.KILLED, "the application was stopped while " + stopped + " was running");
     }
     if (!open.isEmpty()) {
       return closed(

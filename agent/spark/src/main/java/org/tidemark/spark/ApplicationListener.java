@@ -39,16 +39,16 @@ import org.tidemark.jvm.wire.JobDescription;
 import org.tidemark.jvm.wire.StageDescription;
 
 /**
- * Converts the events of Spark's listeners to events for the master: a job is an application. Each
- * call comes on the thread of this plug-in's queue and costs a few microseconds; slower work runs
- * elsewhere ({@link SizeReporter}).
+ * Converts the events of Spark's listeners to events for the master. Each application is one job.
+ * Each call comes on the thread of this plug-in's queue and costs a few microseconds; slower work
+ * runs elsewhere ({@link SizeReporter}).
  */
 final class ApplicationListener extends SparkListener {
   /** Room for the events of 20,000 tasks, in bytes. */
   private static final long BUFFER_BYTES_MAX = 8 << 20;
   /**
    * The time that the end of an application may wait for the delivery of its last events. Together
-   * with the same time of an executor in this process, it is less than a second.
+   * with the corresponding limit of an executor in this process, it is less than a second.
    */
   private static final long FINAL_WAIT_NANOS = 600_000_000L;
   private static final int FAILURE_CHARS_MAX = 1_000;
@@ -102,8 +102,9 @@ final class ApplicationListener extends SparkListener {
   }
 
   /**
-   * The context has stopped, and its listeners have all events. Reports the end of an application
-   * whose end Spark reported, although the ends of some of its groups are missing.
+   * Called after the context has stopped and its listeners have received all events. Reports the
+   * end of an application whose end Spark reported, although the ends of some of its groups are
+   * missing.
    */
   void close() {
     if (isOn() && end.hasEnded() && !isClosed) {
@@ -358,8 +359,8 @@ final class ApplicationListener extends SparkListener {
   }
 
   /**
-   * This is the only report while the application waits for executors, or between two jobs. If
-   * events were dropped while the master was absent, reports the current state again.
+   * This is the only report while the application waits for executors or is between two jobs. If
+   * events were dropped while the master was unreachable, reports the current state again.
    */
   private Event signOfLife() {
     currentState.reportAfterDrops(sender.dropped(), sender::send);
@@ -390,7 +391,7 @@ final class ApplicationListener extends SparkListener {
   }
 
   /**
-   * {@code why}: the failure, or null. Returns false and sends nothing if the group was not open.
+   * {@code why} is the failure, or null. Returns false and sends nothing if the group was not open.
    */
   private boolean closeGroup(String group, String why, long atMillis) {
     final boolean wasOpen = currentState.groupClosed(group);
@@ -405,7 +406,10 @@ final class ApplicationListener extends SparkListener {
     return wasOpen;
   }
 
-  /** A driver that stops cancels its jobs after it has reported its own end. */
+  /**
+   * Closes the application if its end was reported and no group is open. A stopping driver cancels
+   * its jobs after it has reported its own end.
+   */
   private void closeIfAllEnded() {
     if (end.hasEnded()
         && !isClosed
@@ -420,13 +424,13 @@ final class ApplicationListener extends SparkListener {
     sender.send(end.closing(currentState.openGroups()));
   }
 
-  /** Returns null if it succeeded. */
+  /** Returns null if the execution succeeded. */
   private String failureOfExecution(Object event) throws ReflectiveOperationException {
     final Object why = Members.orNull((scala.Option<?>) members.call(event, "errorMessage"));
     return why == null || why.toString().isEmpty() ? null : causeIn(why.toString());
   }
 
-  /** Returns the job, or the SQL execution of several jobs, with its signature in other runs. */
+  /** Returns the job or the SQL execution of several jobs, with its signature for other runs. */
   private Stages.Work workOf(SparkListenerJobStart start, List<Object> infos) {
     final String pool = property(start.properties(), "spark.scheduler.pool");
     final String execution = property(start.properties(), SQL_EXECUTION);
@@ -476,7 +480,7 @@ final class ApplicationListener extends SparkListener {
     final AttemptUpdate update =
         new AttemptUpdate(
             new Attempt(stage, stageAttempt, task.partitionId(), task.attemptNumber()), state);
-    // Usually the executor is known. If not, its number of cores is unknown.
+    // The executor is usually known. If it is not, its number of cores is unknown.
     update.executor = executor(task.executorId(), task.host(), 0);
     update.speculative = task.speculative();
     return update;
@@ -513,7 +517,7 @@ final class ApplicationListener extends SparkListener {
         : Events.State.FAILED;
   }
 
-  /** A finished task has read its whole input. */
+  /** Adds the whole input, since a finished task has read all of it. */
   private static void addInput(AttemptUpdate update, TaskMetrics metrics) {
     if (metrics != null) {
       update.inputBytes =
@@ -532,7 +536,10 @@ final class ApplicationListener extends SparkListener {
     }
   }
 
-  /** Returns the shuffle that its tasks write; null if absent, or before Spark 3.2. */
+  /**
+   * Returns the shuffle that the stage's tasks write. Returns null if the tasks write no shuffle,
+   * and before Spark 3.2.
+   */
   private Object shuffleOf(StageInfo info) {
     try {
       return Members.orNull((scala.Option<?>) members.call(info, "shuffleDepId"));
@@ -547,7 +554,7 @@ final class ApplicationListener extends SparkListener {
         : "";
   }
 
-  /** Returns the cause in {@code text}, cut to the size that a snapshot contains. */
+  /** Returns the cause in {@code text}, cut to the maximum size in a snapshot. */
   private static String causeIn(String text) {
     final String cause = FailureCause.of(text);
     return cause.substring(0, Math.min(cause.length(), FAILURE_CHARS_MAX));

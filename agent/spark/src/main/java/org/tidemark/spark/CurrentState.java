@@ -12,8 +12,8 @@ import org.tidemark.jvm.wire.Events;
 
 /**
  * The reported state of an application that is still current. If events were dropped, all of it is
- * reported again; repeated events change nothing at the master. Keeps the latest stages, and the
- * tasks of running ones. Thread-safe.
+ * reported again. The master ignores repeated events. Keeps the latest stages, and the tasks of
+ * running ones. Thread-safe.
  */
 final class CurrentState {
   private static final class Stage {
@@ -76,7 +76,10 @@ final class CurrentState {
     }
   }
 
-  /** One finished attempt counts for its task, regardless of other attempts. */
+  /**
+   * Records a change of an attempt. A finished attempt counts for its task, regardless of other
+   * attempts.
+   */
   synchronized void attemptChanged(AttemptUpdate update, Event changed) {
     final Stage stage = stages.get(update.attempt.stage);
     final int index = update.attempt.index;

@@ -12,7 +12,9 @@ import org.tidemark.jvm.guard.Reasons;
 
 /** Reports the application, its stages and their tasks: {@link ApplicationListener}. */
 final class DriverHalf implements DriverPlugin {
-  /** A separate queue, which neither waits for Spark's listeners nor delays them. */
+  /**
+   * The connector has a separate queue, which neither waits for Spark's listeners nor delays them.
+   */
   private static final String QUEUE = "tidemark";
 
   private final Log log = Settings.newLog();
@@ -36,7 +38,7 @@ final class DriverHalf implements DriverPlugin {
   }
 
   /**
-   * Receives from {@link ExecutorHalf} the output of a map task for each partition. Sends no
+   * Receives the output size of a map task for each partition from {@link ExecutorHalf}. Sends no
    * answer.
    */
   @Override
@@ -51,7 +53,7 @@ final class DriverHalf implements DriverPlugin {
     return null;
   }
 
-  /** The listener has received all events by now. */
+  /** Called after the listener has received all events. */
   @Override
   public void shutdown() {
     try {
@@ -68,7 +70,7 @@ final class DriverHalf implements DriverPlugin {
       return Settings.of(context.conf()::get, Collections.emptyMap());
     } catch (IllegalArgumentException | IOException wrong) {
       log.warn(
-          "no progress is reported: "
+          "cannot report progress: "
               + Reasons.of(wrong)
               + "; the application itself is not affected");
       return null;

@@ -37,7 +37,7 @@ final class ExecutorHalf implements ExecutorPlugin {
   private SparkConf conf;
   private String executor;
   private Map<String, String> fromDriver;
-  /** True if this plug-in turned it on and must turn it off. */
+  /** True if this plug-in turned on the monitoring and must turn it off. */
   private boolean monitorsContention;
   private volatile boolean keys;
   /** Null until it is known. */
@@ -71,7 +71,8 @@ final class ExecutorHalf implements ExecutorPlugin {
         final TaskWatch watch = new TaskWatch(task, members, threads, python);
         tasks.put(Thread.currentThread(), watch);
         open.startReports(watch);
-        // Polls only now, since Spark 4.0 and later create the shuffle manager at the first task.
+        // Polls now and not earlier, since Spark 4.0 and later create the shuffle manager at the
+        // first task.
         if (isFirst()) {
           pollShuffles(open);
         }
@@ -126,7 +127,10 @@ final class ExecutorHalf implements ExecutorPlugin {
     }
   }
 
-  /** Sends it to the driver before the driver learns that the task has finished. */
+  /**
+   * Sends the sizes of a map output to the driver, before Spark reports to the driver that the task
+   * has finished.
+   */
   private void reportOutput(TaskWatch watch) {
     final MapOutputs known = outputs;
     try {
@@ -136,7 +140,7 @@ final class ExecutorHalf implements ExecutorPlugin {
         context.send(written);
       }
     } catch (IOException | ReflectiveOperationException | RuntimeException notToBeHad) {
-      // Without it, the driver uses Spark's own sizes.
+      // If the sizes do not arrive, the driver uses Spark's own sizes.
     }
   }
 
@@ -175,7 +179,7 @@ final class ExecutorHalf implements ExecutorPlugin {
           monitorContention();
         }
       } catch (IllegalArgumentException | IOException wrong) {
-        log.warn("no progress of tasks is reported: " + Reasons.of(wrong) + "; the tasks themselves are not affected");
+        log.warn("cannot report the progress of tasks: " + Reasons.of(wrong) + "; the tasks themselves are not affected");
       }
     }
     return sender;

@@ -13,8 +13,9 @@ final class FailureCause {
   private FailureCause() {}
 
   /**
-   * Returns the last line of the last Python traceback ("ValueError: bad"), or else the most recent
-   * failure of a task without its location and stack, or else all of {@code failure}.
+   * Returns the last line of the last Python traceback ("ValueError: bad"). If the text has no
+   * traceback, returns the most recent failure of a task without its location and stack, or else
+   * all of {@code failure}.
    */
   static String of(String failure) {
     final int traceback = failure.lastIndexOf(TRACEBACK);

@@ -7,8 +7,8 @@ final class GroupName {
   private GroupName() {}
 
   /**
-   * Returns the first line of {@code description} with words in it. Without a description, uses
-   * {@code callSite}. Returns an empty text if that has none, either.
+   * Returns the first line of {@code description} with words in it. If no line has words, returns
+   * that line of {@code callSite}, or an empty string.
    */
   static String of(String description, String callSite) {
     final String line = firstLine(description);

@@ -19,12 +19,12 @@ final class GroupTimes implements Sender.Reporter {
   private final ReduceMeter meter;
   private final ProcessorWatch processor = ProcessorWatch.ofThisThread(System.nanoTime());
   private final double bytesPerRecord;
-  // These belong to the group in progress and to the task's thread.
+  // These members describe the group in progress and belong to the task's thread.
   private boolean inGroup;
   private long values;
   private long bytes;
   private long emittedBefore;
-  /** True while all keys have names that mean the same in every task. */
+  /** True while all keys have names that identify the same key in every task. */
   private volatile boolean isNamed = true;
 
   /** Created on the task's thread when the task has all its input. */
@@ -56,14 +56,14 @@ final class GroupTimes implements Sender.Reporter {
     inGroup = true;
   }
 
-  /** The next group is requested. */
+  /** Called when the next group is requested. */
   void end() {
     if (inGroup && close()) {
       meter.closeUnit(System.nanoTime());
     }
   }
 
-  /** The task is over. */
+  /** Called when the task is over. */
   void endLast() {
     end();
     meter.finish(System.nanoTime());

@@ -19,27 +19,27 @@ import org.tidemark.jvm.wire.StageDescription;
 import org.tidemark.jvm.wire.StageDescription.Precision;
 
 /**
- * Determines the input size of each task of a stage from the driver's data when the stage is
- * submitted: the sizes of map outputs, and of the files or splits of partitions. The size of a
+ * Determines the input size of each task of a stage when the stage is submitted. The driver's data
+ * contains the sizes of map outputs, and of the files or splits of partitions. The size of a
  * partition is unknown if its RDD is cached or its source reports no sizes; the size of its stage
  * is then unknown as well.
  *
- * <p>Reads objects of Spark's scheduler without its lock: if a stage was removed or a map output
+ * <p>Reads objects of Spark's scheduler without its lock. If a stage was removed or a map output
  * has moved, the sizes are unknown. Belongs to one thread.
  */
 final class InputSizes {
   /**
-   * The number of sizes of map outputs read for one stage, which takes about 50 ms. If there are
-   * more, some maps represent all.
+   * The maximum number of map output sizes to read for one stage, which takes about 50 ms. If there
+   * are more, a sample of the maps represents all.
    */
   private static final long SAMPLES_MAX = 5_000_000;
 
-  /** Files of which only the requested columns are read. */
+  /** Tasks read only the requested columns of these files. */
   private static final Pattern COLUMNS = Pattern.compile("\\.(parquet|orc)$");
 
   private static final String SQL = "org.apache.spark.sql.execution.";
 
-  /** An unknown size, which is expected. */
+  /** Thrown if a size is unknown, which is expected. */
   private static final class Unknown extends Exception {
     Unknown(String what) {
       super(what, null, false, false);
@@ -247,8 +247,8 @@ final class InputSizes {
   }
 
   /**
-   * Returns the totals by reducer, or null if only Spark's own sizes are known, which suffice for
-   * fewer reducers.
+   * Returns the totals by reducer. Returns null if only Spark's own sizes are known, which suffice
+   * for fewer reducers.
    */
   private long[] totalsAsWritten(int shuffle, MapStatus[] maps, int reducers)
       throws Unknown, InterruptedException {
@@ -263,7 +263,10 @@ final class InputSizes {
     return totals == null || totals.length != reducers ? null : totals;
   }
 
-  /** Returns the totals by reducer. If there are too many outputs, some maps represent all. */
+  /**
+   * Returns the totals by reducer. If there are too many outputs, a sample of the maps represents
+   * all.
+   */
   private long[] totals(MapStatus[] maps, int reducers) throws Unknown {
     final long samples = (long) maps.length * reducers;
     final int step = (int) Math.max(1, (samples + samplesLeft - 1) / Math.max(1, samplesLeft));
@@ -339,7 +342,10 @@ final class InputSizes {
     return (Long) members.call(split, "getLength");
   }
 
-  /** Only Spark has the output of single maps. */
+  /**
+   * Lowers the precision of averaged sizes. Only Spark's own data contains the output of single
+   * maps.
+   */
   private void worsenWhereAveraged(int reducers) {
     worsen(MapOutputs.areAveraged(reducers) ? Precision.ESTIMATED : Precision.ROUNDED);
   }

@@ -28,7 +28,7 @@ final class KeyCounts {
   private int used;
   /**
    * By slot. More than half of the slots are free, so that searches are short. Null after too many
-   * keys.
+   * keys were added.
    */
   private long[] names = new long[SLOTS_AT_FIRST];
   /** 0 for a free slot. */
@@ -87,8 +87,8 @@ final class KeyCounts {
   }
 
   /**
-   * {@code bytes}: the bytes written for each partition; a key group has the share of its records.
-   * {@code lambda}: the number of keys that the master requests.
+   * {@code bytes} contains the bytes written for each partition. A key group's share of them equals
+   * its share of the records. {@code lambda} is the number of keys that the master requests.
    */
   Event profile(Attempt attempt, long[] bytes, int lambda) {
     long total = 0;

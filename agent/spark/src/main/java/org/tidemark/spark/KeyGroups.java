@@ -17,12 +17,12 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /**
- * Key groups of the tasks of a process: the records of each key on the map side, and the time of
- * each key on the reduce side. Applies only to the first attempts at stages 0 and 1, whose key
- * groups a master estimates.
+ * Measures the key groups of a process's tasks. These are the records of each key on the map side
+ * and the time of each key on the reduce side. Applies only to the first attempts at stages 0 and
+ * 1, whose key groups a master estimates.
  *
- * <p>A class that Spark compiled for its own Scala wraps Spark's iterators, since that Scala's
- * Iterator has methods that a class of this plug-in would lack.
+ * <p>A class that Spark compiled for its own Scala wraps Spark's iterators. That Scala's Iterator
+ * has methods that a class of this plug-in would lack.
  */
 final class KeyGroups {
   private static final int MAP_STAGE = 0;
@@ -32,7 +32,7 @@ final class KeyGroups {
   private final Guard guard;
   private final Supplier<TaskWatch> task;
 
-  /** {@code task}: returns the task of the calling thread, or null if it does not report. */
+  /** {@code task} returns the task of the calling thread, or null if that task does not report. */
   KeyGroups(Sender sender, Guard guard, Supplier<TaskWatch> task) {
     this.sender = sender;
     this.guard = guard;

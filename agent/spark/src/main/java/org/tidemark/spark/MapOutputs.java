@@ -11,26 +11,27 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.ShuffleManager;
 
 /**
- * The output of this process's map tasks for each partition, from index files. Used if a shuffle
- * has so many partitions that Spark reports only their average size to its driver. Thread-safe.
+ * Reads the sizes of this process's map outputs for each partition from index files. Used if a
+ * shuffle has so many partitions that Spark reports only their average size to its driver.
+ * Thread-safe.
  */
 final class MapOutputs {
-  /** From this number of partitions on, Spark keeps one average for most of a map output. */
+  /** From this number of partitions onwards, Spark keeps one average for most of a map output. */
   private static final int AVERAGED_FROM = 2_001;
 
   /** With more partitions, the report of a task would exceed 80 kB. */
   static final int PARTITIONS_MAX = 10_000;
 
-  /** A field of Spark's shuffle manager: the tasks of this process by shuffle. */
+  /** A field of Spark's shuffle manager that contains the tasks of this process by shuffle. */
   private static final String TASKS_OF_SHUFFLES = "taskIdMapsForShuffle";
 
   private static final int NOT_OF_USE = -1;
 
   private final SparkEnv env;
   private final Members members;
-  /** Null if the manager has no such field. */
+  /** Null if the shuffle manager has no such field. */
   private final Map<?, ?> tasksOfShuffles;
-  /** Or NOT_OF_USE. Guarded by itself. */
+  /** The shuffle of each stage, or NOT_OF_USE. Guarded by itself. */
   private final Map<Integer, Integer> shuffleOfStage = new Latest<>();
 
   MapOutputs(SparkEnv env, Members members) throws IllegalAccessException {
@@ -69,8 +70,8 @@ final class MapOutputs {
   }
 
   /**
-   * Returns the shuffle, the task, and the bytes of each partition; null if absent, or if
-   * Spark's own sizes suffice. {@code task}: its number in the application.
+   * Returns the shuffle, the task, and the bytes of each partition. Returns null if there is no
+   * output or if Spark's own sizes suffice. {@code task} is the task's number in the application.
    */
   long[] writtenBy(int stage, long task)
       throws IOException, ReflectiveOperationException {
@@ -81,7 +82,7 @@ final class MapOutputs {
     synchronized (shuffleOfStage) {
       known = shuffleOfStage.get(stage);
     }
-    // Without the lock, so that tasks do not wait for each other's files.
+    // Reads the file without the lock, so that tasks do not wait for each other's files.
     final int shuffle = known == null ? shuffleOf(task) : known;
     final File index = shuffle == NOT_OF_USE ? null : indexOf(shuffle, task);
     final boolean isOfUse = index != null && areReported(index.length() / Long.BYTES - 1);
@@ -91,7 +92,7 @@ final class MapOutputs {
     return isOfUse ? readSizes(shuffle, task, Files.readAllBytes(index.toPath())) : null;
   }
 
-  /** {@code index}: the start of each partition, and the end of the last one. */
+  /** {@code index} contains the start of each partition and the end of the last one. */
   static long[] readSizes(int shuffle, long task, byte[] index) {
     final LongBuffer offsets = ByteBuffer.wrap(index).asLongBuffer();
     final long[] sizes = new long[2 + offsets.remaining() - 1];

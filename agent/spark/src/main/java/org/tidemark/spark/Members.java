@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentMap;
 import scala.Option;
 
 /**
- * Calls methods of Spark whose descriptors differ between its versions or between versions of Scala
- * (a Seq is not the same class in 2.12 and 2.13), and methods of classes that this plug-in is not
- * compiled against. Looks each up once. Thread-safe.
+ * Calls methods of Spark whose descriptors differ between versions of Spark or Scala (a Seq is not
+ * the same class in 2.12 and 2.13). Also calls methods of classes that this plug-in is not compiled
+ * against. Looks up each method once. Thread-safe.
  */
 final class Members {
   private static final class Key {

@@ -3,8 +3,8 @@ package org.tidemark.spark;
 import java.lang.management.ThreadInfo;
 
 /**
- * Estimates how long a thread waited for execution memory from one sample per second. A thread
- * shows its total wait, but only the cause of its current wait. Not thread-safe.
+ * Estimates how long a thread waited for execution memory from one sample per second. The JVM shows
+ * a thread's total wait, but only the cause of its current wait. Not thread-safe.
  */
 final class MemoryWait {
   /** Tasks that wait for memory wait for objects of this package. */
@@ -14,7 +14,7 @@ final class MemoryWait {
   private boolean didWait;
   private long millis;
 
-  /** {@code thread}: null if unknown. */
+  /** {@code thread} is null if it is unknown. */
   MemoryWait(ThreadInfo thread) {
     waitedMillisBefore = thread == null ? 0 : thread.getWaitedTime();
   }
@@ -29,8 +29,8 @@ final class MemoryWait {
   }
 
   /**
-   * The wait since the last sample was for memory if the thread waits for memory now, or did then:
-   * that wait ended in between.
+   * Adds the wait since the last sample if the thread waits for memory now or did so then. In the
+   * latter case, that wait ended in between.
    */
   long sample(long waitedMillis, boolean waits) {
     if (waitedMillis >= 0) {  // negative if the JVM does not count

@@ -17,7 +17,7 @@ final class Operators {
 
   /** True if the task runs SQL operators. */
   final boolean areThere;
-  /** True if one of them reads all its input before its first result. */
+  /** True if an operator reads all its input before its first result. */
   final boolean sort;
   /** The number of rows that returned from Python; below zero if no operator runs Python. */
   final long rowsFromPython;

@@ -24,7 +24,7 @@ final class PlannedStages {
     this.members = members;
   }
 
-  /** {@code plan}: a SparkPlanInfo. Returns an empty array if future stages are unknown. */
+  /** {@code plan} is a SparkPlanInfo. Returns an empty array if future stages are unknown. */
   static long[] of(Object plan, Members members) {
     final PlannedStages planned = new PlannedStages(members);
     try {
@@ -76,7 +76,10 @@ final class PlannedStages {
     return partitioning.contains("singlepartition");
   }
 
-  /** The operators below run for another operator, or ran when their result was cached. */
+  /**
+   * Returns true if the operators below run for another operator, or ran when their result was
+   * cached.
+   */
   private static boolean hasItsOutput(String name) {
     return name.startsWith("Reused")
         || name.startsWith("InMemoryTableScan")

@@ -4,8 +4,8 @@ import java.util.Map;
 
 /**
  * The number of rows that return from Python per input record, by stage, from finished tasks of
- * this process. Only tasks in which the returned rows were a good measure of elapsed time count;
- * rows that return in a few large batches are not. Thread-safe.
+ * this process. A task counts only if its returned rows were a good measure of elapsed time. Rows
+ * that return in a few large batches are not. Thread-safe.
  */
 final class RowsFromPython {
   /** The maximum mean difference between the share of returned rows and of elapsed time. */
@@ -21,8 +21,8 @@ final class RowsFromPython {
   private final Map<Integer, Counted> stages = new Latest<>();
 
   /**
-   * A task of the stage has finished. {@code error}: the mean difference between the shares of
-   * returned rows and of elapsed time, 0..1; NaN without samples.
+   * Records a finished task of the stage. {@code error} is the mean difference between the shares
+   * of returned rows and of elapsed time, 0..1, or NaN without samples.
    */
   synchronized void came(int stage, long records, long rows, double error) {
     if (!Double.isNaN(error)) {

@@ -39,9 +39,8 @@ final class Settings {
   static final String TLS_KEY = "spark.tidemark.tls.key";
   static final String TLS_SERVER_NAME = "spark.tidemark.tls.server.name";
 
-  // The settings that the driver sends to its executors. Spark shows these names with their values
-  // to users who may see the application's settings, but hides the values of names with "token" in
-  // them.
+  // The settings that the driver sends to its executors. Spark shows them to users who may see the
+  // application's settings, but hides the values of names that contain "token".
   private static final String RUN = "run";
   private static final String TOKEN_KEY = "token";
 
@@ -71,9 +70,9 @@ final class Settings {
   }
 
   /**
-   * Returns null if nothing is to be reported. Throws IllegalArgumentException or IOException for
-   * an invalid setting. {@code conf}: returns the value of a name, or the given default. {@code
-   * fromDriver}: the settings from the driver; empty in the driver itself.
+   * Returns null if the connector must not report. Throws IllegalArgumentException or IOException
+   * for an invalid setting. {@code conf} returns the value of a name, or the given default. {@code
+   * fromDriver} contains the settings from the driver, and is empty in the driver itself.
    */
   static Settings of(BinaryOperator<String> conf, Map<String, String> fromDriver) throws IOException {
     final String address = conf.apply(MASTER, "").trim();
@@ -113,7 +112,7 @@ final class Settings {
   }
 
   /**
-   * Returns a connection for an application, which starts with the first event. {@code role}:
+   * Returns a connection for an application, which starts with the first event. {@code role} is
    * "driver" or the executor's id.
    */
   Sender open(String role, String applicationId, long bufferBytesMax, Log log, Guard guard) {
@@ -132,7 +131,7 @@ final class Settings {
         what -> LoggerFactory.getLogger("org.tidemark.spark").info("Tidemark: {}", what));
   }
 
-  /** Returns null without TLS. */
+  /** Returns null if TLS is not configured. */
   private static Tls tls(BinaryOperator<String> conf) {
     final File authorities = file(conf, TLS_CA);
     return authorities == null

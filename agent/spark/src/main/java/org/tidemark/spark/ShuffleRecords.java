@@ -18,7 +18,7 @@ final class ShuffleRecords {
     shuffleOfStage.put(stage, shuffle);
   }
 
-  /** A task of the stage has finished. */
+  /** Records a finished task of the stage. */
   synchronized void wrote(int stage, long records, long bytes) {
     final Integer shuffle = shuffleOfStage.get(stage);
     if (shuffle == null) {

@@ -20,7 +20,7 @@ import org.tidemark.jvm.guard.Guard;
  * Wraps the shuffle manager of a process, so that {@link KeyGroups} observes the records of RDD
  * shuffles that group values. All other calls go to Spark's own manager.
  *
- * <p>It cannot be set as spark.shuffle.manager: Spark 3.5 loads that class before it has the
+ * <p>It cannot be set as spark.shuffle.manager, since Spark 3.5 loads that class before it has the
  * application's jars. The fields of SparkEnv that contain a manager are therefore set, regardless
  * of their names.
  */
@@ -98,7 +98,7 @@ final class ShuffleTap implements InvocationHandler {
   }
 
   /**
-   * Returns true for shuffles of groupByKey, whose result is a key with all its values. SQL has no
+   * Returns true for shuffles of groupByKey, which return each key with all its values. SQL has no
    * such shuffles, and values combined before the shuffle have no groups.
    */
   private static boolean isOfGroups(Object[] arguments) {

@@ -13,16 +13,16 @@ final class Signature {
   private Signature() {}
 
   /**
-   * Returns the signature of the tree of operators of a SQL execution: the names of its nodes, each
-   * with its children in ().
+   * Returns the signature of the operator tree of a SQL execution. {@code names} contains the names
+   * of its nodes, each followed by its children in parentheses.
    */
   static String ofPlan(String names) {
     return Integer.toHexString(names.hashCode()) + "." + names.length();
   }
 
   /**
-   * Returns the signature of a stage's work: its name (empty in SQL), and a step for each of its
-   * RDDs, in any order.
+   * Returns the signature of a stage's work. {@code name} is the stage's name (empty in SQL).
+   * {@code steps} contains a step for each of its RDDs, in any order.
    */
   static long ofWork(String name, List<String> steps) {
     final byte[][] sorted = new byte[steps.size()][];
@@ -44,7 +44,7 @@ final class Signature {
 
   /**
    * Returns the signature of stages of one application that perform the same work on other data.
-   * {@code plan}: of their SQL execution; empty if absent.
+   * {@code plan} is the plan of their SQL execution, or empty.
    */
   static long repeated(String plan, long work) {
     if (plan.isEmpty()) {
@@ -55,7 +55,7 @@ final class Signature {
   }
 
   /**
-   * Returns the signature of the {@code occurrence}-th stage, from 1, that performs {@code work}
+   * Returns the signature of the {@code occurrence}-th stage (from 1) that performs {@code work}
    * for the SQL execution or job that {@code group} describes.
    */
   static String of(String group, long work, int occurrence) {
@@ -64,7 +64,7 @@ final class Signature {
         "%016x-%016x-%d", KeyHash.of(text, 0, text.length), work, occurrence);
   }
 
-  /** Compares texts by their bytes, like C++. Java's own order is that of UTF-16. */
+  /** Compares texts by their bytes, like C++. Java's own order compares UTF-16 code units. */
   private static int compare(byte[] a, byte[] b) {
     final int common = Math.min(a.length, b.length);
     for (int i = 0; i < common; ++i) {

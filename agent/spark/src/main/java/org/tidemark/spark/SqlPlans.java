@@ -41,7 +41,7 @@ final class SqlPlans {
     this.members = members;
   }
 
-  /** {@code event}: a SparkListenerSQLExecutionStart. */
+  /** {@code event} is a SparkListenerSQLExecutionStart. */
   Execution started(Object event) throws ReflectiveOperationException {
     final StringBuilder names = new StringBuilder();
     final Object root = members.call(event, "sparkPlanInfo");
@@ -61,7 +61,7 @@ final class SqlPlans {
   }
 
   /**
-   * {@code event}: a SparkListenerSQLAdaptiveExecutionUpdate. Returns null if no reported value
+   * {@code event} is a SparkListenerSQLAdaptiveExecutionUpdate. Returns null if no reported value
    * changes.
    */
   Execution updated(Object event) throws ReflectiveOperationException {
@@ -77,20 +77,23 @@ final class SqlPlans {
     return execution;
   }
 
-  /** {@code event}: a SparkListenerSQLExecutionEnd. Returns the execution's id. */
+  /** {@code event} is a SparkListenerSQLExecutionEnd. Returns the execution's id. */
   String ended(Object event) throws ReflectiveOperationException {
     final String id = idOf(event);
     running.remove(id);
     return id;
   }
 
-  /** Returns its signature in other runs of the application: its plan and its occurrence. */
+  /**
+   * Returns the execution's signature for other runs of the application, which consists of its plan
+   * and its occurrence.
+   */
   String recognisedBy(String executionId) {
     final Execution execution = running.get(executionId);
     return execution == null ? "" : execution.plan + " " + execution.occurrence;
   }
 
-  /** Returns an empty text if the plan is unknown. */
+  /** Returns an empty string if the plan is unknown. */
   String planOf(String executionId) {
     final Execution execution = running.get(executionId);
     return execution == null ? "" : execution.plan;

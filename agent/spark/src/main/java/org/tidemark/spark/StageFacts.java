@@ -39,7 +39,7 @@ final class StageFacts {
     this.submittedMillis = submittedMillis;
   }
 
-  /** Returns the signature of its tasks' work ({@link Signature#ofWork}), equal in every run. */
+  /** Returns the signature of the tasks' work ({@link Signature#ofWork}), equal in every run. */
   long work(boolean isOfSql) {
     return Signature.ofWork(isOfSql ? "" : name, steps);
   }

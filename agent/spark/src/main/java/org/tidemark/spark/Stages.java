@@ -11,9 +11,9 @@ import org.tidemark.jvm.wire.StageDescription;
 
 /**
  * The stages of an application as reported to the master. A task's index is its partition, in every
- * attempt at its stage, since executors have no other index. An attempt may be for some partitions
- * only, which a job such as take() needs or which lost their output. Keeps only the stages of the
- * latest jobs. Not thread-safe.
+ * attempt at its stage, since executors have no other index. An attempt may process only some
+ * partitions, because a job such as take() needs no others or because only their output was lost.
+ * Keeps only the stages of the latest jobs. Not thread-safe.
  */
 final class Stages {
   private static final class Known {
@@ -44,12 +44,12 @@ final class Stages {
     final String group;
     final String pool;
     private final String recognisedBy;
-    /** The plan of the SQL execution; empty if absent, or if it is unknown. */
+    /** The plan of the SQL execution, or empty outside SQL or if the plan is unknown. */
     private final String plan;
     /** The number of stages with the same work, by work. */
     private final Map<Long, Integer> alike = new HashMap<>();
 
-    /** {@code recognisedBy}: equal in every run of the application. */
+    /** {@code recognisedBy} is equal in every run of the application. */
     Work(String group, String pool, String recognisedBy, String plan) {
       this.group = group;
       this.pool = pool;
@@ -61,7 +61,7 @@ final class Stages {
       return facts.work(group.startsWith("sql/"));
     }
 
-    /** Returns an empty text if the stages have too many different kinds of work. */
+    /** Returns an empty string if the stages have too many different kinds of work. */
     private String signatureOf(long work) {
       if (alike.size() >= WORKS_MAX && !alike.containsKey(work)) {
         return "";
@@ -77,15 +77,15 @@ final class Stages {
   private final Map<Integer, Known> stages = new Latest<>();
 
   /**
-   * {@code keys}: true if profiles of key groups may report some stages as map or reduce stages.
+   * If {@code keys} is true, profiles of key groups may report some stages as map or reduce stages.
    */
   Stages(boolean keys) {
     this.keys = keys;
   }
 
   /**
-   * A job starts that may need this stage; its stages are listed by number. Returns null if an
-   * earlier job has listed it.
+   * Lists a stage that a started job may need. Stages of a job are listed by number. Returns null
+   * if an earlier job has listed it.
    */
   StageDescription listed(StageFacts facts, Work work) {
     final Known earlier = stages.get(facts.stage);
@@ -99,7 +99,10 @@ final class Stages {
     return describe(known, facts);
   }
 
-  /** The stage runs now. Its input exists, so previous stages that never ran are skipped. */
+  /**
+   * Records that the stage runs now. Its input exists, so previous stages that never ran are
+   * skipped.
+   */
   List<StageDescription> submitted(StageFacts facts) {
     final List<StageDescription> all = new ArrayList<>();
     final Known known = stages.get(facts.stage);
@@ -113,8 +116,8 @@ final class Stages {
   }
 
   /**
-   * A job that listed these stages has ended. Stages that never ran will not run unless another job
-   * lists them.
+   * Records that a job that listed these stages has ended. Stages that never ran will not run
+   * unless another job lists them.
    */
   List<StageDescription> ended(int[] jobs) {
     final List<StageDescription> all = new ArrayList<>();

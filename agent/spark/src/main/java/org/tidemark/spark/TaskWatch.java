@@ -22,7 +22,7 @@ final class TaskWatch implements Sender.Reporter {
   private final Members members;
   private final ThreadMXBean threads;
   final Attempt attempt;
-  /** Its number in the application. */
+  /** The task's number in the application. */
   final long task;
   private final TaskMetrics metrics;
   private final InputDone input;
@@ -66,7 +66,7 @@ final class TaskWatch implements Sender.Reporter {
     return metrics.outputMetrics().bytesWritten() + metrics.shuffleWriteMetrics().bytesWritten();
   }
 
-  /** Returns the number of bytes of the shuffle per record. */
+  /** Returns the mean number of shuffle bytes per record. */
   double bytesPerRecord() {
     metrics.mergeShuffleReadMetrics();
     final long records = metrics.shuffleReadMetrics().recordsRead();
@@ -84,7 +84,10 @@ final class TaskWatch implements Sender.Reporter {
     }
   }
 
-  /** The task has finished. A last report may be in progress, under this monitor as well. */
+  /**
+   * Records that the task has finished. A last report may be in progress, under this monitor as
+   * well.
+   */
   synchronized void finished() {
     hasFinished = true;
     input.finished(recordsRead(), operators(), System.nanoTime() - startNanos);

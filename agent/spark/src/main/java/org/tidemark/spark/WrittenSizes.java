@@ -19,7 +19,10 @@ final class WrittenSizes {
    */
   private static final int SHUFFLES_MAX = 20;
 
-  /** The last report of an executor may still be in flight when the next stage is submitted. */
+  /**
+   * The wait for missing reports. The last report of an executor may still be in flight when the
+   * next stage is submitted.
+   */
   private static final long PATIENCE_NANOS = 200_000_000L;
 
   private static final long NANOS_PER_MILLI = 1_000_000L;
@@ -41,10 +44,12 @@ final class WrittenSizes {
         }
       };
 
-  /** True after a wait without a report, since no executor may report. */
+  /** True after a wait in which no report arrived, since possibly no executor reports. */
   private boolean isSilent;
 
-  /** {@code output}: the shuffle, the number of a task, and the bytes for each partition. */
+  /**
+   * {@code output} contains the shuffle, the number of a task, and the bytes for each partition.
+   */
   synchronized void add(long[] output) {
     final int partitions = output.length - 2;
     if (partitions < 0 || partitions > MapOutputs.PARTITIONS_MAX) {
@@ -67,8 +72,8 @@ final class WrittenSizes {
   }
 
   /**
-   * Returns the total of these tasks by partition; null if it is unknown, also if some tasks wrote
-   * output that was lost, or wrote twice.
+   * Returns the total of these tasks by partition. Returns null if it is unknown, or if a task's
+   * output was lost or written twice.
    */
   synchronized long[] of(int shuffle, long[] tasks) throws InterruptedException {
     final long deadline = System.nanoTime() + (isSilent ? 0 : PATIENCE_NANOS);

@@ -67,6 +67,8 @@ public class ApplicationEndTest {
     end.jobFailed("sql/0");
     end.groupEnded("sql/1", "cancelled because SparkContext was shut down");
     assertClosing(
-        Events.Outcome.KILLED, "the application was stopped while sql/0 ran", List.of("sql/0"));
+        Events.Outcome.KILLED,
+        "the application was stopped while sql/0 was running",
+        List.of("sql/0"));
   }
 }

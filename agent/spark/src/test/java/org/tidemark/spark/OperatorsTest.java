@@ -32,7 +32,7 @@ public class OperatorsTest {
     assertEquals(
         30,
         of(
-                new FakeMetric(12, "number of output rows", 10),  // of Python
+                new FakeMetric(12, "number of output rows", 10),  // rows from Python
                 new FakeMetric(7, "number of output rows", 5),
                 new FakeMetric(10, "data sent to Python workers", 500),
                 new FakeMetric(11, "data returned from Python workers", 100),

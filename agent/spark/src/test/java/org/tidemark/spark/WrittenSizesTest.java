@@ -23,7 +23,7 @@ public class WrittenSizesTest {
   public void areTheSumsOverTheTasks() throws Exception {
     sizes.add(output(10, 5, 0, 7));
     sizes.add(output(12, 1, 2, 3));
-    sizes.add(output(12, 1, 2, 3));  // again
+    sizes.add(output(12, 1, 2, 3));  // reported again
     assertArrayEquals(new long[] {6, 2, 10}, sizes.of(SHUFFLE, new long[] {12, 10}));
   }
 

@@ -14,8 +14,8 @@ import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.security.token.Token;
 
 /**
- * The application master as a task's process sees it: assigns tasks and accepts all reports. In
- * Hadoop's package, since only that package may create tasks and identify the calling process.
+ * The application master as a task's process sees it: assigns tasks and accepts all reports. It is
+ * in Hadoop's package, since only that package may create tasks and identify the calling process.
  * Thread-safe.
  */
 public final class TaskServer implements AutoCloseable {
@@ -45,7 +45,7 @@ public final class TaskServer implements AutoCloseable {
     return server.getListenerAddress().getPort();
   }
 
-  /** Map tasks of jobs with this prefix of their ids, such as "job_1", read this split. */
+  /** Makes map tasks of jobs whose ids have this prefix, such as "job_1", read this split. */
   public void addJobs(String prefix, TaskSplitIndex split) {
     splits.put(prefix, split);
   }
@@ -90,7 +90,7 @@ public final class TaskServer implements AutoCloseable {
     }
   }
 
-  /** The number of the process equals the number of its task. */
+  /** Returns the task of a process, which has the same number as the process. */
   private Task taskFor(JVMId jvm) {
     final int index = (int) jvm.getId();
     final TaskType type = jvm.isMapJVM() ? TaskType.MAP : TaskType.REDUCE;

@@ -31,7 +31,7 @@ public final class MadeRecords<K, V> implements ShuffleConsumerPlugin<K, V> {
   @Override
   public void close() {}
 
-  /** Serialized Text: a byte for the length, and the characters. */
+  /** Returns a serialized Text, which consists of a byte for the length and the characters. */
   private static byte[] text(int length) {
     final byte[] text = new byte[1 + length];
     Arrays.fill(text, (byte) '0');

@@ -24,7 +24,7 @@ public abstract class TimedCollector<K, V> implements MapOutputCollector<K, V> {
     }
   }
 
-  /** The collector before Hadoop's own one. */
+  /** The collector directly before Hadoop's own collector. */
   public static final class Inner<K, V> extends TimedCollector<K, V> {
     public Inner() {
       super("inner");

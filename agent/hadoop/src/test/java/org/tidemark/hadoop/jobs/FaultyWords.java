@@ -38,7 +38,7 @@ public final class FaultyWords {
     return job;
   }
 
-  /** The same with the map function of the old API. */
+  /** Returns the same job with the map function of the old API. */
   public static JobConf oldJob(Configuration conf) {
     final JobConf job = new JobConf(conf);
     job.setJobName("faulty words");

@@ -31,7 +31,7 @@ public final class TwoPath {
     }
   }
 
-  /** Emits the number of paths through a node, and a sum over all of them that requires work. */
+  /** Emits the number of paths through a node, and a sum over these paths that requires work. */
   public static class Paths extends Reducer<IntWritable, IntWritable, IntWritable, Text> {
     private final Text paths = new Text();
     private int[] neighbours = new int[1024];

@@ -16,8 +16,8 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.ExampleDriver;
 
 /**
- * A user of a shell. Runs commands with a program that works like Hadoop's own script `hadoop jar`:
- * it reads settings from HADOOP_CONF_DIR and further classes from HADOOP_CLASSPATH.
+ * Runs commands like a user of a shell, with a program that works like Hadoop's own script `hadoop
+ * jar`. The program reads settings from HADOOP_CONF_DIR and further classes from HADOOP_CLASSPATH.
  */
 public final class Client {
   /** The result of a command. */
@@ -79,7 +79,7 @@ public final class Client {
     return run(exampleCommand(words));
   }
 
-  /** Runs the same with the connector and these settings of {@link Jobs#measured}. */
+  /** Runs an example with the connector and these settings of {@link Jobs#measured}. */
   public Ended reportingExample(Configuration measured, String name, String... words)
       throws IOException, InterruptedException {
     final List<String> all = new ArrayList<>();
@@ -91,13 +91,13 @@ public final class Client {
     return run(exampleCommand(all.toArray(new String[0])), System.getProperty("tidemark.jar"));
   }
 
-  /** Runs the same with `tidemark run hadoop OPTION... --`. */
+  /** Runs an example with `tidemark run hadoop OPTION... --`. */
   public Ended watchedExample(List<String> options, String... words)
       throws IOException, InterruptedException {
     return watchedExample(System.getProperty("tidemark.jar"), options, words);
   }
 
-  /** The same with another connector jar. */
+  /** Runs an example with `tidemark run hadoop` and another connector jar. */
   public Ended watchedExample(String jar, List<String> options, String... words)
       throws IOException, InterruptedException {
     final List<String> command = new ArrayList<>();

@@ -22,16 +22,16 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
 /**
- * A real Hadoop on this machine, built from the artefacts on the class path: a name node, a data
- * node, a resource manager, two node managers and a job history server. Each is a process with a
- * small heap, on free ports of the loopback interface. The connector is on no daemon's class path,
- * since it must travel with the job as it does for users.
+ * A real Hadoop on this machine, built from the artefacts on the class path. It has a name node, a
+ * data node, a resource manager, two node managers and a job history server. Each is a process with
+ * a small heap, on free ports of the loopback interface. The connector is on no daemon's class
+ * path, since it must travel with the job as it does for users.
  */
 public final class Cluster implements AutoCloseable {
   private static final int NODE_MANAGERS = 2;
   private static final int LOG_END_BYTES = 4_000;
   private static final int FIRST_PORT = 10_000;
-  // The default of Linux; net.ipv4.ip_local_port_range may set another.
+  // The default on Linux; net.ipv4.ip_local_port_range may set another value.
   private static final int FIRST_EPHEMERAL_PORT = 32_768;
   // The internals that Hadoop uses; 3.4 sets this option itself, but only for containers.
   private static final String OPENS = "--add-opens=java.base/java.lang=ALL-UNNAMED";
@@ -78,7 +78,7 @@ public final class Cluster implements AutoCloseable {
     return new File(directory, "conf-client");
   }
 
-  /** Returns the artefacts of Hadoop for a class path, without the connector. */
+  /** Returns the Hadoop artefacts for a class path, without the connector. */
   public static String hadoopLibraries() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
         .filter(entry -> entry.endsWith(".jar") && !new File(entry).getName().startsWith("tidemark-"))
@@ -97,7 +97,7 @@ public final class Cluster implements AutoCloseable {
     return daemons.get(name);
   }
 
-  /** Returns the processes of node managers with this word in their command line. */
+  /** Returns the processes of node managers whose command line contains this word. */
   public List<ProcessHandle> containers(String word) {
     return ProcessHandle.allProcesses()
         .filter(

@@ -1,9 +1,6 @@
 package org.tidemark.hadoop.support;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -14,9 +11,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.tidemark.jvm.profile.KeySampler;
+import org.tidemark.jvm.support.Fields;
 import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.wire.ProtoReader;
 
 /** The parts of a master's log of a job (docs/internals/event-log.md) that the tests need. */
 public final class EventLog {
@@ -24,9 +21,6 @@ public final class EventLog {
   public static final class Partition {
     public int partition;
     public long totalBytes;
-    public long implicitKeys;
-    public long implicitBytes;
-    public boolean isScanned = true;
     public final Map<Long, Long> explicit = new HashMap<>();
     public final Map<Long, Long> sampled = new HashMap<>();
     public long explicitValues;
@@ -41,8 +35,6 @@ public final class EventLog {
     public long points;
     public long dropped;
     public final Map<Long, Long> named = new HashMap<>();
-    public final Map<Long, Long> namedNanos = new HashMap<>();
-    public boolean hadRunningGroup;
   }
 
   /** JobOutcome; 0 while the job is open. */
@@ -51,8 +43,7 @@ public final class EventLog {
   public int refused;
   public int mapTasks = -1;
   public int reduceTasks = -1;
-  public long bytes;
-  /** By "m-0.1": the times of its states in milliseconds, by number of state. */
+  /** The times in milliseconds of each state number, by attempt ("m-0.1"). */
   public final Map<String, Map<Integer, Long>> attempts = new TreeMap<>();
 
   public final Map<String, String> hosts = new HashMap<>();
@@ -60,7 +51,7 @@ public final class EventLog {
   private String source = "";
   public final Set<String> speculative = new HashSet<>();
   public final Map<String, List<Partition>> mapProfiles = new TreeMap<>();
-  /** The bound of each map task's sample, if it has one. */
+  /** The bound of each map task's sample, for tasks that have a sample. */
   public final Map<String, Long> sampledBelow = new HashMap<>();
 
   public final Map<String, Reduce> reduces = new TreeMap<>();
@@ -82,8 +73,8 @@ public final class EventLog {
           @Override
           public void event(String source, byte[] event) {
             log.source = source;
-            log.bytes += event.length;
-            log.readEvent(new ProtoReader(event));
+            final Fields fields = new Fields(event);
+            fields.numbers().forEach(kind -> log.take(kind, fields.message(kind)));
           }
 
           @Override
@@ -139,279 +130,114 @@ public final class EventLog {
     return keys;
   }
 
-  private void readEvent(ProtoReader event) {
-    while (event.next()) {
-      final ProtoReader body = new ProtoReader(event.content());
-      switch (event.field()) {
-        case 1:
-          takeOpened(body);
-          break;
-        case 2:
-          while (body.next()) {
-            outcome = body.field() == 1 ? (int) body.value() : outcome;
-          }
-          break;
-        case 4:
-          takeExecutor(body);
-          break;
-        case 5:
-          readAttempt(body);
-          break;
-        case 6:
-          readHeartbeat(body);
-          break;
-        case 7:
-          readMapProfile(body);
-          break;
-        case 8:
-          readReduceProfile(body);
-          break;
-        default:
-          break;
-      }
+  private void take(int kind, Fields body) {
+    switch (kind) {
+      case 1:
+        takeOpened(body);
+        break;
+      case 2:
+        outcome = (int) body.value(1);
+        break;
+      case 4:
+        executors.put(source + body.value(1), body.text(2));
+        break;
+      case 5:
+        takeAttempt(body);
+        break;
+      case 6:
+        takeTime(attempt(body), body);
+        break;
+      case 7:
+        takeMapProfile(body);
+        break;
+      case 8:
+        takeReduceProfile(body);
+        break;
+      default:
+        break;
     }
   }
 
-  private void takeOpened(ProtoReader opened) {
+  private void takeOpened(Fields opened) {
     boolean hasReduces = false;
-    while (opened.next()) {
-      if (opened.field() == 8) {
-        hasReduces |= readStage(new ProtoReader(opened.content()));
+    for (Fields stage : opened.messages(8)) {
+      if (stage.value(1) != 0) {
+        hasReduces = true;
+        reduceTasks = stage.has(8) ? (int) stage.value(8) : reduceTasks;
+      } else if (stage.has(8)) {
+        mapTasks = (int) stage.value(8);
       }
     }
     reduceTasks = hasReduces ? reduceTasks : 0;
   }
 
-  /** Returns true for the stage of the reduce tasks. */
-  private boolean readStage(ProtoReader stage) {
-    long number = 0;
-    while (stage.next()) {
-      if (stage.field() == 1) {
-        number = stage.value();
-      } else if (stage.field() == 8 && number == 0) {
-        mapTasks = (int) stage.value();
-      } else if (stage.field() == 8) {
-        reduceTasks = (int) stage.value();
-      }
+  private void takeAttempt(Fields changed) {
+    final String id = attempt(changed);
+    attempts
+        .computeIfAbsent(id, missing -> new TreeMap<>())
+        .putIfAbsent((int) changed.value(2), changed.value(3) / 1_000_000);
+    if (changed.has(4)) {
+      hosts.put(id, executors.get(source + changed.value(4)));
     }
-    return number == 1;
-  }
-
-  private void takeExecutor(ProtoReader executor) {
-    long number = 0;
-    String host = "";
-    while (executor.next()) {
-      number = executor.field() == 1 ? executor.value() : number;
-      if (executor.field() == 2) {
-        host = new String(executor.content(), StandardCharsets.UTF_8);
-      }
+    if (changed.has(5)) {
+      speculative.add(id);
     }
-    executors.put(source + number, host);
-  }
-
-  private void readAttempt(ProtoReader changed) {
-    String id = "";
-    int state = 0;
-    long millis = 0;
-    while (changed.next()) {
-      switch (changed.field()) {
-        case 1:
-          id = attempt(changed.content());
-          break;
-        case 2:
-          state = (int) changed.value();
-          break;
-        case 3:
-          millis = changed.value() / 1_000_000;
-          break;
-        case 4:
-          hosts.put(id, executors.get(source + changed.value()));
-          break;
-        case 5:
-          speculative.add(id);
-          break;
-        case 6:
-          inputBytes.put(id, changed.value());
-          break;
-        default:
-          break;
-      }
-    }
-    attempts.computeIfAbsent(id, missing -> new TreeMap<>()).putIfAbsent(state, millis);
-  }
-
-  private void readHeartbeat(ProtoReader heartbeat) {
-    String id = "";
-    while (heartbeat.next()) {
-      if (heartbeat.field() == 1) {
-        id = attempt(heartbeat.content());
-      } else {
-        readTime(id, heartbeat);
-      }
+    if (changed.has(6)) {
+      inputBytes.put(id, changed.value(6));
     }
   }
 
-  /** Reads a field of TaskHeartbeat or TimeUse. */
-  private void readTime(String id, ProtoReader field) {
-    if (field.field() == 5) {
-      cpuMicros.merge(id, field.value(), Math::max);
-    } else if (field.field() == 7) {
+  /** Takes the fields of TaskHeartbeat or TimeUse. */
+  private void takeTime(String id, Fields time) {
+    if (time.has(5)) {
+      cpuMicros.merge(id, time.value(5), Math::max);
+    }
+    if (time.has(7)) {
       tellWaits.add(id);
     }
   }
 
-  private void readMapProfile(ProtoReader profile) {
-    String id = "";
-    final List<Partition> partitions = new ArrayList<>();
-    while (profile.next()) {
-      if (profile.field() == 1) {
-        id = attempt(profile.content());
-      } else if (profile.field() == 2) {
-        partitions.add(partition(new ProtoReader(profile.content())));
-      } else if (profile.field() == 3) {
-        sampledBelow.put(id, profile.value());
-      }
+  private void takeMapProfile(Fields profile) {
+    final String id = attempt(profile);
+    if (profile.has(3)) {
+      sampledBelow.put(id, profile.value(3));
     }
+    final List<Partition> partitions = new ArrayList<>();
+    profile.messages(2).forEach(partition -> partitions.add(partition(partition)));
     mapProfiles.put(id, partitions);
   }
 
-  private static Partition partition(ProtoReader fields) {
+  private static Partition partition(Fields fields) {
     final Partition partition = new Partition();
-    long[] hashes = {};
-    long[] sizes = {};
-    long[] sampledHashes = {};
-    long[] sampledSizes = {};
-    while (fields.next()) {
-      switch (fields.field()) {
-        case 1:
-          partition.partition = (int) fields.value();
-          break;
-        case 2:
-          partition.totalBytes = fields.value();
-          break;
-        case 3:
-          hashes = fixed64s(fields.content());
-          break;
-        case 4:
-          sizes = varints(fields.content());
-          break;
-        case 5:
-          partition.implicitKeys = fields.value();
-          break;
-        case 6:
-          partition.implicitBytes = fields.value();
-          break;
-        case 7:
-          partition.isScanned = fields.value() > 0;
-          break;
-        case 8:
-          sampledHashes = fixed64s(fields.content());
-          break;
-        case 9:
-          sampledSizes = varints(fields.content());
-          break;
-        case 10:
-          partition.explicitValues = Arrays.stream(varints(fields.content())).sum();
-          break;
-        default:
-          break;
-      }
-    }
-    for (int i = 0; i < hashes.length; ++i) {
-      partition.explicit.put(hashes[i], sizes[i]);
-    }
-    for (int i = 0; i < sampledHashes.length; ++i) {
-      partition.sampled.put(sampledHashes[i], sampledSizes[i]);
-    }
+    partition.partition = (int) fields.value(1);
+    partition.totalBytes = fields.value(2);
+    merge(fields.fixed64s(3), fields.varints(4), partition.explicit);
+    merge(fields.fixed64s(8), fields.varints(9), partition.sampled);
+    partition.explicitValues = Arrays.stream(fields.varints(10)).sum();
     return partition;
   }
 
-  private void readReduceProfile(ProtoReader fields) {
-    Reduce reduce = new Reduce();
-    String id = "";
-    long[] hashes = {};
-    long[] sizes = {};
-    long[] nanos = {};
-    while (fields.next()) {
-      switch (fields.field()) {
-        case 1:
-          id = attempt(fields.content());
-          reduce = reduces.computeIfAbsent(id, missing -> new Reduce());
-          break;
-        case 3:
-          reduce.groups = fields.value();
-          break;
-        case 4:
-          reduce.bytes = fields.value();
-          break;
-        case 5:
-          reduce.nanos = fields.value();
-          break;
-        case 7:
-          reduce.points += Arrays.stream(varints(fields.content())).sum();
-          break;
-        case 14:
-          hashes = fixed64s(fields.content());
-          break;
-        case 15:
-          sizes = varints(fields.content());
-          break;
-        case 18:
-          reduce.hadRunningGroup = true;
-          break;
-        case 19:
-          reduce.dropped = fields.value();
-          break;
-        case 16:
-          nanos = varints(fields.content());
-          break;
-        case 24:
-          for (ProtoReader time = new ProtoReader(fields.content()); time.next(); ) {
-            readTime(id, time);
-          }
-          break;
-        default:
-          break;
-      }
-    }
+  private void takeReduceProfile(Fields profile) {
+    final String id = attempt(profile);
+    final Reduce reduce = reduces.computeIfAbsent(id, missing -> new Reduce());
+    reduce.groups = profile.has(3) ? profile.value(3) : reduce.groups;
+    reduce.bytes = profile.has(4) ? profile.value(4) : reduce.bytes;
+    reduce.nanos = profile.has(5) ? profile.value(5) : reduce.nanos;
+    reduce.dropped = profile.has(19) ? profile.value(19) : reduce.dropped;
+    reduce.points += Arrays.stream(profile.varints(7)).sum();
+    merge(profile.fixed64s(14), profile.varints(15), reduce.named);
+    takeTime(id, profile.message(24));
+  }
+
+  private static void merge(long[] hashes, long[] numbers, Map<Long, Long> sums) {
     for (int i = 0; i < hashes.length; ++i) {
-      reduce.named.merge(hashes[i], sizes[i], Long::sum);
-      reduce.namedNanos.merge(hashes[i], nanos[i], Long::sum);
+      sums.merge(hashes[i], numbers[i], Long::sum);
     }
   }
 
-  private static String attempt(byte[] message) {
-    final ProtoReader fields = new ProtoReader(message);
-    boolean isMap = true;
-    long index = 0;
-    long number = 0;
-    while (fields.next()) {
-      isMap = fields.field() == 1 ? fields.value() == 0 : isMap;
-      index = fields.field() == 3 ? fields.value() : index;
-      number = fields.field() == 4 ? fields.value() : number;
-    }
-    return (isMap ? "m-" : "r-") + index + "." + number;
-  }
-
-  private static long[] fixed64s(byte[] packed) {
-    final long[] values = new long[packed.length / 8];
-    ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(values);
-    return values;
-  }
-
-  private static long[] varints(byte[] packed) {
-    final List<Long> values = new ArrayList<>();
-    long value = 0;
-    int shift = 0;
-    for (byte part : packed) {
-      value |= (long) (part & 0x7F) << shift;
-      shift += 7;
-      if (part >= 0) {
-        values.add(value);
-        value = 0;
-        shift = 0;
-      }
-    }
-    return values.stream().mapToLong(Long::longValue).toArray();
+  /** Formats the TaskAttemptId of a message. */
+  private static String attempt(Fields message) {
+    final Fields id = message.message(1);
+    return (id.value(1) == 0 ? "m-" : "r-") + id.value(3) + "." + id.value(4);
   }
 }

@@ -55,7 +55,7 @@ public final class FakeJob {
   private final List<AttemptFacts> reduces = new ArrayList<>();
   private final Map<TaskId, RuntimeException> broken = new HashMap<>();
 
-  /** {@code number}: of the job, since each job has its connection. */
+  /** {@code number} is the number of the job. Each job has its own connection. */
   public FakeJob(int number, int mapTasks, int reduceTasks) {
     application = ApplicationId.newInstance(1, number);
     mastersAttempt = ApplicationAttemptId.newInstance(application, 1);

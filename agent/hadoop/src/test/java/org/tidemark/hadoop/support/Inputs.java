@@ -2,7 +2,7 @@ package org.tidemark.hadoop.support;
 
 import java.util.Random;
 
-/** Inputs that are equal in every run. */
+/** Inputs that are the same in every run. */
 public final class Inputs {
   private Inputs() {}
 

@@ -77,10 +77,7 @@ public final class Guard {
     return OwnThreads.make(name, guarded, guarded);
   }
 
-  /**
-   * A class instead of lambdas, since linking a lambda takes a process longer than loading this
-   * class.
-   */
+  /** This is a class because a process takes longer to link lambdas than to load a class. */
   private final class GuardedWork implements Runnable, Thread.UncaughtExceptionHandler {
     private final Work work;
 

@@ -9,8 +9,8 @@ public final class Burst {
   private Burst() {}
 
   /**
-   * Returns the time of each of the first {@code count} sizes; they add up to {@code elapsedNanos}.
-   * A negative time counts as zero.
+   * Returns the time of each of the first {@code count} sizes. The times add up to {@code
+   * elapsedNanos}. A negative time counts as zero.
    */
   public static double[] split(long[] sizesBytes, int count, long elapsedNanos) {
     double weightTotal = 0;

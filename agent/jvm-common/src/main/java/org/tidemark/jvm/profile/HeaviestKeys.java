@@ -8,8 +8,8 @@ import java.util.List;
  * The lambda heaviest keys of one map task, and the totals of all others per partition. The rules,
  * including ties, come from streaming/heaviest.h; tests/vectors/heaviest_keys.json checks both.
  *
- * <p>A binary heap in flat arrays, with the lightest key at its root: O(log lambda) for a key that
- * enters, O(1) for one that does not. Not thread-safe.
+ * <p>A binary heap in flat arrays, with the lightest key at its root. A key that enters takes O(log
+ * lambda), any other key O(1). Not thread-safe.
  */
 public final class HeaviestKeys {
   private final int lambda;
@@ -96,7 +96,8 @@ public final class HeaviestKeys {
     return order(size, hash, otherSize, otherHash) < 0;
   }
 
-  // Among keys of one size, the key with the larger hash is removed first. Hashes are unsigned.
+  // Orders keys by descending size, then by ascending unsigned hash. The last key in this order is
+  // removed first.
   private static int order(long size, long hash, long otherSize, long otherHash) {
     final int bySize = Long.compare(otherSize, size);
     return bySize != 0 ? bySize : Long.compareUnsigned(hash, otherHash);

@@ -68,8 +68,8 @@ public final class KeyHash {
     return mixed ^ (mixed >>> 32);
   }
 
-  // Split into small methods, since the JVM's first compiler, which is all that runs in many tasks,
-  // inlines only methods of up to 35 bytes of code.
+  // The methods are small because the JVM's first compiler inlines only methods of up to 35 bytes
+  // of code. Many tasks end before another compiler runs.
   private static int int16(byte[] bytes, int at) {
     return (bytes[at] & 0xFF) | (bytes[at + 1] & 0xFF) << 8;
   }

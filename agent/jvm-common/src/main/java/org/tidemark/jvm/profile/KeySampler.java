@@ -3,12 +3,12 @@ package org.tidemark.jvm.profile;
 import java.util.Arrays;
 
 /**
- * The keys of one map task in the common sample of all map tasks: the keys of lowest rank, and the
- * rank from which keys may be missing. The rules come from streaming/key_sample.h;
+ * The keys of one map task in the common sample of all map tasks. Contains the keys of lowest rank,
+ * and the rank from which keys may be missing. The rules come from streaming/key_sample.h;
  * tests/vectors/sample_rank.json and key_sample.json check both.
  *
- * <p>A binary heap in flat arrays, with the greatest rank at its root: O(log capacity) for a key
- * that enters, O(1) for one that does not. Not thread-safe.
+ * <p>A binary heap in flat arrays, with the greatest rank at its root. A key that enters takes
+ * O(log capacity), any other key O(1). Not thread-safe.
  */
 public final class KeySampler {
   /** A bound above all ranks but one in 2^64. Ranks are unsigned. */

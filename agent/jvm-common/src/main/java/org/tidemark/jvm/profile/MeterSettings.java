@@ -64,8 +64,8 @@ public final class MeterSettings {
   }
 
   /**
-   * Key groups of a lower rank ({@link KeySampler#rank}) are named regardless of their size.
-   * Unsigned.
+   * Returns the unsigned rank below which key groups ({@link KeySampler#rank}) are named regardless
+   * of their size.
    */
   public long sampledBelow() {
     return sampledBelow;
@@ -75,7 +75,7 @@ public final class MeterSettings {
     sampledBelow = rank;
   }
 
-  /** Returns true if the master requests points beside bins. */
+  /** Returns true if the master requests points in addition to bins. */
   public boolean sendPoints() {
     return sendPoints;
   }

@@ -2,7 +2,7 @@ package org.tidemark.jvm.profile;
 
 /**
  * The number of keys that the profiles of a task may name, so that profiles stay small compared
- * with the shuffle. The names of a map task take about a two-hundredth of its output: two thirds
+ * with the shuffle. The names of a map task take about a two-hundredth of its output, two thirds
  * for the heaviest keys and one third for the sample. Even for a small output, a few hundred keys
  * are named, since otherwise a skewed job could not be distinguished from a balanced one. The names
  * of a reduce task take about a three-hundredth of its input.
@@ -11,8 +11,8 @@ package org.tidemark.jvm.profile;
  */
 public final class NameBudget {
   /**
-   * Equals the limit of agent/map_recorder.cc: this many keys give the sizes of all to a few
-   * percent.
+   * Equals the limit of agent/map_recorder.cc: a sample of this many keys gives the sizes of all
+   * keys to within a few percent.
    */
   public static final int SAMPLED_KEYS_MAX = 512;
 

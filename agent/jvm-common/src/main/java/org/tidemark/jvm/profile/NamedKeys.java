@@ -3,11 +3,11 @@ package org.tidemark.jvm.profile;
 import java.util.Arrays;
 
 /**
- * The finished key groups whose keys a reduce profile names: all groups of at least a certain size,
- * and groups that the master sampled. Beyond {@code keysMax} large groups, or beyond the number
- * that a profile may name, the smaller ones lose their names and the size threshold rises until the
- * next {@link #clear}. Sampled groups beyond {@code keysMax} are dropped (agent/reduce_reporter.h).
- * Not thread-safe.
+ * The finished key groups whose keys a reduce profile names. These are all groups of at least a
+ * certain size, and groups that the master sampled. If there are more than {@code keysMax} large
+ * groups, or more than a profile may name, the smaller ones lose their names. The size threshold
+ * then rises until the next {@link #clear}. Sampled groups beyond {@code keysMax} are dropped
+ * (agent/reduce_reporter.h). Not thread-safe.
  */
 public final class NamedKeys {
   private final int keysMax;
@@ -65,7 +65,7 @@ public final class NamedKeys {
     return bytesMin;
   }
 
-  /** Sampled keys come first in this array and in the following ones. */
+  /** Returns the key hashes. This array and the following ones begin with the sampled keys. */
   public long[] hashes() {
     return joined(sampled.hashes, large.hashes);
   }
@@ -94,7 +94,10 @@ public final class NamedKeys {
     return all;
   }
 
-  /** Groups of one size lose their names together, since the promise is about sizes. */
+  /**
+   * Groups of one size lose their names together, since a profile names all groups from a certain
+   * size.
+   */
   private void retainLargest(int count) {
     if (large.count <= count) {
       return;

@@ -35,8 +35,8 @@ public final class ProcessorWatch {
   }
 
   /**
-   * Returns the use since the first sample. Null if no time has passed, and forever after the
-   * thread has ended.
+   * Returns the use since the first sample. Returns null if no time has passed or the thread has
+   * ended.
    */
   public Use read(long nowNanos) {
     final long watched = nowNanos - startNanos;
@@ -91,7 +91,7 @@ public final class ProcessorWatch {
     }
   }
 
-  /** A failed read is not repeated. */
+  /** Reads the wait, or returns a negative number. A failed read is not repeated. */
   private long readWait() {
     long wait = UNKNOWN;
     if (schedstat != null) {
@@ -110,7 +110,7 @@ public final class ProcessorWatch {
   /** The result of a watch. */
   public static final class Use {
     public final long watchedNanos;
-    /** The part of it in which the thread was runnable without a processor. */
+    /** The time in which the thread was runnable without a processor. */
     public final long waitedNanos;
     /** The processors that the process may use. */
     public final int processors;

@@ -2,9 +2,10 @@ package org.tidemark.jvm.profile;
 
 /**
  * Decides which key groups are timed in bursts because a clock reading per group would cost too
- * much. If sixteen groups in a row take less than 10 us each alone, groups of up to twice their
- * size join bursts. The first burst that takes longer per group resets this limit. The rules equal
- * agent/reduce_recorder.h; tests/vectors/reduce_units.json checks that both form the same units.
+ * much. If sixteen groups in a row take less than 10 us each when timed alone, groups of up to
+ * twice their size join bursts. The first burst that takes longer per group resets this limit. The
+ * rules equal agent/reduce_recorder.h; tests/vectors/reduce_units.json checks that both form the
+ * same units.
  *
  * <p>Not thread-safe. O(1).
  */
@@ -26,7 +27,7 @@ final class QuickGroups {
     return thresholdBytes == 0 ? 0 : Math.max(thresholdBytes, belowBytes);
   }
 
-  /** Returns true if some key groups below {@link #timedAloneFrom} are over quickly. */
+  /** Returns true if some key groups below {@link #timedAloneFrom} finish quickly. */
   boolean areAny() {
     return belowBytes > 0;
   }

@@ -67,21 +67,21 @@ public final class ReduceMeter {
     this.settings = settings;
   }
 
-  /** Starts the time of the first key group: all input is fetched and sorted. */
+  /** Starts the time of the first key group. All input must be fetched and sorted. */
   public void start(long nowNanos) {
     unitStartNanos = nowNanos;
   }
 
   /**
-   * Returns true if the name of the next key group matters. If not, {@link #beginUnnamed} saves the
-   * hash, which is a good part of the cost of a short key group.
+   * Returns true if the name of the next key group matters. If not, {@link #beginUnnamed} avoids
+   * computing the hash, a large part of the cost of a short key group.
    */
   public boolean asksForNames() {
     return !quick.areAny() || settings.sampledBelow() != 0;
   }
 
   /**
-   * A call of the reduce function begins; {@code emittedTotal} is the number of bytes that the task
+   * Begins a call of the reduce function. {@code emittedTotal} is the number of bytes that the task
    * has emitted so far.
    */
   public void begin(long keyHash, long emittedTotal) {
@@ -90,7 +90,7 @@ public final class ReduceMeter {
     open(emittedTotal);
   }
 
-  /** The same without a name. The key group gets its name if it becomes large. */
+  /** Begins a call whose key group is unnamed. The key group gets its name if it becomes large. */
   public void beginUnnamed(long emittedTotal) {
     named = false;
     open(emittedTotal);
@@ -211,7 +211,7 @@ public final class ReduceMeter {
     return end;
   }
 
-  /** Adds groups of one size, each with this part of the unit's time. */
+  /** Adds groups of one size. {@code nanos} is their part of the unit's time. */
   private void addAlike(int first, int end, double nanos, boolean isTimeTheirs) {
     final long sizeBytes = unitSizes[first];
     final int count = end - first;
@@ -239,7 +239,8 @@ public final class ReduceMeter {
 
   /**
    * Ends the last call, which returned some time ago, since the task has closed its output. The key
-   * group counts, but its time does not, unless the group is long and the rest hardly matters.
+   * group counts, but its time counts only if the remaining work is negligible compared with the
+   * group.
    */
   public void endLast(long emittedBytes, long nowNanos) {
     if (inGroup) {
@@ -258,7 +259,7 @@ public final class ReduceMeter {
     closeUnit(nowNanos);
   }
 
-  /** Ends the current burst with its next key group, so that slow ones appear in time. */
+  /** Ends the current burst with its next key group, so that slow groups are reported in time. */
   public void askForBurst() {
     burstAskedFor = true;
   }
@@ -311,7 +312,10 @@ public final class ReduceMeter {
     return version == before ? group : null;
   }
 
-  /** The version is odd while a key group is in progress. One thread writes it. */
+  /**
+   * Increments the version, which is odd while a key group is in progress. Only one thread writes
+   * it.
+   */
   private void turnVersion() {
     final long next = version + 1;
     version = next;
@@ -334,9 +338,9 @@ public final class ReduceMeter {
     public long lastEndNanos;
     /** The number of groups in groupsDone without a known time. */
     public long droppedPoints;
-    /** Null without details. */
+    /** Null if no details were requested. */
     public SizeHistogram bins;
-    /** Empty unless the master requests them. */
+    /** Empty unless the master requests points. */
     public List<GroupPoint> points;
     public int named;
     public long namedBytesMin;

@@ -1,9 +1,9 @@
 package org.tidemark.jvm.profile;
 
 /**
- * Key groups by logarithm of size, six bins per octave, with the moments of their times: the bins
- * of streaming/size_histogram.h and of ReduceProfile.bin_indexes. tests/vectors/size_bins.json has
- * golden values for both.
+ * Key groups by logarithm of size, six bins per octave, with the moments of their times. The bins
+ * equal the bins of streaming/size_histogram.h and ReduceProfile.bin_indexes.
+ * tests/vectors/size_bins.json has golden values for both.
  *
  * <p>Add is O(1). Not thread-safe.
  */

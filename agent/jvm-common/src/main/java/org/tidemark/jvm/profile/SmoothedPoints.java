@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The points of a reduce task, smoothed: key groups of one size whose mean times differ by at most
- * 500 ms are one point. The rules, also for more than {@code pointsMax} points, equal
+ * The smoothed points of a reduce task. Key groups of one size whose mean times differ by at most
+ * 500 ms form one point. The rules, also for more than {@code pointsMax} points, equal
  * streaming/smoothed_points.h; tests/vectors/smoothed_points.json checks both.
  *
  * <p>Add is O(log n) to search, O(1) for the size of the previous point, and O(n) to insert. Not

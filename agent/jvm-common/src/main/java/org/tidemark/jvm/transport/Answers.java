@@ -13,7 +13,7 @@ final class Answers {
    * Applies all fields except the acknowledgement, so that they are in effect for threads that wait
    * for it. {@code onRefusal} receives the reason of each rejected event.
    *
-   * @return for {@link Outbox#acknowledge}; 0 if nothing is new
+   * @return the number for {@link Outbox#acknowledge}, or 0 if it has not changed
    */
   static long apply(
       byte[] response, Outbox outbox, MeterSettings settings, Consumer<String> onRefusal) {

@@ -34,7 +34,7 @@ public final class Endpoint {
     if (!port.matches("[0-9]{1,5}") || Integer.parseInt(port) > PORT_MAX) {
       return null;
     }
-    // Without brackets the end of the address is ambiguous: ::1:7411 is also an address.
+    // Without brackets, the end of the address is ambiguous, since ::1:7411 is also an address.
     if (!host.matches("[^:\\[\\]]+|\\[[^\\[\\]]+\\]")) {
       return null;
     }

@@ -39,10 +39,11 @@ final class EventStream {
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
   private static final long HANDSHAKE_NANOS_MAX = 3_000_000_000L;
   private static final int CHECK_MILLIS = 1_000;
-  // Equals the timeout of the C++ agent: a cut network causes no error.
+  // Equals the timeout of the C++ agent. The timeout is needed because a cut network causes no
+  // error.
   static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
   private static final int WINDOW_REFILL_BYTES = 16_384;
-  /** This number of frames waits only if the master does not read. */
+  /** This many frames wait only if the master does not read. */
   private static final int CONTROLS_MAX = 100;
 
   private final Listener listener;
@@ -102,7 +103,7 @@ final class EventStream {
     return ended;
   }
 
-  /** Returns how the master ended the stream: "rejects events: UNAUTHENTICATED: ...". */
+  /** Returns how the master ended the stream, such as "rejects events: UNAUTHENTICATED: ...". */
   synchronized String whyEnded() {
     return whyEnded;
   }
@@ -194,10 +195,7 @@ final class EventStream {
     }
   }
 
-  /**
-   * A class instead of lambdas, since linking a lambda takes a process longer than loading this
-   * class.
-   */
+  /** This is a class because a process takes longer to link lambdas than to load a class. */
   private final class Reading implements Guard.Work, Messages.Taker, TickingSocket.Tick {
     @Override
     public void run() {
@@ -257,7 +255,7 @@ final class EventStream {
     }
   }
 
-  /** Returns false if the call is over. */
+  /** Processes one frame. Returns false if the call is over. */
   private boolean take(Http2.Frame frame) throws IOException {
     switch (frame.type) {
       case Http2.DATA:

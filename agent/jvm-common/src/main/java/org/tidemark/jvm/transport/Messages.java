@@ -3,8 +3,8 @@ package org.tidemark.jvm.transport;
 import java.io.IOException;
 
 /**
- * Assembles gRPC messages from the pieces in frames: a byte for compression, a length of four
- * bytes, the message. Holds one message at a time, and none above the limit. Not thread-safe.
+ * Assembles gRPC messages from the pieces in frames. A message follows a byte for compression and a
+ * length of four bytes. Holds one message at a time, and none above the limit. Not thread-safe.
  */
 final class Messages {
   /** Receives a whole message. */

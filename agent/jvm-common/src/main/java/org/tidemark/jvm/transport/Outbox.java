@@ -7,11 +7,11 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.ProtoWriter;
 
 /**
- * The events that wait to be sent or acknowledged: bounded, in order, each sent until the master
- * answers for it (agent/outbox.h). If it is full, the least important unsent events are dropped,
- * oldest first, and counted. Events with a sequence number are never dropped, and no event is
- * dropped for one that would not fit even then. At most half of the bytes may be unacknowledged, so
- * that a master that does not answer leaves room for new events.
+ * A bounded, ordered queue of the events that wait to be sent or acknowledged. Each event is resent
+ * until the master acknowledges or rejects it (agent/outbox.h). If it is full, the least important
+ * unsent events are dropped, oldest first, and counted. Events with a sequence number are never
+ * dropped, and no event is dropped if the new event would still not fit. At most half of the bytes
+ * may be unacknowledged, so that a master that does not answer leaves room for new events.
  *
  * <p>Thread-safe. Only {@link #waitUntilSettled} blocks.
  */
@@ -74,8 +74,8 @@ public final class Outbox {
   }
 
   /**
-   * Returns the next StreamEventsRequest, stamped with these times: all waiting events that fit
-   * into a batch. Null if no event waits or if too many events are unanswered.
+   * Returns the next StreamEventsRequest, stamped with these times. It contains all waiting events
+   * that fit into a batch. Returns null if no event waits or if too many events are unanswered.
    */
   public synchronized byte[] next(long nowMillis, long nowNanos) {
     ProtoWriter batch = null;

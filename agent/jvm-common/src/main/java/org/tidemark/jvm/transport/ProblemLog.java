@@ -5,8 +5,8 @@ import java.util.Set;
 import org.tidemark.jvm.guard.Log;
 
 /**
- * Logs problems between this process and its master, each once, and a limited number of them, so
- * that a log stays readable. Thread-safe.
+ * Logs problems between this process and its master. Logs each problem once, and only a limited
+ * number, so that a log stays readable. Thread-safe.
  */
 final class ProblemLog {
   private static final int LINES_MAX = 10;
@@ -24,7 +24,7 @@ final class ProblemLog {
   /** {@code what} completes "the master ...": "cannot be reached: ...". Never throws. */
   void report(String what) {
     try {
-      // The message of a master is untrusted: limited to one line of bounded length.
+      // The message of a master is untrusted: so it is limited to one line of bounded length.
       final String line =
           what.substring(0, Math.min(what.length(), CHARS_MAX)).replaceAll("\\p{Cntrl}+", " ");
       if (isNew(line)) {

@@ -24,8 +24,8 @@ public final class Sender {
   }
 
   /**
-   * A master that does not respond for this many flush intervals, and for the time below, is
-   * reported.
+   * A master is reported if it does not respond for this many flush intervals and for the time
+   * below.
    */
   private static final int SILENT_FLUSHES = 3;
   private static final long SILENT_NANOS_MIN = 5_000_000_000L;
@@ -51,7 +51,8 @@ public final class Sender {
   private boolean stopping;
   private boolean lastAttempt;
 
-  // True after a failed connection attempt, until one succeeds. Waiting is then useless.
+  // True after a failed connection attempt, until an attempt succeeds. Waiting is useless while it
+  // is true.
   private volatile boolean unreachable;
 
   // Owned by the sender's thread.
@@ -65,8 +66,8 @@ public final class Sender {
   private int nextReporter;
 
   /**
-   * Keeps at most {@code bufferBytesMax} of unacknowledged events. {@code log} receives a line when
-   * the master first responds, and one for each problem that prevents reports.
+   * Keeps at most {@code bufferBytesMax} bytes of unacknowledged events. {@code log} receives a
+   * line when the master first responds, and one for each problem that prevents reports.
    */
   public Sender(
       Endpoint master,
@@ -90,9 +91,7 @@ public final class Sender {
     return settings;
   }
 
-  /**
-   * Returns true if an event fits without dropping another. If not, other data should be held back.
-   */
+  /** Returns false if so many events wait that the caller should hold back other data. */
   public boolean hasRoom() {
     return !outbox.isCongested();
   }
@@ -129,7 +128,7 @@ public final class Sender {
     return flush(budgetNanos, budgetNanos);
   }
 
-  /** Does the same with another budget for a master that has responded on this connection. */
+  /** Flushes as above, with another budget for a master that has responded on this connection. */
   public boolean flush(long budgetNanos, long budgetOfAnsweringNanos) {
     try {
       synchronized (this) {
@@ -228,7 +227,7 @@ public final class Sender {
 
   private void addReport(Reporter reporter) {
     try {
-      // Measurements are sent in order by any reporting thread.
+      // Any thread may create a report, but measurements must be sent in order.
       synchronized (reporter) {
         final Event event = reporter.report();
         if (event != null) {

@@ -7,7 +7,7 @@ public final class Source {
   final String jobId;
   final String runUid;
 
-  /** {@code program}: the connector's name, which is shown and never interpreted. */
+  /** {@code program} is the connector's name, which is shown and never interpreted. */
   public Source(String program, String sourceId, String jobId, String runUid) {
     this.program = program;
     this.sourceId = sourceId;

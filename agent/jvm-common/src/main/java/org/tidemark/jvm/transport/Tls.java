@@ -32,7 +32,7 @@ public final class Tls {
   private static final char[] NO_PASSWORD = {};
   private static final int FILE_BYTES_MAX = 1 << 20;
   private static final String[] KEY_ALGORITHMS = {"EC", "RSA"};
-  // PKCS #8, the format of every recent tool. The JDK cannot read others.
+  // PKCS #8, which every recent tool writes. The JDK reads no other format.
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]*)-----END PRIVATE KEY-----");
 
@@ -43,8 +43,8 @@ public final class Tls {
 
   /**
    * {@code authorities} have signed the master's certificate. {@code certificate} and {@code key}
-   * are for a master that requests them; null if absent. {@code serverName} is the name in
-   * the master's certificate; empty for its host.
+   * are for a master that requests them, and may be null. {@code serverName} is the name in the
+   * master's certificate; if it is empty, the name is the master's host.
    */
   public Tls(File authorities, File certificate, File key, String serverName) {
     this.authorities = authorities;
@@ -54,8 +54,8 @@ public final class Tls {
   }
 
   /**
-   * Performs the handshake on an open connection, which the caller closes: closing the result could
-   * wait for a master that does not read.
+   * Performs the handshake on an open connection. The caller closes the connection, since closing
+   * the result could block if the master does not read.
    */
   Socket over(Socket connection, String host) throws IOException {
     final String name = serverName.isEmpty() ? host : serverName;
@@ -106,7 +106,7 @@ public final class Tls {
   }
 
   private static KeyStore emptyStore() throws IOException, GeneralSecurityException {
-    // The type of key store that spends no time on encryption, since it never leaves memory.
+    // This type of key store uses no encryption time, since the store never leaves memory.
     final KeyStore store = KeyStore.getInstance("JKS");
     store.load(null, null);
     return store;

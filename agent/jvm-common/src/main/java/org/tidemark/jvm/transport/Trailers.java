@@ -3,9 +3,9 @@ package org.tidemark.jvm.transport;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The headers with which a master ends a call (RFC 7541), as far as they contain the status. With a
- * table of 0 bytes, all relevant names are literals. Values in Huffman code, which gRPC's own
- * servers do not use, are not read.
+ * Reads the status from the headers that end a call (RFC 7541). With a table of 0 bytes, all
+ * relevant names are literals. Values in Huffman code, which gRPC's own servers do not use, are not
+ * read.
  */
 final class Trailers {
   private static final String[] CODES = {
@@ -62,7 +62,7 @@ final class Trailers {
     while (at < end) {
       final int first = block[at] & 0xFF;
       if (first >= 0x80) {
-        integer(7);  // a field of the static table, which has none of gRPC's
+        integer(7);  // a field of the static table, which contains none of gRPC's fields
       } else if (first >= 0x20 && first < 0x40) {
         integer(5);  // the size of the table
       } else {

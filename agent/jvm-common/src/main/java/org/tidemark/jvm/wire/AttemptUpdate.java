@@ -1,6 +1,6 @@
 package org.tidemark.jvm.wire;
 
-/** The fields of AttemptChanged. Fields with their default are unset. */
+/** The fields of AttemptChanged. Fields with their default value are unset. */
 public final class AttemptUpdate {
   public final Attempt attempt;
   public final Events.State state;
@@ -11,7 +11,7 @@ public final class AttemptUpdate {
   public long inputBytes = -1;
   public long inputRecords = -1;
   public String failure;
-  /** With FAILED or KILLED: no other attempt at the task follows. */
+  /** For FAILED or KILLED, true if no other attempt at the task follows. */
   public boolean taskFailed;
 
   public AttemptUpdate(Attempt attempt, Events.State state) {

@@ -6,7 +6,7 @@ package org.tidemark.jvm.wire;
  */
 public final class Event {
   /**
-   * The order in which events are dropped if the buffer is full: the first value is dropped first.
+   * The order in which events are dropped if the buffer is full. The first value is dropped first.
    */
   public enum Importance {
     PROFILE,

@@ -76,7 +76,7 @@ public final class Events {
     return new Event(Event.Importance.JOB, STAGE_OPENED, stage.encoded(), null);
   }
 
-  /** {@code message}: why the attempt at the stage failed, or null. */
+  /** {@code message} is the reason why the attempt at the stage failed, or null. */
   public static Event stageClosed(
       int stage, int attempt, Outcome outcome, String message, long atMillis) {
     final ProtoWriter body =
@@ -90,8 +90,9 @@ public final class Events {
   }
 
   /**
-   * {@code group}: see {@link StageDescription#group}. {@code name}: the name for people. {@code
-   * plannedTaskCounts}: of each planned stage, in order; 0 if unknown.
+   * See {@link StageDescription#group} for {@code group}. {@code name} is the name for people.
+   * {@code plannedTaskCounts} contains the task count of each planned stage in order, or 0 if
+   * unknown.
    */
   public static Event groupOpened(
       String group, String name, long atMillis, long... plannedTaskCounts) {
@@ -118,8 +119,8 @@ public final class Events {
   }
 
   /**
-   * Must precede the attempts that run in the executor. {@code number}: the caller's choice. {@code
-   * slots}: its number of concurrent tasks; 0 if unknown.
+   * Must precede the attempts that run in the executor. The caller chooses {@code number}. {@code
+   * slots} is the number of concurrent tasks, or 0 if unknown.
    */
   public static Event executorOpened(
       int number, String host, String rack, String container, int slots) {
@@ -133,7 +134,7 @@ public final class Events {
     return new Event(Event.Importance.ATTEMPT, EXECUTOR_OPENED, body, null);
   }
 
-  /** {@code number}: of an executor that {@link #executorOpened} reported. */
+  /** {@code number} is the number of an executor that {@link #executorOpened} reported. */
   public static Event executorClosed(int number) {
     return new Event(
         Event.Importance.ATTEMPT, EXECUTOR_CLOSED, new ProtoWriter().uint(1, number), null);
@@ -180,7 +181,10 @@ public final class Events {
     return new Event(Event.Importance.PROFILE, TASK_HEARTBEAT, body, null);
   }
 
-  /** {@code sampledBelow}: every key of a lower rank is explicit or sampled; 0 without a sample. */
+  /**
+   * Every key of a rank below {@code sampledBelow} is explicit or sampled. It is 0 without a
+   * sample.
+   */
   public static Event mapProfile(
       Attempt attempt, List<PartitionKeys> partitions, long sampledBelow) {
     final ProtoWriter body = new ProtoWriter().message(1, attempt.encoded());
@@ -209,8 +213,8 @@ public final class Events {
 
   /**
    * {@code lastEndMillis} is {@link ReduceMeter.Taken#lastEndNanos} by the wall clock. {@code
-   * running} may be null. {@code named}: key hashes mean the same in every task. {@code use}: null
-   * if unknown. {@code time}: since the start of the attempt; null if unknown.
+   * named} is true if key hashes identify the same keys in every task. {@code time} contains totals
+   * since the start of the attempt. {@code running}, {@code use} and {@code time} may be null.
    */
   public static Event reduceProfile(
       Attempt attempt,
@@ -257,7 +261,7 @@ public final class Events {
         running == null ? null : new RunningGroup(running, named));
   }
 
-  /** A time of 0 is unknown. */
+  /** Adds a time in milliseconds. 0 means that the time is unknown. */
   private static void addInstant(ProtoWriter body, int field, long atMillis) {
     if (atMillis > 0) {
       body.fixed64Always(field, atMillis * NANOS_PER_MILLI);

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The fields of JobOpened. Fields with their default are unset. */
+/** The fields of JobOpened. Fields with their default value are unset. */
 public final class JobDescription {
   public String name;
   public final String engine;

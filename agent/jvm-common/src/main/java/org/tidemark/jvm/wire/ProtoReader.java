@@ -3,8 +3,8 @@ package org.tidemark.jvm.wire;
 import java.util.Arrays;
 
 /**
- * Reads the fields of a protocol buffer message in order. A truncated or malformed message ends the
- * reading: {@link #next} returns false. Not thread-safe.
+ * Reads the fields of a protocol buffer message in order. If a message is truncated or malformed,
+ * {@link #next} returns false. Not thread-safe.
  */
 public final class ProtoReader {
   private final byte[] bytes;
@@ -59,12 +59,12 @@ public final class ProtoReader {
     return field;
   }
 
-  /** The value of a number: a varint or 64 fixed bits. */
+  /** Returns the value of a number, which is a varint or 64 fixed bits. */
   public long value() {
     return value;
   }
 
-  /** The content of a string or message; empty for other types. */
+  /** Returns the content of a string or message, or an empty array for other types. */
   public byte[] content() {
     return content == null ? new byte[0] : content;
   }

@@ -52,7 +52,7 @@ public final class ProtoWriter {
         : bytesAlways(field, value.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Writes a text for people, cut between characters to the part that the master keeps. */
+  /** Writes a text for people, cut between characters to the length that the master keeps. */
   public ProtoWriter text(int field, String value) {
     return string(field, value == null ? null : cut(value));
   }

@@ -1,6 +1,6 @@
 package org.tidemark.jvm.wire;
 
-/** The fields of StageOpened. Fields with their default are unset. */
+/** The fields of StageOpened. Fields with their default value are unset. */
 public final class StageDescription {
   /** StageKind of event.proto. */
   public enum Kind {
@@ -92,8 +92,8 @@ public final class StageDescription {
   }
 
   /**
-   * The master accepts the sizes of all tasks or of none. Without room for both arrays, writes
-   * bytes only.
+   * Adds the sizes of all tasks or of none, since the master accepts nothing else. If there is no
+   * room for both arrays, writes only the bytes.
    */
   private void addSizes(ProtoWriter stage) {
     final ProtoWriter bytes = new ProtoWriter().packedUints(11, taskBytes);

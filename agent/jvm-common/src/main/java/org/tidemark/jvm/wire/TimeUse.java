@@ -1,8 +1,8 @@
 package org.tidemark.jvm.wire;
 
 /**
- * The times for which an attempt used a processor and waited: totals since its start. Values below
- * zero are unknown.
+ * The times for which an attempt used a processor and waited, as totals since its start. Values
+ * below zero are unknown.
  */
 public final class TimeUse {
   public long cpuMicros = -1;
@@ -11,7 +11,7 @@ public final class TimeUse {
   public long memoryWaitMicros = -1;
   public long networkWaitMicros = -1;
   public long ioWaitMicros = -1;
-  /** The bytes that were moved during these two waits. */
+  /** The bytes that were moved during the network and I/O waits. */
   public long networkBytes = -1;
   public long ioBytes = -1;
 

@@ -132,7 +132,10 @@ public class GuardTest {
 
   private static final InheritableThreadLocal<String> INHERITED = new InheritableThreadLocal<>();
 
-  /** Runs on a thread of the guard, which was created with a task's class loader and name. */
+  /**
+   * Runs {@code work} on a thread of the guard, created on a thread with a task's class loader and
+   * name.
+   */
   private static void onOurThread(Guard guard, Guard.Work work) throws InterruptedException {
     final List<Thread> made = new ArrayList<>();
     final Thread task =

@@ -123,7 +123,7 @@ public class SharedVectorsTest {
     }
   }
 
-  /** Compares in any order, since keys have none. */
+  /** Compares keys in any order, since their order is not specified. */
   private static void checkKeys(JsonNode expected, long[] hashes, long[] sizes, long[] values) {
     final Set<List<Long>> keys = new HashSet<>();
     for (int i = 0; i < hashes.length; ++i) {

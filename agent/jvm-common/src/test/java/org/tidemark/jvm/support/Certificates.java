@@ -38,7 +38,10 @@ public final class Certificates {
     return authority.certificate;
   }
 
-  /** {@code names} as in subjectAltName, such as IP:127.0.0.1; {@code kind} of key: ec or rsa. */
+  /**
+   * {@code names} has the form of subjectAltName, such as IP:127.0.0.1. {@code kind} is the kind of
+   * key, ec or rsa.
+   */
   public Pair issue(String name, String names, String kind) throws Exception {
     final Pair pair = new Pair(folder, name);
     final File asked = new File(folder, name + ".csr");

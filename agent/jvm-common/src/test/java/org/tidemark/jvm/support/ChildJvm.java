@@ -15,7 +15,7 @@ public final class ChildJvm implements AutoCloseable {
   private final BufferedReader out;
   private final List<String> lines = new ArrayList<>();
 
-  /** {@code limits}: for the shell, such as "ulimit -v 2000000"; empty without limits. */
+  /** {@code limits} is a shell command, such as "ulimit -v 2000000", or empty. */
   public ChildJvm(String limits, List<String> options, Class<?> program, Object... arguments)
       throws IOException {
     final List<String> java = new ArrayList<>();
@@ -36,7 +36,7 @@ public final class ChildJvm implements AutoCloseable {
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Reads the output up to this line. Returns false if the output ended before. */
+  /** Reads the output up to this line. Returns false if the output ends before it. */
   public boolean awaitLine(String wanted) throws IOException {
     for (String line = out.readLine(); line != null; line = out.readLine()) {
       lines.add(line);

@@ -9,9 +9,8 @@ import java.util.List;
 import org.junit.AssumptionViolatedException;
 
 /**
- * Another machine for the network: a network namespace behind a virtual cable. It can become
- * silent, so that packets vanish without an error. Needs root and iproute2; tests are skipped
- * without them.
+ * A network namespace behind a virtual cable, which acts as another machine. It can become silent,
+ * so that packets vanish without an error. Needs root and iproute2; tests are skipped without them.
  */
 public final class FarMachine implements AutoCloseable {
   // A fixed address, so that silence does not become an error of address resolution.
@@ -65,17 +64,17 @@ public final class FarMachine implements AutoCloseable {
     speak();
   }
 
-  /** Returns the prefix of a command that runs it there. */
+  /** Returns the prefix of a command that runs it in the namespace. */
   public List<String> within() {
     return Arrays.asList("ip", "netns", "exec", name);
   }
 
-  /** Drops all packets from now on, without an error. */
+  /** Starts to drop all packets without reporting an error. */
   public void fallSilent() throws Exception {
     ip("-n", name, "addr", "flush", "dev", farEnd);
   }
 
-  /** Ends the silence. */
+  /** Stops dropping packets. */
   public void speak() throws Exception {
     ip("-n", name, "addr", "add", address + "/30", "dev", farEnd);
   }
@@ -83,8 +82,8 @@ public final class FarMachine implements AutoCloseable {
   @Override
   public void close() throws Exception {
     try {
-      // The end of the namespace would remove the cable later, but another one of that name may be
-      // needed at once.
+      // Removes the cable now, since deleting the namespace removes it only later and another cable
+      // may need its name at once.
       ip("link", "del", ourEnd);
     } catch (IOException neverLaid) {
       // The cable does not exist.

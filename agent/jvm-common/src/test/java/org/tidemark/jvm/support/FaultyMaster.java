@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -33,7 +34,7 @@ public final class FaultyMaster implements AutoCloseable {
     }
   }
 
-  /** Accepts no connection: the backlog is full. */
+  /** Accepts no connection, since the backlog is full. */
   public static FaultyMaster full() throws IOException {
     final FaultyMaster busy = new FaultyMaster(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
     for (int i = 0; i < 8; ++i) {
@@ -71,6 +72,23 @@ public final class FaultyMaster implements AutoCloseable {
     door.setDaemon(true);
     door.start();
     return new FaultyMaster(server);
+  }
+
+  /** Reads a byte each second. */
+  public static FaultyMaster slow() throws IOException {
+    return with(
+        (in, out) -> {
+          while (in.read() >= 0) {
+            Thread.sleep(1_000);
+          }
+        });
+  }
+
+  /** Responds in another protocol. */
+  public static FaultyMaster garbage() throws IOException {
+    final byte[] garbage =
+        "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes(StandardCharsets.US_ASCII);
+    return with((in, out) -> out.write(garbage));
   }
 
   private static void meet(Behaviour behaviour, Socket socket) {

@@ -2,9 +2,7 @@ package org.tidemark.jvm.support;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import org.tidemark.jvm.wire.ProtoReader;
 
 /** Reads a job's event log (docs/internals/event-log.md), even while the master appends to it. */
 public final class LogReader {
@@ -13,7 +11,7 @@ public final class LogReader {
     /** Receives an encoded event and its sender. */
     void event(String source, byte[] event);
 
-    /** The master rejected an event. */
+    /** Called for an event that the master rejected. */
     default void refusal() {}
   }
 
@@ -44,7 +42,7 @@ public final class LogReader {
       in.get(record);
       // The first record of a log is stored twice.
       if (!Arrays.equals(record, before)) {
-        takeRecord(new ProtoReader(record), taker);
+        takeRecord(new Fields(record), taker);
       }
       before = record;
     }
@@ -52,30 +50,17 @@ public final class LogReader {
 
   static boolean isOfEndedJob(byte[] file) {
     final boolean[] ended = {false};
-    read(
-        file,
-        (source, event) -> {
-          final ProtoReader fields = new ProtoReader(event);
-          ended[0] |= fields.next() && fields.field() == JOB_CLOSED;
-        });
+    read(file, (source, event) -> ended[0] |= new Fields(event).has(JOB_CLOSED));
     return ended[0];
   }
 
-  private static void takeRecord(ProtoReader record, Taker taker) {
-    String source = "";
-    while (record.next()) {
-      if (record.field() == 2) {
-        final ProtoReader logged = new ProtoReader(record.content());
-        while (logged.next()) {
-          if (logged.field() == 2) {
-            source = new String(logged.content(), StandardCharsets.UTF_8);
-          } else if (logged.field() == 7) {
-            taker.event(source, logged.content());
-          }
-        }
-      } else if (record.field() == 3) {
-        taker.refusal();
-      }
+  private static void takeRecord(Fields record, Taker taker) {
+    final Fields logged = record.message(2);
+    if (logged.has(7)) {
+      taker.event(logged.text(2), logged.content(7));
+    }
+    if (record.has(3)) {
+      taker.refusal();
     }
   }
 }

@@ -4,9 +4,9 @@ import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.Paths;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,7 +33,7 @@ public final class Master implements AutoCloseable {
     return start(Collections.emptyList(), "127.0.0.1", logs, settings);
   }
 
-  /** Starts a master on a machine that others may fail to reach. */
+  /** Starts a master on a machine that may become unreachable. */
   public static Master start(FarMachine machine, Path logs) throws IOException {
     return start(machine.within(), machine.address, logs, "allow_insecure_remote=true");
   }
@@ -48,12 +48,6 @@ public final class Master implements AutoCloseable {
     command.addAll(
         Arrays.asList(program, "serve", "--listen", host + ":0", "--log-dir", logs.toString()));
     for (String setting : settings) {
-      if (setting.startsWith("tokens=")) {
-        // A master rejects token files that every user of the host may read.
-        Files.setPosixFilePermissions(
-            Paths.get(setting.substring("tokens=".length())),
-            PosixFilePermissions.fromString("rw-------"));
-      }
       command.addAll(Arrays.asList("--set", setting));
     }
     final Process process = new ProcessBuilder(command).start();
@@ -65,6 +59,15 @@ public final class Master implements AutoCloseable {
       throw new IOException("the master says: " + line);
     }
     return new Master(process, line.substring("listening on ".length()).trim(), logs);
+  }
+
+  /** Returns the setting for agents of these jobs that show the token. */
+  public static String tokens(File file, String jobs, String token) throws IOException {
+    final String line = "agent " + jobs + " " + token + "\n";
+    Files.write(file.toPath(), line.getBytes(StandardCharsets.US_ASCII));
+    // A master rejects token files that every user of the host may read.
+    Files.setPosixFilePermissions(file.toPath(), PosixFilePermissions.fromString("rw-------"));
+    return "tokens=" + file;
   }
 
   /** Returns the log of a job once its end is on disk. */
@@ -95,7 +98,7 @@ public final class Master implements AutoCloseable {
     process.destroyForcibly().waitFor();
   }
 
-  /** Returns the log of a job that may be running; empty if absent. */
+  /** Returns the log of a job that may be running, or an empty array if the job has no log. */
   public byte[] logSoFar(String jobId) throws IOException {
     final File[] files = logs.toFile().listFiles((directory, name) -> name.contains(jobId));
     return files == null || files.length == 0

@@ -14,9 +14,9 @@ import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * A task that has used up its heap ("heap") or its threads ("threads"), in a process that exits
- * with 255 on an uncaught Error, as a task on YARN does. On success it prints the connector's log
- * lines and exits with 0.
+ * A task that has used up its heap ("heap") or its threads ("threads"). Like a task on YARN, its
+ * process exits with 255 on an uncaught Error. On success it prints the connector's log lines and
+ * exits with 0.
  */
 public final class TightTask {
   private static final byte[] FULL = "full\n".getBytes();
@@ -25,17 +25,14 @@ public final class TightTask {
 
   private TightTask() {}
 
-  /** {@code arguments}: the resource to use up, and the address of the master. */
+  /** {@code arguments} are the resource to use up, and the address of the master. */
   public static void main(String[] arguments) throws Exception {
     Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> Runtime.getRuntime().halt(255));
+    final Source source = new Source("test", "source", "job", "run");
+    final Endpoint master = Endpoint.of(arguments[1], "", null);
     final Sender sender =
         new Sender(
-            Endpoint.of(arguments[1], "", null),
-            new Source("test", "source", "job", "run"),
-            Sender.TASK_BUFFER_BYTES_MAX,
-            new MeterSettings(),
-            LOG::add,
-            GUARD);
+            master, source, Sender.TASK_BUFFER_BYTES_MAX, new MeterSettings(), LOG::add, GUARD);
     if (arguments[0].equals("heap")) {
       shortOfHeap(sender);
     } else {

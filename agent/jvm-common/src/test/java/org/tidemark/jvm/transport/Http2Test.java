@@ -13,7 +13,7 @@ public class Http2Test {
     final ByteArrayOutputStream out = new ByteArrayOutputStream();
     Http2.writeCall(out, Endpoint.of("127.0.0.1:7411", "", null), "/a/b", "t\u00e4glich 7%");
     final String sent = new String(out.toByteArray(), StandardCharsets.ISO_8859_1);
-    // Equal to tests/transport/security_test.cc and tests/python/test_access.py.
+    // The same cases are in tests/transport/security_test.cc and tests/python/test_access.py.
     final String value = "t%C3%A4glich%207%25";
     assertTrue(sent, sent.contains("\u000ctidemark-job" + (char) value.length() + value));
   }

@@ -12,12 +12,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.tidemark.jvm.support.Fields;
 import org.tidemark.jvm.wire.Events;
-import org.tidemark.jvm.wire.ProtoReader;
 import org.tidemark.jvm.wire.ProtoWriter;
 
 /**
- * A master that records the events of attempts and of a job's end, for one connection. It starts to
+ * A master that records the events of attempts and of a job's end, on one connection. It starts to
  * read and acknowledge when the test requests it.
  */
 public final class ListeningMaster implements AutoCloseable {
@@ -48,7 +48,9 @@ public final class ListeningMaster implements AutoCloseable {
     notifyAll();
   }
 
-  /** Returns the states received of an attempt: "m_7_0" is the first of map task 7. */
+  /**
+   * Returns the received states of an attempt, such as "m_7_0" for the first attempt at map task 7.
+   */
   public synchronized List<Events.State> statesOf(String attempt) {
     return states.getOrDefault(attempt, new ArrayList<>());
   }
@@ -93,7 +95,7 @@ public final class ListeningMaster implements AutoCloseable {
       out = new BufferedOutputStream(socket.getOutputStream());
       final DataInputStream in =
           new DataInputStream(new BufferedInputStream(socket.getInputStream(), 1 << 16));
-      in.readFully(new byte[24]);
+      in.readFully(new byte[Calls.PREFACE_BYTES]);
       final Http2.FrameReader frames = new Http2.FrameReader(in);
       final Messages messages = new Messages(this::take);
       while (true) {
@@ -113,70 +115,38 @@ public final class ListeningMaster implements AutoCloseable {
   }
 
   private void take(byte[] request) {
-    final ProtoReader batch = new ProtoReader(request);
-    long sequence = 0;
+    final Fields batch = new Fields(request);
+    final List<Fields> received = batch.messages(7);
     synchronized (this) {
-      while (batch.next()) {
-        if (batch.field() == 4) {
-          sequence = batch.value() - 1;
-        } else if (batch.field() == 6) {
-          dropped = batch.value();
-        } else if (batch.field() == 7) {
-          ++sequence;
-          ++events;
-          readEvent(new ProtoReader(batch.content()));
+      dropped = batch.has(6) ? batch.value(6) : dropped;
+      events += received.size();
+      for (Fields event : received) {
+        closed |= event.has(JOB_CLOSED);
+        if (event.has(ATTEMPT_CHANGED)) {
+          takeAttempt(event.message(ATTEMPT_CHANGED));
         }
       }
       notifyAll();
     }
-    acknowledge(sequence);
-  }
-
-  private void readEvent(ProtoReader event) {
-    event.next();
-    if (event.field() == ATTEMPT_CHANGED) {
-      readAttempt(new ProtoReader(event.content()));
-    } else if (event.field() == JOB_CLOSED) {
-      closed = true;
-    }
+    acknowledge(batch.value(4) + received.size() - 1);
   }
 
   private void acknowledge(long sequence) {
-    final byte[] answer = new ProtoWriter().uint(2, sequence).toByteArray();
-    final byte[] framed = new byte[5 + answer.length];
-    framed[4] = (byte) answer.length;
-    System.arraycopy(answer, 0, framed, 5, answer.length);
     try {
-      Http2.write(out, Http2.DATA, 0, 1, framed);
+      Calls.answer(out, new ProtoWriter().uint(2, sequence));
     } catch (IOException gone) {
       // The next read reports it as well.
     }
   }
 
-  private void readAttempt(ProtoReader changed) {
-    String attempt = "";
-    Events.State state = Events.State.UNSPECIFIED;
-    int failed = 0;
-    while (changed.next()) {
-      if (changed.field() == 10) {
-        failed = (int) changed.value();
-      } else if (changed.field() == 1) {
-        attempt = nameOf(new ProtoReader(changed.content()));
-      } else if (changed.field() == 2) {
-        state = Events.State.values()[(int) changed.value()];
-      }
-    }
-    states.computeIfAbsent(attempt, none -> new ArrayList<>()).add(state);
-    failedTasks.merge(attempt, failed, Integer::sum);
-  }
-
-  /** Formats a TaskAttemptId. */
-  private static String nameOf(ProtoReader id) {
-    final long[] fields = new long[5];
-    while (id.next()) {
-      fields[id.field()] = id.value();
-    }
-    return (fields[1] == 0 ? "m_" : "r_") + fields[3] + "_" + fields[4];
+  private void takeAttempt(Fields changed) {
+    final Fields id = changed.message(1);
+    final String attempt =
+        (id.value(1) == 0 ? "m_" : "r_") + id.value(3) + "_" + id.value(4);
+    states
+        .computeIfAbsent(attempt, none -> new ArrayList<>())
+        .add(Events.State.values()[(int) changed.value(2)]);
+    failedTasks.merge(attempt, (int) changed.value(10), Integer::sum);
   }
 
   @Override

@@ -7,16 +7,15 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assert.fail;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import org.junit.Test;
 import org.tidemark.jvm.profile.MeterSettings;
+import org.tidemark.jvm.support.Fields;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.JobDescription;
-import org.tidemark.jvm.wire.ProtoReader;
 import org.tidemark.jvm.wire.ProtoWriter;
 
 public class OutboxTest {
@@ -30,66 +29,47 @@ public class OutboxTest {
     return Events.attemptChanged(new AttemptUpdate(SOME, Events.State.STARTED));
   }
 
-  private static long field(byte[] request, int field) {
-    final ProtoReader batch = new ProtoReader(request);
-    while (batch.next()) {
-      if (batch.field() == field) {
-        return batch.value();
-      }
-    }
-    return 0;
+  private static Outbox outbox(long bytesMax) {
+    return new Outbox(new Source("test", "source", "job", "run"), bytesMax);
   }
 
-  /** Returns a field of the source that the request opens, or null. */
-  private static String text(byte[] request, int field) {
-    final ProtoReader batch = new ProtoReader(request);
-    while (batch.next()) {
-      final ProtoReader source = new ProtoReader(batch.content());
-      while (batch.field() == 2 && source.next()) {
-        if (source.field() == field) {
-          return new String(source.content(), StandardCharsets.UTF_8);
-        }
-      }
-    }
-    return null;
+  private static Outbox roomyOutbox() {
+    return outbox(64 << 20);
+  }
+
+  /** Returns the source that the request opens. */
+  private static Fields source(byte[] request) {
+    return new Fields(request).message(2);
   }
 
   /** Returns the number of the first event. */
   private static long sequence(byte[] request) {
-    return field(request, 4);
-  }
-
-  private static long droppedBefore(byte[] request) {
-    return field(request, 6);
+    return new Fields(request).value(4);
   }
 
   private static int events(byte[] request) {
-    int events = 0;
-    final ProtoReader batch = new ProtoReader(request);
-    while (batch.next()) {
-      events += batch.field() == 7 ? 1 : 0;
-    }
-    return events;
+    return new Fields(request).messages(7).size();
+  }
+
+  private static Event jobOpened(int nameLength) {
+    final JobDescription job = new JobDescription("test");
+    job.name = String.join("", Collections.nCopies(nameLength, "x"));
+    return Events.jobOpened(job);
   }
 
   @Test
   public void aBatchRespectsTheEventLimitOfTheWire() {
-    final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 64 << 20);
+    final Outbox outbox = roomyOutbox();
     for (int i = 0; i < 10_001; ++i) {
       outbox.add(profile());
     }
-    int events = 0;
-    final ProtoReader batch = new ProtoReader(outbox.next(0, 0));
-    while (batch.next()) {
-      events += batch.field() == 7 ? 1 : 0;
-    }
-    assertEquals(10_000, events);
+    assertEquals(10_000, events(outbox.next(0, 0)));
     assertEquals(10_001, sequence(outbox.next(0, 0)));
   }
 
   @Test
   public void responsesForAnotherSourceAreIgnored() {
-    final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     final MeterSettings settings = new MeterSettings();
     outbox.add(profile());
     outbox.next(0, 0);
@@ -107,7 +87,7 @@ public class OutboxTest {
 
   @Test
   public void rejectionsWithoutReasonsAreReported() {
-    final Outbox outbox = new Outbox(new Source("test", "s", "j", ""), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     final StringBuilder reported = new StringBuilder();
     final byte[] answer = new ProtoWriter().uint(6, 200).toByteArray();
     outbox.acknowledge(Answers.apply(answer, outbox, new MeterSettings(), reported::append));
@@ -116,7 +96,7 @@ public class OutboxTest {
 
   @Test
   public void queuedEventsAreSentInOneBatchInOrder() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     outbox.add(profile());
     outbox.add(attempt());
     outbox.add(profile());
@@ -130,21 +110,21 @@ public class OutboxTest {
 
   @Test
   public void opensItsSourceOnceForAStream() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     outbox.add(profile());
     final byte[] first = outbox.next(0, 0);
-    assertEquals("source", text(first, 2));
-    assertEquals("job", text(first, 3));
-    assertEquals("run", text(first, 4));
+    assertEquals("source", source(first).text(2));
+    assertEquals("job", source(first).text(3));
+    assertEquals("run", source(first).text(4));
     outbox.add(profile());
-    assertNull(text(outbox.next(0, 0), 2));
+    assertFalse(new Fields(outbox.next(0, 0)).has(2));
     outbox.rewind();
-    assertEquals("source", text(outbox.next(0, 0), 2));
+    assertEquals("source", source(outbox.next(0, 0)).text(2));
   }
 
   @Test
   public void aNewStreamRepeatsUnacknowledgedEvents() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     for (int i = 0; i < 3; ++i) {
       outbox.add(profile());
       assertNotNull(outbox.next(0, 0));
@@ -161,7 +141,7 @@ public class OutboxTest {
 
   @Test
   public void anAcknowledgementOfAnUnsentEventIsIgnored() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     outbox.add(profile());
     assertFalse(outbox.acknowledge(7));
     assertFalse(outbox.isEmpty());
@@ -170,7 +150,7 @@ public class OutboxTest {
 
   @Test
   public void aRejectedEventIsNotSentAgain() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     for (int i = 0; i < 3; ++i) {
       outbox.add(profile());
     }
@@ -184,8 +164,8 @@ public class OutboxTest {
   @Test
   public void aFullBufferDropsAndCountsProfilesFirst() {
     final long room = 4L * attempt().sizeBytes + 64;
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), room);
-    outbox.add(Events.jobOpened(new JobDescription("test")));
+    final Outbox outbox = outbox(room);
+    outbox.add(jobOpened(0));
     for (int i = 0; i < 20; ++i) {
       outbox.add(profile());
     }
@@ -195,40 +175,36 @@ public class OutboxTest {
     }
     final byte[] first = outbox.next(0, 0);
     assertEquals("the opening of the job is still there", 1, sequence(first));
-    assertEquals(outbox.dropped(), droppedBefore(first));
+    assertEquals("reported before it", outbox.dropped(), new Fields(first).value(6));
   }
 
   @Test
   public void anOversizedEventKeepsTheOthers() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 10L * attempt().sizeBytes);
+    final Outbox outbox = outbox(10L * attempt().sizeBytes);
     for (int i = 0; i < 5; ++i) {
       outbox.add(attempt());
     }
-    final JobDescription large = new JobDescription("test");
-    large.name = String.join("", Collections.nCopies(4_000, "x"));
-    outbox.add(Events.jobOpened(large));
+    outbox.add(jobOpened(4_000));
     assertEquals(1, outbox.dropped());
     assertEquals(5, events(outbox.next(0, 0)));
   }
 
   @Test
   public void eventsInFlightCountForTheBuffer() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 10L * attempt().sizeBytes);
+    final Outbox outbox = outbox(10L * attempt().sizeBytes);
     for (int i = 0; i < 9; ++i) {
       outbox.add(attempt());
     }
     while (outbox.next(0, 0) != null) {
-      // Events are sent up to the limit of unacknowledged ones.
+      // Events are sent up to the limit of unacknowledged events.
     }
-    final JobDescription large = new JobDescription("test");
-    large.name = String.join("", Collections.nCopies(6 * attempt().sizeBytes, "x"));
-    outbox.add(Events.jobOpened(large));
+    outbox.add(jobOpened(6 * attempt().sizeBytes));
     assertEquals("only itself", 1, outbox.dropped());
   }
 
   @Test
   public void aSilentMasterLeavesRoomForNewEvents() {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 20L * profile().sizeBytes);
+    final Outbox outbox = outbox(20L * profile().sizeBytes);
     for (int i = 0; i < 20; ++i) {
       outbox.add(profile());
     }
@@ -242,7 +218,7 @@ public class OutboxTest {
 
   @Test
   public void theWaitEndsWithTheLastAcknowledgement() throws Exception {
-    final Outbox outbox = new Outbox(new Source("test", "source", "job", "run"), 1 << 20);
+    final Outbox outbox = roomyOutbox();
     outbox.add(profile());
     outbox.next(0, 0);
     assertFalse(outbox.waitUntilSettled(outbox.newest(), System.nanoTime() + 1_000_000));

@@ -5,12 +5,8 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.io.ByteArrayOutputStream;
-import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Collections;
@@ -20,20 +16,22 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.After;
 import org.junit.Rule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.junit.rules.Timeout;
-import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.PartitionKeys;
+import org.tidemark.jvm.support.FaultyMaster;
+import org.tidemark.jvm.support.Senders;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.AttemptUpdate;
 import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.ProtoWriter;
 
-/** Tests the sender with faulty masters. LocalModeIT tests it with a good one. */
+/** Tests the sender with faulty masters. LocalModeIT tests it with a correct master. */
 public class SenderTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
@@ -43,91 +41,72 @@ public class SenderTest {
   /** The time that a wait may exceed its budget on a busy machine. */
   private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(5);
 
-  private interface Conversation {
-    void hold(DataInputStream in, OutputStream out) throws Exception;
+  private final List<String> warnings = new CopyOnWriteArrayList<>();
+  private final List<String> notes = new CopyOnWriteArrayList<>();
+  private final Log log =
+      new Log() {
+        @Override
+        public void warn(String what) {
+          warnings.add(what);
+        }
+
+        @Override
+        public void info(String what) {
+          notes.add(what);
+        }
+      };
+
+  private final MeterSettings settings = new MeterSettings();
+  private final CountDownLatch done = new CountDownLatch(1);
+  private FaultyMaster master;
+  private Sender sender;
+
+  @After
+  public void disconnect() throws Exception {
+    sender.stop(0);
+    done.countDown();
+    if (master != null) {
+      master.close();
+    }
   }
 
-  private static ServerSocket serve(Conversation conversation) throws IOException {
-    final ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
-    final Thread thread =
-        new Thread(
-            () -> {
-              while (!server.isClosed()) {
-                try (Socket socket = server.accept()) {
-                  conversation.hold(
-                      new DataInputStream(socket.getInputStream()), socket.getOutputStream());
-                } catch (Exception next) {
-                  // The next connection may succeed.
-                }
-              }
-            });
-    thread.setDaemon(true);
-    thread.start();
-    return server;
+  /** Starts a master and a sender to it. */
+  private void connect(FaultyMaster.Behaviour behaviour) throws IOException {
+    master = FaultyMaster.with(behaviour);
+    connect(master.address, null);
   }
 
-  /** The log lines of this test's senders. */
-  private final List<String> log = new CopyOnWriteArrayList<>();
+  private void connect(String address, Tls tls) {
+    final Endpoint endpoint = Endpoint.of(address, "", tls);
+    sender = Senders.to(endpoint, "job", Sender.TASK_BUFFER_BYTES_MAX, settings, log);
+  }
 
-  private void awaitLog(String words) throws InterruptedException {
-    while (log.stream().noneMatch(line -> line.contains(words))) {
+  private void connectToSilentMaster() throws IOException {
+    connect((in, out) -> done.await());
+  }
+
+  private void awaitWarning(String words) throws InterruptedException {
+    while (warnings.stream().noneMatch(line -> line.contains(words))) {
       Thread.sleep(20);
     }
   }
 
-  private Sender sender(ServerSocket server, MeterSettings settings) {
-    final String host = server.getInetAddress().getHostAddress();
-    final Endpoint master = Endpoint.of(host + ":" + server.getLocalPort(), "", null);
-    return new Sender(
-        master, new Source("test", "source", "job", "run"),
-            Sender.TASK_BUFFER_BYTES_MAX, settings, log::add, new Guard(log::add));
-  }
-
-  private static void sendEvent(Sender sender) {
+  private void sendEvent() {
     sender.send(Events.heartbeat(Attempt.map(0, 0), 1, 2, 3));
   }
 
-  /** Sends events whose size on the wire is close to their size in the buffer. */
-  private static void sendManyEvents(Sender sender) {
-    final AttemptUpdate update = new AttemptUpdate(Attempt.map(0, 0), Events.State.FAILED);
-    update.failure = String.join("", Collections.nCopies(4_000, "x"));
-    sender.send(Events.attemptChanged(update));
-  }
-
-  private void checkFlushGivesUp(Sender sender) {
-    sendEvent(sender);
+  private void checkFlushGivesUp() {
+    sendEvent();
     final long start = System.nanoTime();
     assertFalse(sender.flush(FLUSH_NANOS));
     assertTrue(System.nanoTime() - start < FLUSH_NANOS + SLACK_NANOS);
     sender.stop(0);
   }
 
-  private static void answer(OutputStream out, ProtoWriter response) throws IOException {
-    final byte[] message = response.toByteArray();
-    final ByteArrayOutputStream data = new ByteArrayOutputStream();
-    data.write(0);
-    data.write(Http2.int32(message.length));
-    data.write(message);
-    Http2.write(out, Http2.DATA, 0, 1, data.toByteArray());
-    out.flush();
-  }
-
-  /** Reads up to the first data frame and returns its length. */
-  private static int skipToData(DataInputStream in) throws IOException {
-    in.readFully(new byte[24]);
-    Http2.Frame frame = new Http2.FrameReader(in).read();
-    while (frame.type != Http2.DATA) {
-      frame = new Http2.FrameReader(in).read();
-    }
-    return frame.payload.length;
-  }
-
   @Test
   public void aRefusedConnectionDoesNotDelayTheTask() throws Exception {
-    final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-    final Sender sender = sender(server, new MeterSettings());
-    server.close();
-    checkFlushGivesUp(sender);
+    connect(FaultyMaster.absent(), null);
+    checkFlushGivesUp();
   }
 
   /** Returns the connector's thread that blocks in a write, or null. */
@@ -145,170 +124,139 @@ public class SenderTest {
 
   @Test
   public void anUnreadConnectionBlocksAWriteButNotTheTask() throws Exception {
-    final CountDownLatch done = new CountDownLatch(1);
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              // The largest window, so that the writer blocks in the kernel.
-              final byte[] largest = Http2.int32(Integer.MAX_VALUE - Http2.WINDOW_BYTES);
-              Http2.write(out, Http2.WINDOW_UPDATE, 0, 0, largest);
-              Http2.write(out, Http2.WINDOW_UPDATE, 0, 1, largest);
-              out.flush();
-              done.await();
-            })) {
-      server.setReceiveBufferSize(4_096);
-      final Sender sender = sender(server, new MeterSettings());
-      Thread blocked = null;
-      while (blocked == null) {
-        for (int i = 0; i < 100; ++i) {
-          sendManyEvents(sender);
-        }
-        Thread.sleep(20);
-        blocked = blockedWriter();
+    connect(
+        (in, out) -> {
+          // The largest window, so that the writer blocks in the kernel.
+          final byte[] largest = Http2.int32(Integer.MAX_VALUE - Http2.WINDOW_BYTES);
+          Calls.send(out, Http2.WINDOW_UPDATE, 0, 0, largest);
+          Calls.send(out, Http2.WINDOW_UPDATE, 0, 1, largest);
+          done.await();
+        });
+    // The size of such an event on the wire is close to its size in the buffer.
+    final AttemptUpdate large = new AttemptUpdate(Attempt.map(0, 0), Events.State.FAILED);
+    large.failure = String.join("", Collections.nCopies(4_000, "x"));
+    Thread blocked = null;
+    while (blocked == null) {
+      for (int i = 0; i < 100; ++i) {
+        sender.send(Events.attemptChanged(large));
       }
-      checkFlushGivesUp(sender);
-      // stop() releases it at its end.
-      blocked.join();
-      done.countDown();
+      Thread.sleep(20);
+      blocked = blockedWriter();
     }
+    checkFlushGivesUp();
+    // stop() releases the blocked writer before it returns.
+    blocked.join();
   }
 
   @Test
   public void invalidResponsesDoNotDelayTheJob() throws Exception {
-    final byte[] garbage = "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes("US-ASCII");
-    try (ServerSocket server = serve((in, out) -> out.write(garbage))) {
-      checkFlushGivesUp(sender(server, new MeterSettings()));
-    }
+    master = FaultyMaster.garbage();
+    connect(master.address, null);
+    checkFlushGivesUp();
   }
 
   @Test
   public void aMasterThatClosesConnectionsDoesNotDelayTheJob() throws Exception {
-    try (ServerSocket server = serve((in, out) -> in.read())) {
-      checkFlushGivesUp(sender(server, new MeterSettings()));
-    }
+    connect((in, out) -> in.read());
+    checkFlushGivesUp();
   }
 
   @Test
   public void aFragmentedResponseArrives() throws Exception {
-    final MeterSettings settings = new MeterSettings();
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              assertTrue(skipToData(in) > 5);
-              final ByteArrayOutputStream whole = new ByteArrayOutputStream();
-              final ProtoWriter control = new ProtoWriter().uintAlways(2, 7).uintAlways(3, 99);
-              answer(whole, new ProtoWriter().uint(2, 1).message(4, control));
-              for (byte piece : whole.toByteArray()) {
-                out.write(piece);
-                out.flush();
-              }
-              in.read();
-            })) {
-      final Sender sender = sender(server, settings);
-      sendEvent(sender);
-      assertTrue(sender.flush(LONG_NANOS));
-      assertEquals(7, settings.lambda());
-      assertEquals(99, settings.burstThresholdBytes());
-      sender.stop(0);
-    }
+    connect(
+        (in, out) -> {
+          assertTrue(Calls.skipTo(Http2.DATA, in).payload.length > 5);
+          final ByteArrayOutputStream whole = new ByteArrayOutputStream();
+          final ProtoWriter control = new ProtoWriter().uintAlways(2, 7).uintAlways(3, 99);
+          Calls.answer(whole, new ProtoWriter().uint(2, 1).message(4, control));
+          for (byte piece : whole.toByteArray()) {
+            out.write(piece);
+            out.flush();
+          }
+          in.read();
+        });
+    sendEvent();
+    assertTrue(sender.flush(LONG_NANOS));
+    assertEquals(7, settings.lambda());
+    assertEquals(99, settings.burstThresholdBytes());
   }
 
   @Test
   public void theWaitIsLongerForAMasterThatHasResponded() throws Exception {
     final CountDownLatch ending = new CountDownLatch(1);
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              skipToData(in);
-              answer(out, new ProtoWriter().uint(2, 1));
-              ending.await();
-              Thread.sleep(2 * FLUSH_NANOS / 1_000_000L);
-              answer(out, new ProtoWriter().uint(2, 2));
-              in.read();
-            })) {
-      final Sender sender = sender(server, new MeterSettings());
-      sendEvent(sender);
-      assertTrue(sender.flush(LONG_NANOS));
-      sendEvent(sender);
-      ending.countDown();
-      assertTrue(sender.flush(FLUSH_NANOS, LONG_NANOS));
-      sender.stop(0);
-    }
+    connect(
+        (in, out) -> {
+          Calls.skipTo(Http2.DATA, in);
+          Calls.answer(out, new ProtoWriter().uint(2, 1));
+          ending.await();
+          Thread.sleep(2 * FLUSH_NANOS / 1_000_000L);
+          Calls.answer(out, new ProtoWriter().uint(2, 2));
+          in.read();
+        });
+    sendEvent();
+    assertTrue(sender.flush(LONG_NANOS));
+    sendEvent();
+    ending.countDown();
+    assertTrue(sender.flush(FLUSH_NANOS, LONG_NANOS));
   }
 
   @Test
   public void theWaitIsShortForAMasterThatHasNotResponded() throws Exception {
-    final CountDownLatch done = new CountDownLatch(1);
-    try (ServerSocket server = serve((in, out) -> done.await())) {
-      final Sender sender = sender(server, new MeterSettings());
-      sendEvent(sender);
-      final long start = System.nanoTime();
-      assertFalse(sender.flush(FLUSH_NANOS, LONG_NANOS));
-      assertTrue(System.nanoTime() - start < LONG_NANOS);
-      sender.stop(0);
-      done.countDown();
-    }
+    connectToSilentMaster();
+    sendEvent();
+    final long start = System.nanoTime();
+    assertFalse(sender.flush(FLUSH_NANOS, LONG_NANOS));
+    assertTrue(System.nanoTime() - start < LONG_NANOS);
   }
 
   @Test
   public void aLostConnectionIsRestoredWithoutLosingEvents() throws Exception {
-    final int[] calls = {0};
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              skipToData(in);
-              if (++calls[0] >= 3) {
-                answer(out, new ProtoWriter().uint(2, 1));
-                in.read();
-              }
-            })) {
-      final Sender sender = sender(server, new MeterSettings());
-      sendEvent(sender);
-      final long deadline = System.nanoTime() + LONG_NANOS;
-      while (!sender.flush(LONG_NANOS) && System.nanoTime() < deadline) {
-        Thread.sleep(50);
-      }
-      assertTrue(sender.flush(LONG_NANOS));
-      assertEquals(3, calls[0]);
-      sender.stop(0);
+    final AtomicInteger calls = new AtomicInteger();
+    connect(
+        (in, out) -> {
+          Calls.skipTo(Http2.DATA, in);
+          if (calls.incrementAndGet() >= 3) {
+            Calls.answer(out, new ProtoWriter().uint(2, 1));
+            in.read();
+          }
+        });
+    sendEvent();
+    final long deadline = System.nanoTime() + LONG_NANOS;
+    while (!sender.flush(LONG_NANOS) && System.nanoTime() < deadline) {
+      Thread.sleep(50);
     }
+    assertTrue(sender.flush(LONG_NANOS));
+    assertEquals(3, calls.get());
   }
 
   @Test
   public void aMessageBeyondTheWindowWaitsForRoom() throws Exception {
     final CountDownLatch received = new CountDownLatch(1);
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              long bytes = skipToData(in);
-              while (bytes < 150_000) {
-                Http2.write(out, Http2.WINDOW_UPDATE, 0, 0, Http2.int32(20_000));
-                Http2.write(out, Http2.WINDOW_UPDATE, 0, 1, Http2.int32(20_000));
-                out.flush();
-                final Http2.Frame frame = new Http2.FrameReader(in).read();
-                bytes += frame.type == Http2.DATA ? frame.payload.length : 0;
-              }
-              received.countDown();
-              in.read();
-            })) {
-      final Sender sender = sender(server, new MeterSettings());
-      // Each key has a hash of 8 bytes.
-      final PartitionKeys keys = new PartitionKeys(0, 20_000);
-      sender.send(Events.mapProfile(Attempt.map(0, 0), Arrays.asList(keys), 0));
-      assertTrue(received.await(30, TimeUnit.SECONDS));
-      sender.stop(0);
-    }
+    connect(
+        (in, out) -> {
+          long bytes = Calls.skipTo(Http2.DATA, in).payload.length;
+          while (bytes < 150_000) {
+            Calls.send(out, Http2.WINDOW_UPDATE, 0, 0, Http2.int32(20_000));
+            Calls.send(out, Http2.WINDOW_UPDATE, 0, 1, Http2.int32(20_000));
+            bytes += Calls.next(Http2.DATA, in).payload.length;
+          }
+          received.countDown();
+          in.read();
+        });
+    // Each key has a hash of 8 bytes.
+    final PartitionKeys keys = new PartitionKeys(0, 20_000);
+    sender.send(Events.mapProfile(Attempt.map(0, 0), Arrays.asList(keys), 0));
+    assertTrue(received.await(30, TimeUnit.SECONDS));
   }
 
-  /** Ends the call like gRPC's servers, with literals that request a place in the table. */
+  /** Ends the call like gRPC's servers, with literals that request an entry in the table. */
   private static void refuse(OutputStream out, int code, String message) throws IOException {
     final ByteArrayOutputStream block = new ByteArrayOutputStream();
     block.write(0x88); // :status 200
     field(block, "grpc-status", Integer.toString(code));
     field(block, "grpc-message", message);
-    Http2.write(
-        out, Http2.HEADERS, Http2.END_HEADERS | Http2.END_STREAM, 1, block.toByteArray());
-    out.flush();
+    final int flags = Http2.END_HEADERS | Http2.END_STREAM;
+    Calls.send(out, Http2.HEADERS, flags, 1, block.toByteArray());
   }
 
   private static void field(ByteArrayOutputStream block, String name, String value) {
@@ -322,132 +270,109 @@ public class SenderTest {
   @Test
   public void theReasonOfARejectedCallIsReportedOnce() throws Exception {
     final CountDownLatch threeCalls = new CountDownLatch(3);
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              skipToData(in);
-              refuse(out, 16, "the token is not known%2C at all");
-              threeCalls.countDown();
-            })) {
-      final Sender sender = sender(server, new MeterSettings());
-      sendEvent(sender);
-      assertTrue(threeCalls.await(30, TimeUnit.SECONDS));
-      awaitLog("rejects events");
-      sender.stop(0);
-      assertEquals(log.toString(), 1, log.size());
-      assertTrue(
-          log.get(0),
-          log.get(0)
-              .endsWith(
-                  " rejects events: UNAUTHENTICATED: the token is not known, at all;"
-                      + " the job itself is not affected"));
-      assertTrue(log.get(0), log.get(0).startsWith("the master at 127.0.0.1:"));
-    }
+    connect(
+        (in, out) -> {
+          Calls.skipTo(Http2.DATA, in);
+          refuse(out, 16, "the token is not known%2C at all");
+          threeCalls.countDown();
+        });
+    sendEvent();
+    assertTrue(threeCalls.await(30, TimeUnit.SECONDS));
+    awaitWarning("rejects events");
+    sender.stop(0);
+    assertEquals(
+        Collections.singletonList(
+            "the master at "
+                + master.address
+                + " rejects events: UNAUTHENTICATED: the token is not known, at all;"
+                + " the job itself is not affected"),
+        warnings);
   }
 
   @Test
   public void theReasonOfARejectedEventIsReportedOnce() throws Exception {
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              skipToData(in);
-              final ProtoWriter rejection =
-                  new ProtoWriter().uint(1, 1).uint(2, 8).string(3, "at most 5 jobs");
-              answer(out, new ProtoWriter().message(3, rejection).uint(2, 1));
-              answer(out, new ProtoWriter().message(3, rejection).uint(2, 1));
-              in.read();
-            })) {
-      final Sender sender = sender(server, new MeterSettings());
-      sendEvent(sender);
-      assertTrue(sender.flush(LONG_NANOS));
-      awaitLog(" rejected an event: RESOURCE_EXHAUSTED: at most 5 jobs;");
-      assertEquals(log.toString(), 1, log.size());
-      sender.stop(0);
-    }
+    connect(
+        (in, out) -> {
+          Calls.skipTo(Http2.DATA, in);
+          final ProtoWriter rejection =
+              new ProtoWriter().uint(1, 1).uint(2, 8).string(3, "at most 5 jobs");
+          Calls.answer(out, new ProtoWriter().message(3, rejection).uint(2, 1));
+          Calls.answer(out, new ProtoWriter().message(3, rejection).uint(2, 1));
+          in.read();
+        });
+    sendEvent();
+    assertTrue(sender.flush(LONG_NANOS));
+    awaitWarning(" rejected an event: RESOURCE_EXHAUSTED: at most 5 jobs;");
+    assertEquals(warnings.toString(), 1, warnings.size());
   }
 
   @Test
   public void anUnreachableMasterIsLoggedOnce() throws Exception {
-    final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-    final Sender sender = sender(server, new MeterSettings());
-    server.close();
+    final String absent = FaultyMaster.absent();
+    connect(absent, null);
     for (int i = 0; i < 5; ++i) {
-      sendEvent(sender);
-      Thread.sleep(100);  // about the distance of the first attempts
+      sendEvent();
+      Thread.sleep(100);  // about the interval between the first attempts
     }
-    awaitLog("127.0.0.1:" + server.getLocalPort() + " cannot be reached: ConnectException");
+    awaitWarning(absent + " cannot be reached: ConnectException");
     sender.stop(0);
-    assertEquals(log.toString(), 1, log.size());
+    assertEquals(warnings.toString(), 1, warnings.size());
   }
 
   @Test
   public void aTaskThatEndsBeforeASilentMasterRespondsReportsThis() throws Exception {
-    final CountDownLatch done = new CountDownLatch(1);
-    try (ServerSocket server = serve((in, out) -> done.await())) {
-      final Sender sender = sender(server, new MeterSettings());
-      checkFlushGivesUp(sender);
-      awaitLog(" did not respond before this process ended;");
-      done.countDown();
-    }
+    connectToSilentMaster();
+    checkFlushGivesUp();
+    awaitWarning(" did not respond before this process ended;");
   }
 
   @Test
   public void aSilentMasterIsReportedDuringTheTask() throws Exception {
-    final CountDownLatch done = new CountDownLatch(1);
-    try (ServerSocket server = serve((in, out) -> done.await())) {
-      final Sender sender = sender(server, new MeterSettings());
-      sendEvent(sender);
-      awaitLog(" has not responded for 5 s;");
-      sender.stop(0);
-      done.countDown();
-    }
+    connectToSilentMaster();
+    sendEvent();
+    awaitWarning(" has not responded for 5 s;");
+  }
+
+  /** Connects to a master that acknowledges all events and counts its acknowledgements. */
+  private void connectToGoodMaster(CountDownLatch acknowledgements) throws IOException {
+    connect(
+        (in, out) -> {
+          Calls.skipTo(Http2.DATA, in);
+          for (long sequence = 1; ; ++sequence) {
+            Calls.answer(out, new ProtoWriter().uint(2, sequence));
+            acknowledgements.countDown();
+            Calls.next(Http2.DATA, in);
+          }
+        });
   }
 
   @Test
   public void aRespondingMasterIsLoggedOnce() throws Exception {
-    final List<String> lines = new CopyOnWriteArrayList<>();
-    final Log log =
-        new Log() {
-          @Override
-          public void warn(String what) {
-            lines.add("WARN " + what);
-          }
-
-          @Override
-          public void info(String what) {
-            lines.add("INFO " + what);
-          }
-        };
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              skipToData(in);
-              for (long sequence = 1; ; ++sequence) {
-                answer(out, new ProtoWriter().uint(2, sequence));
-                while (new Http2.FrameReader(in).read().type != Http2.DATA) {}
-              }
-            })) {
-      final Endpoint master = Endpoint.of("127.0.0.1:" + server.getLocalPort(), "", null);
-      final Sender sender =
-          new Sender(master, new Source("test", "source", "job", "run"),
-            Sender.TASK_BUFFER_BYTES_MAX, new MeterSettings(), log, new Guard(log));
-      for (int i = 0; i < 3; ++i) {
-        sendEvent(sender);
-        assertTrue(sender.flush(LONG_NANOS));
-      }
-      sender.stop(0);
-      assertEquals(
-          Collections.singletonList(
-              "INFO progress is reported to the master at 127.0.0.1:" + server.getLocalPort()),
-          lines);
+    connectToGoodMaster(new CountDownLatch(0));
+    for (int i = 0; i < 3; ++i) {
+      sendEvent();
+      assertTrue(sender.flush(LONG_NANOS));
     }
+    sender.stop(0);
+    assertEquals(
+        Collections.singletonList("progress is reported to the master at " + master.address), notes);
+    assertEquals(Collections.emptyList(), warnings);
+  }
+
+  @Test
+  public void anIdleTaskReportsAtEveryInterval() throws Exception {
+    final CountDownLatch reports = new CountDownLatch(5);
+    settings.setFlushNanos(TimeUnit.MILLISECONDS.toNanos(50));
+    connectToGoodMaster(reports);
+    sender.startReports(() -> Events.heartbeat(Attempt.map(0, 0), 1, 2, 3));
+    assertTrue(reports.await(30, TimeUnit.SECONDS));
   }
 
   @Test
   public void aSlowHandshakeIsAborted() throws Exception {
     final CountDownLatch calledAgain = new CountDownLatch(2);
-    try (ServerSocket server =
-        serve(
+    master =
+        FaultyMaster.with(
             (in, out) -> {
               calledAgain.countDown();
               out.write(new byte[] {22, 3, 3, 0x40, 0});  // a TLS record of maximum length
@@ -455,74 +380,37 @@ public class SenderTest {
                 out.write(0);
                 Thread.sleep(200);
               }
-            })) {
-      // The authority does not matter, since no certificate arrives.
-      final Tls tls = new Tls(folder.newFile(), null, null, "");
-      final Endpoint master = Endpoint.of("127.0.0.1:" + server.getLocalPort(), "", tls);
-      final Sender sender =
-          new Sender(
-              master,
-              new Source("test", "source", "job", "run"),
-            Sender.TASK_BUFFER_BYTES_MAX,
-              new MeterSettings(),
-              log::add,
-              new Guard(log::add));
-      sendEvent(sender);
-      awaitLog(" cannot be reached: IOException: the handshake takes too long");
-      assertTrue(calledAgain.await(30, TimeUnit.SECONDS));
-      sender.stop(0);
-    }
-  }
-
-  @Test
-  public void anIdleTaskReportsAtEveryInterval() throws Exception {
-    final CountDownLatch reports = new CountDownLatch(5);
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              skipToData(in);
-              for (long sequence = 1; ; ++sequence) {
-                answer(out, new ProtoWriter().uint(2, sequence));
-                reports.countDown();
-                while (new Http2.FrameReader(in).read().type != Http2.DATA) {}
-              }
-            })) {
-      final MeterSettings settings = new MeterSettings();
-      settings.setFlushNanos(TimeUnit.MILLISECONDS.toNanos(50));
-      final Sender sender = sender(server, settings);
-      sender.startReports(() -> Events.heartbeat(Attempt.map(0, 0), 1, 2, 3));
-      assertTrue(reports.await(30, TimeUnit.SECONDS));
-      sender.stop(0);
-    }
+            });
+    // The authority does not matter, since no certificate arrives.
+    connect(master.address, new Tls(folder.newFile(), null, null, ""));
+    sendEvent();
+    awaitWarning(" cannot be reached: IOException: the handshake takes too long");
+    assertTrue(calledAgain.await(30, TimeUnit.SECONDS));
   }
 
   @Test
   public void aFrameArrivesInTwoPartsWithALongPause() throws Exception {
-    final int[] calls = {0};
-    try (ServerSocket server =
-        serve(
-            (in, out) -> {
-              ++calls[0];
-              skipToData(in);
-              final ByteArrayOutputStream whole = new ByteArrayOutputStream();
-              answer(whole, new ProtoWriter().uint(2, 1));
-              final byte[] bytes = whole.toByteArray();
-              for (int cut : new int[] {4, 12}) {  // within its header, and within its payload
-                out.write(bytes, cut == 4 ? 0 : 4, cut == 4 ? 4 : 8);
-                out.flush();
-                Thread.sleep(1_500);  // longer than a single wait of the reader
-              }
-              out.write(bytes, 12, bytes.length - 12);
-              out.flush();
-              in.read();
-            })) {
-      final Sender sender = sender(server, new MeterSettings());
-      sendEvent(sender);
-      assertTrue(sender.flush(LONG_NANOS));
-      assertEquals(1, calls[0]);
-      assertEquals(log.toString(), 0, log.size());
-      sender.stop(0);
-    }
+    final AtomicInteger calls = new AtomicInteger();
+    connect(
+        (in, out) -> {
+          calls.incrementAndGet();
+          Calls.skipTo(Http2.DATA, in);
+          final ByteArrayOutputStream whole = new ByteArrayOutputStream();
+          Calls.answer(whole, new ProtoWriter().uint(2, 1));
+          final byte[] bytes = whole.toByteArray();
+          for (int cut : new int[] {4, 12}) {  // within its header, and within its payload
+            out.write(bytes, cut == 4 ? 0 : 4, cut == 4 ? 4 : 8);
+            out.flush();
+            Thread.sleep(1_500);  // longer than a single wait of the reader
+          }
+          out.write(bytes, 12, bytes.length - 12);
+          out.flush();
+          in.read();
+        });
+    sendEvent();
+    assertTrue(sender.flush(LONG_NANOS));
+    assertEquals(1, calls.get());
+    assertEquals(Collections.emptyList(), warnings);
   }
 
   @Test
@@ -531,18 +419,11 @@ public class SenderTest {
     final int[] reports = new int[tasks];
     final AtomicInteger unfair = new AtomicInteger();
     final CountDownLatch enough = new CountDownLatch(10 * tasks);
-    try (ListeningMaster master = new ListeningMaster()) {
-      master.listen();
-      final MeterSettings settings = new MeterSettings();
+    try (ListeningMaster listening = new ListeningMaster()) {
+      listening.listen();
       settings.setFlushNanos(0);
-      final Sender sender =
-          new Sender(
-              Endpoint.of(master.address, "", null),
-              new Source("test", "source", "job", "run"),
-              4_096,  // room for a few of them at a time
-              settings,
-              log::add,
-              new Guard(log::add));
+      // The buffer has room for only a few events at a time.
+      sender = Senders.to(Endpoint.of(listening.address, "", null), "job", 4_096, settings, log);
       for (int i = 0; i < tasks; ++i) {
         final int task = i;
         sender.startReports(
@@ -559,7 +440,7 @@ public class SenderTest {
       assertTrue(enough.await(30, TimeUnit.SECONDS));
       sender.stop(0);
       assertEquals(0, unfair.get());
-      assertEquals(0, master.dropped());
+      assertEquals(0, listening.dropped());
     }
   }
 }

@@ -4,6 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import java.io.DataInputStream;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -21,12 +22,14 @@ public class TightTaskTest {
   private static final List<String> SMALL =
       Arrays.asList("-Xmx24m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
+  /**
+   * Returns an unknown field of StreamEventsResponse, with number 15. The rest of the response is
+   * its content.
+   */
   private static byte[] answerOf(int length) {
-    final byte[] whole = new byte[5 + length];
-    System.arraycopy(Http2.int32(length), 0, whole, 1, 4);
-    // An unknown field of StreamEventsResponse: 15, with the rest as its content.
-    whole[5] = 15 << 3 | 2;
-    return whole;
+    final byte[] answer = new byte[length];
+    answer[0] = 15 << 3 | 2;
+    return Calls.framed(answer);
   }
 
   private static void checkSurvivesAnAnswerOf(int length) throws Exception {
@@ -34,7 +37,7 @@ public class TightTaskTest {
     try (FaultyMaster master =
             FaultyMaster.with(
                 (in, out) -> {
-                  new DataInputStream(in).readFully(new byte[24]);
+                  new DataInputStream(in).readFully(new byte[Calls.PREFACE_BYTES]);
                   full.await();
                   final byte[] answer = answerOf(length);
                   for (int at = 0; at < answer.length; at += Http2.FRAME_BYTES_MAX) {
@@ -65,14 +68,10 @@ public class TightTaskTest {
 
   @Test
   public void aJobRunsWithoutAThreadForTheConnector() throws Exception {
-    final List<String> options =
+    final List<String> options = new ArrayList<>(SMALL);
+    options.addAll(
         Arrays.asList(
-            "-Xmx24m",
-            "-XX:+UseSerialGC",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:CompressedClassSpaceSize=16m",
-            "-XX:ReservedCodeCacheSize=16m",
-            "-Xss48m");
+            "-XX:CompressedClassSpaceSize=16m", "-XX:ReservedCodeCacheSize=16m", "-Xss48m"));
     final String limits = "export MALLOC_ARENA_MAX=1; ulimit -v 2000000";
     try (FaultyMaster master = FaultyMaster.with((in, out) -> in.read(new byte[1 << 16]));
         ChildJvm task =

@@ -2,7 +2,7 @@ package org.apache.spark.sql;
 
 import scala.Option;
 
-/** Represents a metric of an operator, which is recognized by its package. */
+/** Represents a metric of an operator. The connector recognizes metrics by their package. */
 public final class FakeMetric {
   private final long id;
   private final String name;

@@ -10,8 +10,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * Tasks that only compute. Arguments: their number, and the milliseconds of each. Prints the
- * microseconds of each task.
+ * Tasks that only compute. The arguments are the number of tasks and the milliseconds of each.
+ * Prints the microseconds of each task.
  */
 public final class Busy {
   private Busy() {}

@@ -7,9 +7,9 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * A skewed groupByKey with a function of quadratic cost in the size of a group. Arguments: the
- * number of keys, the number of values of the heaviest key, and the rounds of the inner loop.
- * Prints the result and the number of groups of each partition.
+ * A skewed groupByKey with a function whose cost is quadratic in the size of a group. The arguments
+ * are the number of keys, the number of values of the heaviest key, and the rounds of the inner
+ * loop. Prints the result and the number of groups of each partition.
  */
 public final class Groups {
   private static final int MAPS = 4;

@@ -45,7 +45,7 @@ public final class Work {
     }
   }
 
-  /** Stages that are shared, skipped and retried, and tasks for some partitions only. */
+  /** Runs stages that are shared, skipped and retried, and tasks for only some partitions. */
   private static String run(JavaSparkContext context) {
     final List<Integer> numbers = new ArrayList<>();
     for (int i = 0; i < RECORDS; ++i) {
@@ -114,7 +114,7 @@ public final class Work {
         final Path open = Files.readSymbolicLink(descriptor.toPath());
         count += sockets.contains(open.toString()) ? 1 : 0;
       } catch (IOException closedMeanwhile) {
-        // It is not open.
+        // The socket is not open.
       }
     }
     return count;

@@ -1,9 +1,6 @@
 package org.tidemark.spark.support;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -14,9 +11,9 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.tidemark.jvm.support.Fields;
 import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.jvm.wire.ProtoReader;
 
 /** The parts of a master's log of an application that the tests need. */
 public final class EventLog {
@@ -48,30 +45,30 @@ public final class EventLog {
   public final Set<String> hosts = new HashSet<>();
   public int executors;
   public int closedExecutors;
-  /** By stage.attempt: the outcome, by number. */
+  /** Outcome number by stage.attempt. */
   public final Map<String, Integer> closedStages = new TreeMap<>();
   /** The names and outcomes of SQL executions and jobs. */
   public final Map<String, String> groupNames = new TreeMap<>();
   public final Map<String, Integer> closedGroups = new TreeMap<>();
-  /** By stage.attempt: the time from which its tasks could run, in milliseconds. */
+  /** The time in milliseconds from which the tasks could run, by stage.attempt. */
   private final Map<String, Long> openedMillis = new TreeMap<>();
-  /** By stage.index: the input of the task when it finished. */
+  /** The input of each task when it finished, by stage.index. */
   public final Map<String, Long> inputBytes = new TreeMap<>();
   public final Map<String, Long> inputRecords = new TreeMap<>();
-  /** By stage.attempt.index.attempt: its states, by number. */
+  /** State numbers by stage.attempt.index.attempt. */
   public final Map<String, Set<Integer>> attempts = new TreeMap<>();
-  /** By the same: the number of reports, and the processor time. */
+  /** The last reported processor time of each task attempt. */
   public final Map<String, Long> cpuMicros = new TreeMap<>();
-  /** By the same: the last reported wait. */
+  /** The last reported wait of each task attempt. */
   public final Map<String, Long> processorWaitMicros = new TreeMap<>();
   public final Map<String, Long> memoryWaitMicros = new TreeMap<>();
-  /** By the same: the processed records of each report. */
+  /** The processed records in each report of a task attempt. */
   public final Map<String, List<Long>> recordsDone = new TreeMap<>();
   /** The attempts that read all input first. */
   public final Set<String> readFirst = new TreeSet<>();
-  /** By the same: the start in milliseconds. */
+  /** The start of each task attempt in milliseconds. */
   private final Map<String, Long> startedMillis = new TreeMap<>();
-  /** By the same: the number of finished key groups. */
+  /** The number of finished key groups of each task attempt. */
   public final Map<String, Long> groups = new TreeMap<>();
   /** The heavy keys of map tasks, and the finished keys of reduce tasks. */
   public final Set<Long> heavyKeys = new HashSet<>();
@@ -91,10 +88,8 @@ public final class EventLog {
           @Override
           public void event(String source, byte[] event) {
             log.sources.add(source.split("-")[0]);
-            final ProtoReader fields = new ProtoReader(event);
-            while (fields.next()) {
-              log.take(fields.field(), new ProtoReader(fields.content()));
-            }
+            final Fields fields = new Fields(event);
+            fields.numbers().forEach(kind -> log.take(kind, fields.message(kind)));
           }
 
           @Override
@@ -116,7 +111,8 @@ public final class EventLog {
   }
 
   /**
-   * By stage.attempt.index.attempt: the milliseconds between the time it could run and its start.
+   * Returns the milliseconds between the time when a task attempt could run and its start, by
+   * stage.attempt.index.attempt.
    */
   public Map<String, Long> schedulerWaits() {
     final Map<String, Long> waits = new TreeMap<>();
@@ -149,67 +145,47 @@ public final class EventLog {
         .collect(Collectors.toSet());
   }
 
-  private void takeParameter(ProtoReader body) {
-    String name = "";
-    while (body.next()) {
-      if (body.field() == 1) {
-        name = text(body);
-      } else {
-        parameters.put(name, text(body));
-      }
-    }
-  }
-
-  private void take(int kind, ProtoReader body) {
+  private void take(int kind, Fields body) {
     switch (kind) {
       case 1:
-        while (body.next()) {
-          engine = body.field() == 2 ? text(body) : engine;
-          if (body.field() == 10) {
-            takeParameter(new ProtoReader(body.content()));
-          }
-        }
+        engine = body.text(2);
+        body.messages(10).forEach(parameter -> parameters.put(parameter.text(1), parameter.text(2)));
         break;
       case 2:
-        while (body.next()) {
-          outcome = body.field() == 1 ? (int) body.value() : outcome;
-        }
+        outcome = (int) body.value(1);
         break;
       case 3:
-        readStage(body);
+        takeStage(body);
         break;
       case 4:
         ++executors;
-        while (body.next()) {
-          if (body.field() == 2) {
-            hosts.add(text(body));
-          }
-        }
+        hosts.add(body.text(2));
         break;
       case 5:
-        readAttempt(body);
+        takeAttempt(body);
         break;
       case 6:
-        readHeartbeat(body);
+        takeHeartbeat(body);
         break;
       case 7:
-        readMapProfile(body);
+        for (Fields partition : body.messages(2)) {
+          mapBytes += partition.value(2);
+          addAll(partition.fixed64s(3), heavyKeys);
+        }
         break;
       case 8:
-        readReduceProfile(body);
+        groups.merge(attempt(body), body.value(3), Math::max);
+        reduceBytes.merge(attempt(body), body.value(4), Math::max);
+        addAll(body.fixed64s(14), doneKeys);
         break;
       case 9:
-        final long[] stage = new long[4];
-        while (body.next()) {
-          if (body.field() < stage.length) {
-            stage[body.field()] = body.value();
-          }
-        }
-        closedStages.put(stage[1] + "." + stage[2], (int) stage[3]);
+        closedStages.put(body.value(1) + "." + body.value(2), (int) body.value(3));
         break;
       case 10:
+        groupNames.put(body.text(1), body.text(2));
+        break;
       case 11:
-        takeGroup(body, kind == 10);
+        closedGroups.put(body.text(1), (int) body.value(2));
         break;
       case 12:
         ++closedExecutors;
@@ -219,187 +195,68 @@ public final class EventLog {
     }
   }
 
-  private void takeGroup(ProtoReader body, boolean isOpened) {
-    String group = "";
-    while (body.next()) {
-      if (body.field() == 1) {
-        group = text(body);
-      } else if (body.field() == 2 && isOpened) {
-        groupNames.put(group, text(body));
-      } else if (body.field() == 2) {
-        closedGroups.put(group, (int) body.value());
-      }
+  private void takeStage(Fields body) {
+    final long number = body.value(1);
+    final Stage stage = new Stage();
+    stage.attempt = body.value(2);
+    stage.name = body.text(3);
+    stage.signature = body.text(4);
+    addAll(body.varints(5), stage.parents);
+    stage.group = body.text(6);
+    stage.tasks = body.has(8) ? (int) body.value(8) : -1;
+    stage.skipped = body.has(9);
+    stage.taskBytes = body.varints(11);
+    stage.taskRecords = body.varints(12);
+    stage.indexes = body.has(19) ? (int) body.value(19) : -1;
+    if (body.has(18)) {
+      openedMillis.put(number + "." + stage.attempt, body.value(18) / NANOS_PER_MILLI);
     }
-  }
-
-  private void readStage(ProtoReader body) {
-    final Stage stageFacts = new Stage();
-    long number = 0;
-    while (body.next()) {
-      switch (body.field()) {
-        case 1:
-          number = body.value();
-          break;
-        case 2:
-          stageFacts.attempt = body.value();
-          break;
-        case 3:
-          stageFacts.name = text(body);
-          break;
-        case 4:
-          stageFacts.signature = text(body);
-          break;
-        case 5:
-          for (byte parent : body.content()) {
-            stageFacts.parents.add((long) parent);  // the number of stages is small
-          }
-          break;
-        case 6:
-          stageFacts.group = text(body);
-          break;
-        case 8:
-          stageFacts.tasks = (int) body.value();
-          break;
-        case 9:
-          stageFacts.skipped = true;
-          break;
-        case 11:
-          stageFacts.taskBytes = varints(body.content());
-          break;
-        case 12:
-          stageFacts.taskRecords = varints(body.content());
-          break;
-        case 18:
-          openedMillis.put(number + "." + stageFacts.attempt, body.value() / NANOS_PER_MILLI);
-          break;
-        case 19:
-          stageFacts.indexes = (int) body.value();
-          break;
-        default:
-          break;
-      }
-    }
-    final Stage before = stages.put(number, stageFacts);
+    final Stage before = stages.put(number, stage);
     if (before != null) {
-      stageFacts.skipped |= before.skipped;
-      stageFacts.taskBytes = stageFacts.taskBytes.length == 0 ? before.taskBytes : stageFacts.taskBytes;
-      stageFacts.taskRecords = stageFacts.taskRecords.length == 0 ? before.taskRecords : stageFacts.taskRecords;
+      stage.skipped |= before.skipped;
+      stage.taskBytes = stage.taskBytes.length == 0 ? before.taskBytes : stage.taskBytes;
+      stage.taskRecords = stage.taskRecords.length == 0 ? before.taskRecords : stage.taskRecords;
     }
   }
 
-  private void readAttempt(ProtoReader body) {
-    String id = "";
-    int state = 0;
-    while (body.next()) {
-      if (body.field() == 1) {
-        id = attempt(body.content());
-      } else if (body.field() == 2) {
-        state = (int) body.value();
-        attempts.computeIfAbsent(id, missing -> new HashSet<>()).add(state);
-      } else if (body.field() == 3 && state == STARTED) {
-        startedMillis.put(id, body.value() / NANOS_PER_MILLI);
-      } else if (body.field() == 6) {
-        final String[] numbers = id.split("\\.");
-        inputBytes.put(numbers[0] + "." + numbers[2], body.value());
-      } else if (body.field() == 7) {
-        final String[] numbers = id.split("\\.");
-        inputRecords.put(numbers[0] + "." + numbers[2], body.value());
-      }
+  private void takeAttempt(Fields body) {
+    final String id = attempt(body);
+    final int state = (int) body.value(2);
+    attempts.computeIfAbsent(id, missing -> new HashSet<>()).add(state);
+    if (state == STARTED && body.has(3)) {
+      startedMillis.put(id, body.value(3) / NANOS_PER_MILLI);
+    }
+    final String[] numbers = id.split("\\.");
+    final String task = numbers[0] + "." + numbers[2];
+    put(task, body, 6, inputBytes);
+    put(task, body, 7, inputRecords);
+  }
+
+  private void takeHeartbeat(Fields body) {
+    final String id = attempt(body);
+    put(id, body, 5, cpuMicros);
+    put(id, body, 7, processorWaitMicros);
+    put(id, body, 8, memoryWaitMicros);
+    if (body.has(11)) {
+      readFirst.add(id);
+    }
+    recordsDone.computeIfAbsent(id, missing -> new ArrayList<>()).add(body.value(3));
+  }
+
+  /** Keeps the last value of a field that the message has. */
+  private static void put(String id, Fields body, int field, Map<String, Long> values) {
+    if (body.has(field)) {
+      values.put(id, body.value(field));
     }
   }
 
-  private void readHeartbeat(ProtoReader body) {
-    String id = "";
-    long records = 0;
-    while (body.next()) {
-      switch (body.field()) {
-        case 1:
-          id = attempt(body.content());
-          break;
-        case 3:
-          records = body.value();
-          break;
-        case 5:
-          cpuMicros.put(id, body.value());
-          break;
-        case 7:
-          processorWaitMicros.put(id, body.value());
-          break;
-        case 8:
-          memoryWaitMicros.put(id, body.value());
-          break;
-        case 11:
-          readFirst.add(id);
-          break;
-        default:
-          break;
-      }
-    }
-    recordsDone.computeIfAbsent(id, missing -> new ArrayList<>()).add(records);
+  private static void addAll(long[] numbers, Set<Long> all) {
+    Arrays.stream(numbers).forEach(all::add);
   }
 
-  private void readMapProfile(ProtoReader body) {
-    while (body.next()) {
-      if (body.field() == 2) {
-        final ProtoReader partition = new ProtoReader(body.content());
-        while (partition.next()) {
-          if (partition.field() == 2) {
-            mapBytes += partition.value();
-          } else if (partition.field() == 3) {
-            heavyKeys.addAll(fixed64s(partition.content()));
-          }
-        }
-      }
-    }
-  }
-
-  private void readReduceProfile(ProtoReader body) {
-    String id = "";
-    while (body.next()) {
-      if (body.field() == 1) {
-        id = attempt(body.content());
-      } else if (body.field() == 3) {
-        groups.merge(id, body.value(), Math::max);
-      } else if (body.field() == 4) {
-        reduceBytes.merge(id, body.value(), Math::max);
-      } else if (body.field() == 14) {
-        doneKeys.addAll(fixed64s(body.content()));
-      }
-    }
-  }
-
-  private static long[] varints(byte[] packed) {
-    final List<Long> values = new ArrayList<>();
-    long value = 0;
-    int shift = 0;
-    for (byte part : packed) {
-      value |= (long) (part & 0x7F) << shift;
-      shift += 7;
-      if (part >= 0) {
-        values.add(value);
-        value = 0;
-        shift = 0;
-      }
-    }
-    return values.stream().mapToLong(Long::longValue).toArray();
-  }
-
-  private static Set<Long> fixed64s(byte[] packed) {
-    final long[] values = new long[packed.length / Long.BYTES];
-    ByteBuffer.wrap(packed).order(ByteOrder.LITTLE_ENDIAN).asLongBuffer().get(values);
-    return Arrays.stream(values).boxed().collect(Collectors.toSet());
-  }
-
-  private static String attempt(byte[] message) {
-    final ProtoReader fields = new ProtoReader(message);
-    final long[] numbers = new long[5];
-    while (fields.next()) {
-      numbers[fields.field()] = fields.value();
-    }
-    return numbers[1] + "." + numbers[2] + "." + numbers[3] + "." + numbers[4];
-  }
-
-  private static String text(ProtoReader field) {
-    return new String(field.content(), StandardCharsets.UTF_8);
+  /** Formats the TaskAttemptId of a message. */
+  private static String attempt(Fields message) {
+    final Fields id = message.message(1);
+    return id.value(1) + "." + id.value(2) + "." + id.value(3) + "." + id.value(4);
   }
 }

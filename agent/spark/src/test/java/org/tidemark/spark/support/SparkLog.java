@@ -35,8 +35,8 @@ public final class SparkLog {
   }
 
   /**
-   * By stage.attempt.partition.attempt: the milliseconds from the submission of the stage to the
-   * launch.
+   * Returns the milliseconds from the submission of the stage to the launch, by
+   * stage.attempt.partition.attempt.
    */
   public Map<String, Long> schedulerWaits() {
     return waits;
