@@ -16,12 +16,12 @@ from tidemark import _wire, errors
 _FIRST_PAUSE_S = 0.2
 # A stream that lasts this long counts as a recovery.
 _LONGEST_PAUSE_S = 2.0
-# The longest delay requested by a master that is respected.
+# Longest delay that a master can request.
 _LONGEST_DELAY_S = 60.0
-# A master that sends nothing for this long is reported, or for three times its longest pause.
+# A master is reported if it sends nothing for this long, or for three times its longest pause.
 _SILENT_AFTER_S = 10.0
 
-# A retry cannot succeed after one of these.
+# A retry cannot succeed after one of these status codes.
 _FATAL = (
     grpc.StatusCode.INVALID_ARGUMENT,
     grpc.StatusCode.UNIMPLEMENTED,
@@ -59,7 +59,7 @@ class Follower:
         self._lock = threading.Lock()  # guards the fields below; held during on_trouble
         self._has_responded = False
         self._reported_code: Optional[grpc.StatusCode] = None
-        self._is_silent = False  # and the silence was reported
+        self._is_silent = False  # whether a silence was reported
         self._waiting_since: Optional[float] = None
         self._longest_pause_s = 0.0
 

@@ -24,8 +24,8 @@ _SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
-# The largest difference between the true and the shown fraction; the share of the remaining work
-# that ended work must support, without an interval.
+# Largest difference between the true and the shown fraction, and share of the remaining work that
+# ended work must support if there is no interval.
 _PERCENT_OFF_MAX = 1 / 3
 _KNOWN_SHARE_MIN = 0.5
 # Longer durations are shown as "over 999 d".
@@ -226,7 +226,7 @@ def _percent(fraction: float) -> int:
 
 
 def percent_text(snapshot: Snapshot, unicode: bool = False) -> str:
-    """Returns the percentage, rounded down; the range if it is not meaningful; "-" without a range."""
+    """Returns the percentage, rounded down, the range if it is not meaningful, or "-"."""
     estimate: Estimate = snapshot.estimate
     if not is_percent_meaningful(snapshot):
         lower, upper = estimate.fraction_done_lower, estimate.fraction_done_upper

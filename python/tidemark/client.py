@@ -142,7 +142,7 @@ class Client:
                 return found
             if page.next_page_token == token:
                 raise errors.TidemarkError(
-                    f"the master at {self.address}: a page of its list refers to itself"
+                    f"the master at {self.address} returned the same page token twice"
                 )
             token = page.next_page_token
 
@@ -164,12 +164,12 @@ class Client:
         The watch resumes after breaks of the network and restarts of the master, and no snapshot is
         repeated. A slow reader skips to the newest. `on_trouble` receives messages about problems
         with the master, and about their end, from any thread. By default the logger "tidemark"
-        does.
+        receives them.
 
         wait_for_job: wait without limit for the job and the master to appear.
         timeout: limit for the whole watch; after it, the watch raises NotEndedError.
-        patience: limit for an absence of a master that has answered; after it, the watch raises
-            UnreachableError.
+        patience: limit for the time in which a master that has answered is unreachable; after it,
+            the watch raises UnreachableError.
         """
         return Watch(
             self._watch(

@@ -18,7 +18,7 @@ class UnreachableError(TidemarkError, ConnectionError):
 
 
 class DeniedError(TidemarkError, PermissionError):
-    """The master requires another token or certificate, or this one lacks the permission."""
+    """The master requires a different token or certificate, or this one lacks the permission."""
 
 
 class RefusedError(TidemarkError, ValueError):
@@ -29,12 +29,12 @@ class NotEndedError(TidemarkError, TimeoutError):
     """The job has not ended within the timeout."""
 
 
-_ANSWERS_OTHERWISE = "what listens there answers, but not as a Tidemark master"
-_DOES_NOT_ANSWER = "something listens there but does not answer as a Tidemark master"
+_ANSWERS_OTHERWISE = "the server there answers, but not as a Tidemark master"
+_DOES_NOT_ANSWER = "a server listens there, but does not answer as a Tidemark master"
 _UNKNOWN_HOST = "its host name cannot be resolved"
 _USES_NO_TLS = "it does not use TLS"
 _UNTRUSTED = "its certificate cannot be verified"
-_OTHER_NAME = "its certificate is for another name"
+_OTHER_NAME = "its certificate is for a different name"
 _NO_HANDSHAKE = "it did not complete the TLS handshake"
 _CLOSED = "it closed the connection"
 _NO_ANSWER = "it did not answer in time"
@@ -66,8 +66,8 @@ _PHRASES = (
 def plain_reason(reason: str) -> str:
     """Returns the cause of a failed call from gRPC's message.
 
-    Phrases of the libraries are replaced. Messages of the system, which gRPC puts last, and of a
-    master remain.
+    Replaces phrases of the libraries. Keeps messages of a master, and of the system, which gRPC
+    puts last.
     """
     is_wrapped = "last error" in reason
 
@@ -87,7 +87,7 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
     """Returns the error of a call that failed, with its cause and a remedy."""
     reason = plain_reason(reason)
     if code == grpc.StatusCode.UNAUTHENTICATED:
-        what = "does not know the token" if "does not know" in reason else "requires a token"
+        what = "rejects the token" if "rejects" in reason else "requires a token"
         return DeniedError(
             f"the master at {address} {what}; "
             "pass token_file= or token=, or set TIDEMARK_TOKEN_FILE"
@@ -100,11 +100,11 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
         return RefusedError(reason)
     if code == grpc.StatusCode.UNIMPLEMENTED:
         return TidemarkError(
-            f"the server at {address} is of another version, or not a Tidemark master"
+            f"the server at {address} is not a Tidemark master, or runs a different version"
         )
     if code == grpc.StatusCode.DEADLINE_EXCEEDED:
         return UnreachableError(
-            f"the server at {address} does not answer in time: it is stopped, hangs, is "
+            f"the server at {address} did not answer in time: it is stopped, hangs, is "
             "overloaded, or is not a master; run `tidemark doctor` on its host, or pass another "
             "address with master= or TIDEMARK_MASTER"
         )
@@ -113,51 +113,39 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
     return UnreachableError(_unreachable(address, reason))
 
 
-def _unreachable(address: str, reason: str) -> str:
+# The meaning of these causes for the caller, with a remedy.
+_MEANINGS = {
     # A server that waits for a TLS handshake closes the connection of a client without TLS.
-    if reason == _CLOSED:
-        return (
-            f"{address} closed the connection; probably the master requires TLS (tls_ca=) or a "
-            "client certificate (tls_certificate=)"
-        )
-    if reason == _USES_NO_TLS:
-        return f"the server at {address} does not use TLS; leave out tls_ca"
-    if reason == _UNTRUSTED:
-        return (
-            f"cannot verify the certificate of the master at {address}; "
-            "check tls_ca and tls_server_name"
-        )
-    if reason == _OTHER_NAME:
-        return (
-            f"the certificate of the master at {address} is for another name; "
-            "pass its name with tls_server_name="
-        )
-    if reason == _NO_HANDSHAKE:
-        return (
-            f"the server at {address} did not complete the TLS handshake: it does not use TLS "
-            "(leave out tls_ca), requires a client certificate (tls_certificate=), or hangs"
-        )
+    _CLOSED: "{address} closed the connection; probably the master requires TLS (tls_ca=) or a "
+    "client certificate (tls_certificate=)",
+    _USES_NO_TLS: "the server at {address} does not use TLS; omit tls_ca",
+    _UNTRUSTED: "cannot verify the certificate of the master at {address}; "
+    "check tls_ca and tls_server_name",
+    _OTHER_NAME: "the certificate of the master at {address} is for a different name; "
+    "pass that name with tls_server_name=",
+    _NO_HANDSHAKE: "the server at {address} did not complete the TLS handshake: it does not use "
+    "TLS (omit tls_ca), requires a client certificate (tls_certificate=), or hangs",
+    _ANSWERS_OTHERWISE: "the server at {address} is not a master: it answers like a web page or "
+    "another service; master= and TIDEMARK_MASTER take the address that `tidemark serve` prints "
+    'after "listening on" (default port 7411; port 7412 serves the page)',
+    # The address is in use, so no master can be started there.
+    _DOES_NOT_ANSWER: "the server at {address} does not answer: it is stopped, hangs, or is not a "
+    "master; run `tidemark doctor` on its host, or pass another address with master= or "
+    "TIDEMARK_MASTER",
+}
+
+
+def _unreachable(address: str, reason: str) -> str:
+    if reason in _MEANINGS:
+        return _MEANINGS[reason].format(address=address)
     if reason.startswith(_UNKNOWN_HOST):
         return (
             f"cannot reach the master at {address}: {reason}; "
             "check the name in master= or TIDEMARK_MASTER"
         )
-    if reason == _ANSWERS_OTHERWISE:
-        return (
-            f"the server at {address} is not a master: it answers like a web page or another "
-            "service; master= and TIDEMARK_MASTER take the address that `tidemark serve` prints "
-            'after "listening on" (port 7411 by default; its page has 7412)'
-        )
-    # The address is in use, so no master can be started there.
-    if reason == _DOES_NOT_ANSWER:
-        return (
-            f"the server at {address} does not answer: it is stopped, hangs, or is not a "
-            "master; run `tidemark doctor` on its host, or pass another address with master= or "
-            "TIDEMARK_MASTER"
-        )
     return (
-        f"no master answers at {address} ({reason}); start one with `tidemark serve`, or name "
-        "another with master= or TIDEMARK_MASTER"
+        f"no master answers at {address} ({reason}); start one with `tidemark serve`, or pass "
+        "another address with master= or TIDEMARK_MASTER"
     )
 
 

@@ -15,7 +15,7 @@ from typing import Optional
 
 
 class _Name(str, Enum):
-    """Equals its text: JobState.RUNNING == "running".
+    """Members equal their text: JobState.RUNNING == "running".
 
     UNKNOWN represents missing values and values of a newer master.
     """
@@ -66,6 +66,21 @@ class Basis(_Name):
     DONE = "done"
 
 
+class EstimateMethod(_Name):
+    """The method of an estimate of the indicator "tidemark"."""
+
+    UNKNOWN = "unknown"
+    ASSUMPTIONS = "assumptions"
+    OTHER_JOBS = "other_jobs"
+    MAP_PHASE = "map_phase"
+    BYTES_READ = "bytes_read"
+    PAST_RUNS = "past_runs"
+    TASK_SIZES = "task_sizes"
+    TASK_TIMES = "task_times"
+    KEY_GROUPS = "key_groups"
+    JOBS = "jobs"
+
+
 class StageKind(_Name):
     UNKNOWN = "unknown"
     MAP = "map"
@@ -114,6 +129,7 @@ class Estimate:
     basis: Basis = Basis.UNKNOWN
     known_share: float = 0.0
     indicator: str = ""
+    method: EstimateMethod = EstimateMethod.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -365,6 +381,7 @@ class Snapshot:
                 remaining=found.ends_in,
                 basis=self.estimate.basis,
                 known_share=self.estimate.known_share,
+                method=self.estimate.method,
             ),
             counts=_counts_of(stages),
             silent_since=self.silent_since,

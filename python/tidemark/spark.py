@@ -33,8 +33,8 @@ def spark_conf(
             builder = builder.config(key, value)
 
     Defaults come from the environment, as for the command line: TIDEMARK_MASTER,
-    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing` has settings of
-    the application; their jars and plug-ins stay in use.
+    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing` contains
+    settings of the application, whose jars and plug-ins stay in use.
 
     Raises ValueError if there is no jar argument, the jar is not the connector's, the master is a
     unix socket, or the arguments conflict. Raises FileNotFoundError if the jar does not exist.
@@ -50,7 +50,7 @@ def spark_conf(
         )
     file = os.path.realpath(file)
     if not os.path.isfile(file):
-        raise FileNotFoundError(f"no such jar: {file}; an application does not start without it")
+        raise FileNotFoundError(f"no such jar: {file}; Spark applications cannot start without it")
     _check_jar(file)
     if how.address.startswith(("unix:", "unix-abstract:")):
         raise ValueError(

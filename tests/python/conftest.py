@@ -3,7 +3,6 @@
 import os
 import pathlib
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -35,23 +34,15 @@ class Master:
         self.address = f"unix:{folder}/socket"
         self.spark_logs = folder / "spark"
         self.spark_logs.mkdir()
-        self._words = [
-            PROGRAM,
-            "serve",
-            "--listen",
-            self.address,
-            "--data-dir",
-            str(folder / "data"),
-            "--spark-logs",
-            str(self.spark_logs),
-            *options,
-        ]
+        self._options = ["--data-dir", str(folder / "data"), "--spark-logs", str(self.spark_logs)]
+        self._options += options
         self._process = None
 
     def start(self):
         log = self.folder / "log"
         with open(log, "wb") as opened:
-            self._process = subprocess.Popen(self._words, stderr=opened)
+            words = [PROGRAM, "serve", "--listen", self.address, *self._options]
+            self._process = subprocess.Popen(words, stderr=opened)
         wait_for(lambda: "listening on" in log.read_text() or self._process.poll() is not None)
         assert self._process.poll() is None, log.read_text()
         return self
@@ -69,23 +60,8 @@ class Master:
         """Runs a small MapReduce job to its end."""
         text = self.folder / "text"
         text.write_text("to be or not to be\n" * 100)
-        run(
-            "run",
-            "example",
-            "word-count",
-            "--input",
-            text,
-            "--slots",
-            1,
-            "--reducers",
-            1,
-            "--job-id",
-            job_id,
-            "--master",
-            self.address,
-            "-o",
-            "quiet",
-        )
+        options = ["--input", text, "--job-id", job_id, "--master", self.address]
+        run(*"run example word-count --slots 1 --reducers 1 -o quiet".split(), *options)
 
     def begin_application(self):
         """Starts a Spark application that runs until end_application().
@@ -122,6 +98,14 @@ def new_master(tmp_path):
     yield make
     for one in made:
         one.kill()
+
+
+@pytest.fixture
+def master_of_application(new_master):
+    """A master with a running application, for tests that kill it."""
+    made = new_master()
+    made.begin_application()
+    return made.start()
 
 
 @pytest.fixture(scope="session")

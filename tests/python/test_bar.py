@@ -188,8 +188,8 @@ def test_a_group_has_a_percentage_if_most_of_its_work_is_known():
 
 
 def test_a_line_names_the_last_task_and_its_reason():
-    task = tidemark.NamedTask(reason="Reduce task 2 ends last: 1.2 MB key")
-    assert "; Reduce task 2 ends last: 1.2 MB key" in drawn(
+    task = tidemark.NamedTask(reason="Reduce task 2 will end last: a key of 1.2 MB")
+    assert "; Reduce task 2 will end last: a key of 1.2 MB" in drawn(
         [some_snapshot(named_tasks=(task,))], Stream()
     )
 
@@ -230,10 +230,8 @@ def test_progress_goes_to_standard_error_and_standard_output_is_left_alone(maste
     assert "word-count: 100 %" in said.err and "succeeded" in said.err
 
 
-def test_problems_are_shown_above_the_bar(new_master):
-    master = new_master()
-    master.begin_application()
-    master.start()
+def test_problems_are_shown_above_the_bar(master_of_application):
+    master = master_of_application
     stream = Stream(is_terminal=True)
     watch = tidemark.watch(
         APPLICATION, master=master.address, wait_for_job=True, patience=0.3, file=stream

@@ -154,7 +154,7 @@ def test_a_list_is_reported_when_it_is_complete_and_after_each_change(play):
 
 def test_another_server_is_reported_as_no_master(play):
     script = play("WatchJobs")
-    with pytest.raises(tidemark.TidemarkError, match="another version, or not a Tidemark master"):
+    with pytest.raises(tidemark.TidemarkError, match="or runs a different version"):
         watched(script)
 
 

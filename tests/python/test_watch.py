@@ -13,29 +13,10 @@ from tidemark import _following
 
 def test_snapshots_come_in_order_to_the_final_one(new_master):
     master = new_master().start()
-    job = subprocess.Popen(
-        [
-            PROGRAM,
-            "run",
-            "example",
-            "two-path",
-            "--input",
-            ROOT / "data" / "graphs" / "facebook-combined.txt.zst",
-            "--output-format",
-            "count",
-            "--slots",
-            "1",
-            "--reducers",
-            "2",
-            "--job-id",
-            "paths",
-            "--master",
-            master.address,
-            "-o",
-            "quiet",
-        ],
-        stdout=subprocess.DEVNULL,
-    )
+    command = "run example two-path --output-format count --slots 1 --reducers 2 -o quiet".split()
+    graph = ROOT / "data" / "graphs" / "facebook-combined.txt.zst"
+    options = ["--input", graph, "--job-id", "paths", "--master", master.address]
+    job = subprocess.Popen([PROGRAM, *command, *options], stdout=subprocess.DEVNULL)
     with tidemark.Client(master.address) as client:
         snapshots = list(client.watch("paths", wait_for_job=True, timeout=60))
     assert job.wait() == 0
@@ -49,10 +30,8 @@ def test_snapshots_come_in_order_to_the_final_one(new_master):
     assert all(snapshot.ended_at is None for snapshot in snapshots[:-1])
 
 
-def test_a_watch_resumes_after_a_crash_and_restart_of_the_master(new_master):
-    master = new_master()
-    master.begin_application()
-    master.start()
+def test_a_watch_resumes_after_a_crash_and_restart_of_the_master(master_of_application):
+    master = master_of_application
     troubles, snapshots = [], []
     with tidemark.Client(master.address) as client:
         watch = client.watch(APPLICATION, wait_for_job=True, timeout=60, on_trouble=troubles.append)
@@ -69,10 +48,8 @@ def test_a_watch_resumes_after_a_crash_and_restart_of_the_master(new_master):
     assert troubles[-1] == "the master is back"
 
 
-def test_patience_has_a_limit(new_master):
-    master = new_master()
-    master.begin_application()
-    master.start()
+def test_patience_has_a_limit(master_of_application):
+    master = master_of_application
     with tidemark.Client(master.address) as client:
         watch = client.watch(APPLICATION, wait_for_job=True, timeout=60, patience=0.5)
         next(watch)
@@ -81,16 +58,16 @@ def test_patience_has_a_limit(new_master):
             list(watch)
 
 
-def test_a_lost_job_and_an_unreachable_master_are_distinct_errors(new_master, caplog):
-    master = new_master()
-    master.begin_application()
-    master.start()
+def test_a_lost_job_and_an_unreachable_master_are_distinct_errors(
+    new_master, master_of_application, caplog
+):
+    master = master_of_application
     with tidemark.Client(master.address) as client:
         watch = client.watch(APPLICATION, wait_for_job=True, timeout=60, patience=1)
         next(watch)
         master.kill()
         another = new_master()
-        another._words[another._words.index("--listen") + 1] = master.address
+        another.address = master.address
         another.start()
         with pytest.raises(tidemark.NotFoundError, match="no longer has the job"):
             list(watch)

@@ -11,6 +11,8 @@ from tidemark import Basis, Estimate, EstimateState, JobState, Range, Snapshot, 
 from tidemark._reading import read_snapshot
 from tidemark.job import Coverage
 
+AT = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
+
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
@@ -49,23 +51,21 @@ def test_ranges_are_rounded_to_their_precision(median, lower, upper, text):
 
 
 def test_silence_counts_from_the_start_of_a_master_without_earlier_reports():
-    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
-    since = at - timedelta(minutes=6)
+    since = AT - timedelta(minutes=6)
     for heard_at, words in (
         (since, "for 6 min"),
         (since - timedelta(hours=1), "since the master started, 6 min ago"),
     ):
         snapshot = Snapshot(
-            job_id="a", at=at, silent_since=since, coverage=Coverage(newest_event_at=heard_at)
+            job_id="a", at=AT, silent_since=since, coverage=Coverage(newest_event_at=heard_at)
         )
         assert _words.silence_text(snapshot) == f"no reports from the job {words}"
 
 
 def test_a_failed_job_keeps_its_progress():
-    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
     estimate = Estimate(state=EstimateState.FINAL, fraction_done=0.41)
     failed = Snapshot(
-        job_id="a", at=at, state=JobState.FAILED, final=True, ended_at=at, estimate=estimate
+        job_id="a", at=AT, state=JobState.FAILED, final=True, ended_at=AT, estimate=estimate
     )
     assert _words.percent_text(failed) == "41 %"
     unknown = dataclasses.replace(failed, estimate=dataclasses.replace(estimate, fraction_done=0.0))
@@ -77,27 +77,25 @@ def test_a_failed_job_keeps_its_progress():
 
 
 def test_a_job_without_a_reported_end_has_an_unknown_state():
-    at = datetime(2026, 1, 5, tzinfo=timezone.utc)
-    ended = Snapshot(job_id="a", at=at, state=JobState.UNKNOWN_END, final=True, ended_at=at)
+    ended = Snapshot(job_id="a", at=AT, state=JobState.UNKNOWN_END, final=True, ended_at=AT)
     assert _words.state_name(ended) == "unknown (no end reported)"
 
 
 def test_durations_of_ended_jobs_agree_with_the_console():
-    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
-    began = at - timedelta(seconds=9.74)
+    began = AT - timedelta(seconds=9.74)
     ended = Snapshot(
-        job_id="a", at=at + timedelta(seconds=0.2), started_at=began, ended_at=at, final=True
+        job_id="a", at=AT + timedelta(seconds=0.2), started_at=began, ended_at=AT, final=True
     )
     assert _words.elapsed_text(ended) == "9.7 s"
-    assert _words.elapsed_text(Snapshot(job_id="a", at=at, started_at=began)) == "9 s"
-    longer = dataclasses.replace(ended, ended_at=at + timedelta(seconds=0.26))
+    assert _words.elapsed_text(Snapshot(job_id="a", at=AT, started_at=began)) == "9 s"
+    longer = dataclasses.replace(ended, ended_at=AT + timedelta(seconds=0.26))
     assert _words.elapsed_text(longer) == "10 s"
 
 
 def test_very_long_durations_are_shown_as_over_the_limit():
     left = Range(*(timedelta(days=days) for days in (5000, 4000, 6000)))
     estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.THIS_RUN)
-    snapshot = Snapshot(job_id="a", at=datetime(2026, 1, 5, tzinfo=timezone.utc), estimate=estimate)
+    snapshot = Snapshot(job_id="a", at=AT, estimate=estimate)
     assert _words.remaining_text(snapshot, unicode=False) == "over 999 d left (over 999 d)"
     soon = dataclasses.replace(estimate, remaining=Range(timedelta(), timedelta(), left.upper))
     snapshot = dataclasses.replace(snapshot, estimate=soon)
@@ -107,7 +105,7 @@ def test_very_long_durations_are_shown_as_over_the_limit():
 def test_an_estimate_without_finished_work_is_a_guess():
     left = Range(*(timedelta(seconds=seconds) for seconds in (198, 171, 249)))
     estimate = Estimate(state=EstimateState.VALID, remaining=left, basis=Basis.GUESS)
-    snapshot = Snapshot(job_id="a", at=datetime(2026, 1, 5, tzinfo=timezone.utc), estimate=estimate)
+    snapshot = Snapshot(job_id="a", at=AT, estimate=estimate)
     words = "~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)"
     assert _words.remaining_text(snapshot, unicode=False) == words
     soon = dataclasses.replace(estimate, remaining=Range(timedelta()))
@@ -150,13 +148,12 @@ def is_in(line, snapshot):
     ],
 )
 def test_deadlines_have_the_texts_of_the_console(late, words):
-    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
-    due = at + timedelta(minutes=5, seconds=20)
-    snapshot = Snapshot(job_id="a", at=at, deadline_at=due, late_probability=late)
+    due = AT + timedelta(minutes=5, seconds=20)
+    snapshot = Snapshot(job_id="a", at=AT, deadline_at=due, late_probability=late)
     assert _words.due_text(snapshot) == words.format(f"{due.astimezone():%H:%M:%S}")
     past = dataclasses.replace(snapshot, at=due)
     assert _words.due_text(past) == f"was due {due.astimezone():%H:%M:%S}"
-    assert _words.due_text(Snapshot(job_id="a", at=at)) is None
+    assert _words.due_text(Snapshot(job_id="a", at=AT)) is None
 
 
 @pytest.mark.parametrize(
@@ -168,17 +165,15 @@ def test_deadlines_have_the_texts_of_the_console(late, words):
     ],
 )
 def test_a_near_deadline_has_seconds(away, clock):
-    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
-    due = at + away
-    snapshot = Snapshot(job_id="a", at=at, deadline_at=due)
+    due = AT + away
+    snapshot = Snapshot(job_id="a", at=AT, deadline_at=due)
     assert _words.due_text(snapshot) == f"due {due.astimezone():{clock}}"
 
 
 def test_an_ended_job_was_late_or_in_time():
-    at = datetime(2026, 1, 5, 12, tzinfo=timezone.utc)
-    due = at - timedelta(minutes=12)
+    due = AT - timedelta(minutes=12)
     ended = Snapshot(
-        job_id="a", at=at, ended_at=at, final=True, deadline_at=due, late_probability=1.0
+        job_id="a", at=AT, ended_at=AT, final=True, deadline_at=due, late_probability=1.0
     )
     clock = f"{due.astimezone():%H:%M}"
     assert _words.due_text(ended) == f"12 min late (due {clock})"
