@@ -21,7 +21,7 @@ namespace {
 
 // The commands, in the order in which `tidemark --help` lists them.
 constexpr void (*kCommands[])(CLI::App&, Invocation&) = {
-    AddGet,    AddWatch, AddPlanCommands, AddWhatIf, AddWhy,     AddAdvise,
+    AddGet,    AddWatch, AddPlanCommands, AddWhatIf, AddWhy,     AddContention, AddAdvise,
     AddReplay, AddRun,   AddServe,        AddDoctor, AddProfile, AddCompletion};
 
 class HelpFormatter final : public CLI::Formatter {
@@ -100,11 +100,11 @@ std::vector<std::string> OptionsOf(const CLI::App& command) {
   return options;
 }
 
-// `tidemark help connection`, and `tidemark help COMMAND` for `tidemark COMMAND --help`.
+// Adds `tidemark help connection`, and `tidemark help COMMAND` for `tidemark COMMAND --help`.
 void AddHelp(CLI::App& root) {
   CLI::App& app = *root.add_subcommand("help", "Explain a command, or the topic `connection`");
   const auto topic = std::make_shared<std::vector<std::string>>();
-  app.add_option("TOPIC", *topic, "A command, or connection");
+  app.add_option("TOPIC", *topic, "A command, or the topic `connection`");
   app.final_callback([&root, topic] {
     if (*topic == std::vector<std::string>{"connection"}) {
       throw CLI::CallForVersion(ConnectionHelp(), kSuccess);
@@ -113,7 +113,7 @@ void AddHelp(CLI::App& root) {
     for (const std::string& word : *topic) {
       if (!HasSubcommand(*command, word)) {
         throw CLI::ValidationError(
-            fmt::format("no help on {}; see `tidemark --help`", fmt::join(*topic, " ")));
+            fmt::format("no help for {}; see `tidemark --help`", fmt::join(*topic, " ")));
       }
       command = command->get_subcommand(word);
     }
@@ -142,8 +142,8 @@ std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
   return fmt::format("unknown subcommand {}{}", word, text::DidYouMean(word, subcommands));
 }
 
-// Returns the message for an error of CLI11. An unknown word takes precedence: a missing argument
-// is often that word, misspelt.
+// Returns the message for an error of CLI11. An unknown word takes precedence, since it is often a
+// misspelt form of the missing argument.
 std::string Describe(const CLI::App& command, const CLI::ParseError& error) {
   const CLI::App& innermost = Innermost(command);
   for (const CLI::App* app = &innermost; app != nullptr; app = app->get_parent()) {
@@ -190,7 +190,7 @@ std::size_t CutCommand(const std::vector<std::string>& words, std::vector<std::s
 }  // namespace
 
 std::variant<Invocation, Answer> ParseCommandLine(const std::vector<std::string>& words) {
-  CLI::App root("Shows the progress of jobs: when they end, and why.", "tidemark");
+  CLI::App root("Shows the progress of jobs, when they will end, and why.", "tidemark");
   Invocation invocation;
   AddCommands(root, invocation);
   RejectEmptyArguments(root);

@@ -1,5 +1,5 @@
-// The commands of the program. Each file of commands/ declares the options of its commands and runs
-// them.
+// Declares the commands of the program. Each file of commands/ declares the options of its commands
+// and runs them.
 #pragma once
 
 #include <any>
@@ -18,6 +18,7 @@
 #include "tidemark/explanation.h"
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
+#include "whatif/find.h"
 
 namespace CLI {
 class App;
@@ -46,10 +47,11 @@ std::variant<Invocation, Answer> ParseCommandLine(const std::vector<std::string>
 // Returns the subcommands and options that begin with the last of `words`.
 std::vector<std::string> CompletionsOf(const std::vector<std::string>& words);
 
-// Each function declares one command or a group of commands below `root`. If the command line names
-// one of them, parsing fills in `invocation`.
+// Each function declares one command, or a group of commands, below `root`. If the command line
+// names a declared command, parsing fills in `invocation`.
 void AddAdvise(CLI::App& root, Invocation& invocation);
 void AddCompletion(CLI::App& root, Invocation& invocation);
+void AddContention(CLI::App& root, Invocation& invocation);
 void AddDoctor(CLI::App& root, Invocation& invocation);
 void AddGet(CLI::App& root, Invocation& invocation);
 void AddPlanCommands(CLI::App& root, Invocation& invocation);  // submit, attach, forget, workflow
@@ -61,7 +63,7 @@ void AddWatch(CLI::App& root, Invocation& invocation);
 void AddWhatIf(CLI::App& root, Invocation& invocation);
 void AddWhy(CLI::App& root, Invocation& invocation);
 
-// Form of progress. kAuto: a bar on a terminal, plain lines elsewhere.
+// Form of progress. kAuto selects a bar on a terminal, and plain lines elsewhere.
 enum class ProgressMode : std::uint8_t { kAuto, kBar, kPlain, kJsonl, kQuiet };
 // Form of a result.
 enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl, kDot };
@@ -69,7 +71,7 @@ enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl, kDot };
 struct ProgressArguments {
   ProgressMode mode = ProgressMode::kAuto;
   bool compare = false;              // also show the other indicators
-  std::optional<Deadline> deadline;  // of the shown job
+  std::optional<Deadline> deadline;  // deadline of the shown job
 };
 
 // The master that a command queries.
@@ -93,23 +95,26 @@ struct ServeArguments {
   std::string config_file;  // none if empty
   std::vector<serve::SettingOverride> overrides;
 };
-// Adds the options that override settings: `serve` and `doctor` share them.
+// Adds the options that override settings, for `serve` and `doctor`.
 void AddServeOptions(CLI::App& app, ServeArguments& arguments);
 
 struct WhatIfArguments {
-  std::string subject;                   // a plan file, an event log of Spark, or a job's id
+  std::string subject;                   // a plan file, a Spark event log, or a job's id
   std::vector<std::uint32_t> slots;      // one scenario for each; if empty, the present slots
-  std::vector<std::uint32_t> executors;  // of a Spark application; excludes `slots`
-  std::map<std::string, std::string> settings;  // of Spark
-  // For an event log of Spark: one row for each combination; an empty list keeps the value of the
-  // run.
-  std::vector<std::uint32_t> cores;  // of an executor
-  std::vector<std::string> memory;   // of an executor
+  std::vector<std::uint32_t> executors;  // executors of a Spark application; excludes `slots`
+  std::map<std::string, std::string> settings;  // Spark settings
+  // For a Spark event log, the answer has a row for each combination. An empty list keeps the value
+  // of the run.
+  std::vector<std::uint32_t> cores;  // per executor
+  std::vector<std::string> memory;   // per executor
   std::vector<std::uint32_t> partitions;
   std::vector<std::string> compress;              // "true", "false"
-  std::vector<double> data;                       // factors
-  std::map<std::string, std::string> parameters;  // of the program
+  std::vector<double> data;                       // factors of the input size
+  std::map<std::string, std::string> parameters;  // program parameters
+  std::map<std::string, std::string> sizes;       // formulas by stage
   std::vector<std::string> learn;                 // logs of other runs
+  std::optional<whatif::Goal> goal;               // goal of a search for settings
+  std::map<std::string, std::string> limits;      // limits of the search, by name
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
   MasterArguments master;
@@ -117,9 +122,9 @@ struct WhatIfArguments {
 };
 
 struct AdviseArguments {
-  std::vector<std::string> logs;  // event logs of Spark, or folders of them
+  std::vector<std::string> logs;  // Spark event logs, or folders of them
   std::optional<double> space_bytes;
-  std::optional<double> read_bytes_per_second;  // estimated from the logs if empty
+  std::optional<double> read_bytes_per_second;  // estimated from the logs if unset
   TableFormat format = TableFormat::kTable;
 };
 

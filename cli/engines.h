@@ -20,7 +20,7 @@ struct EngineRunArguments {
   std::string jar;           // the connector; the installed one if empty
   std::string master;        // a master in this process if empty
   ClientSecurity security;   // for `master`
-  MasterOptions own_master;  // of the master in this process
+  MasterOptions own_master;  // options of the master in this process
   std::vector<std::string> command;
   ProgressArguments progress;
 };
@@ -30,7 +30,7 @@ struct EngineConfArguments {
   std::string engine;
   std::string jar;
   std::string master;
-  ClientSecurity security;  // with which the connector connects to the master
+  ClientSecurity security;  // credentials of the connector for the master
   std::string site;         // a configuration file whose plug-ins stay in use; none if empty
   bool as_options = false;  // print options for a shell instead of a configuration file
 };
@@ -49,9 +49,9 @@ struct Engine {
   std::string title;     // in help texts, such as "Apache Hadoop"
   std::string commands;  // sentence that lists the commands after `run NAME --`
   std::string job_noun;  // "job" or "application"
-  // The logs in which the connector reports why a job is missing, as a plural.
+  // Plural noun for the logs in which the connector reports why a job is missing.
   std::string logs;
-  // Classes in the jar of the connector. Without them, each job with the connector's settings
+  // Classes in the connector's jar. If one is missing, each job with the connector's settings
   // fails.
   std::vector<std::string> jar_classes;
 
@@ -79,7 +79,7 @@ Engine HadoopEngine();
 Engine SparkEngine();
 inline constexpr Engine (*kEngineRows[])() = {HadoopEngine, SparkEngine};
 
-// Returns the table.
+// Returns the table of engines.
 const std::vector<Engine>& Engines();
 
 // Returns the engine of that name, or null.

@@ -16,6 +16,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
+#include "cli/hadoop/web_client.h"
 #include "cli/hadoop/yarn_outcome.h"
 #include "cli/master_call.h"
 #include "cli/process.h"
@@ -35,8 +36,8 @@ constexpr std::chrono::milliseconds kWatchInterval{200};
 // awaited.
 constexpr std::chrono::seconds kFinalReportTimeout{3};
 
-// The jobs of the command: all jobs of a master in this process, else the jobs that the command
-// names. Thread-safe.
+// The jobs of the command. With a master in this process, these are all its jobs, otherwise the
+// jobs that the command names. Thread-safe.
 class JobsOfCommand {
  public:
   JobsOfCommand(const Engine& engine, const Client& master, bool is_own_master)
@@ -66,13 +67,13 @@ class JobsOfCommand {
     const std::lock_guard lock(mutex_);
     return named_.NewlyLate(absl::Now());
   }
-
- private:
+  // Returns the named jobs that have not reported.
   std::vector<std::string> Unreported() const {
     const std::lock_guard lock(mutex_);
     return named_.Unreported();
   }
 
+ private:
   std::vector<std::string> Known(absl::Status& status, const std::stop_token& stop) const {
     std::vector<std::string> ids;
     if (is_own_master_) {
@@ -197,21 +198,24 @@ class JobsWatch {
 
   void ShowPage(const std::string& id) {
     const std::string page = PageOfJob(master_, id);
-    if (!page.empty()) progress_.Inform(fmt::format("page of {}: {}", id, page));
+    if (!page.empty()) progress_.Inform(fmt::format("job page of {}: {}", id, page));
   }
 
   void Follow(const std::string& id, const std::stop_token& stop) {
     bool is_page_shown = false;
-    const WatchCalls calls = {
-        .on_snapshot =
-            [&](const Snapshot& snapshot) {
-              has_seen_jobs_ = true;
-              NoteEnd(snapshot);
-              progress_.Show(snapshot);
-              if (!std::exchange(is_page_shown, true)) ShowPage(id);
-              return true;
-            },
-        .on_trouble = [this](const std::string& message) { progress_.Warn(message); }};
+    const WatchCalls calls = {.on_snapshot =
+                                  [&](const Snapshot& snapshot) {
+                                    has_seen_jobs_ = true;
+                                    NoteEnd(snapshot);
+                                    progress_.Show(snapshot);
+                                    if (!std::exchange(is_page_shown, true)) ShowPage(id);
+                                    return true;
+                                  },
+                              .on_trouble =
+                                  [this](const std::string& message) {
+                                    has_error_ = true;
+                                    progress_.Warn(message);
+                                  }};
     const auto final = master_.WatchJob(
         id, {.patience = absl::InfiniteDuration(), .is_to_come = true}, calls, stop);
     ReportError(final.status());
@@ -222,7 +226,7 @@ class JobsWatch {
   const Client& master_;
   JobsOfCommand& jobs_;
   BackgroundProgress& progress_;
-  std::set<absl::StatusCode> shown_errors_;  // of the thread
+  std::set<absl::StatusCode> shown_errors_;  // used only by the thread
   mutable std::mutex mutex_;                 // guards shown_
   Shown shown_;
   std::promise<void> ended_;
@@ -247,7 +251,7 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
 }
 
 // Shows the outcome of jobs that did not report their end. The summary shows the last job.
-void ReportEndings(const JobsWatch::Shown& shown, ProgressMode mode, const YarnEndings& endings,
+void ReportEndings(const JobsWatch::Shown& shown, ProgressMode mode, YarnEndings& endings,
                    int exit_code, BackgroundProgress& progress) {
   const bool has_summary = mode != ProgressMode::kJsonl && mode != ProgressMode::kQuiet;
   std::string of_last;
@@ -280,7 +284,9 @@ absl::StatusOr<int> RunAt(const std::string& master_address, bool is_own_master,
                       .security = is_own_master ? ClientSecurity() : arguments.security});
   if (!master.ok()) return master.status();
   JobsOfCommand jobs(engine, **master, is_own_master);
-  YarnEndings endings(engine.yarn_folders(arguments.command));
+  WebClient web;
+  YarnEndings endings(engine.yarn_folders(arguments.command),
+                      [&web](const std::string& url) { return web.Get(url); });
   JobsWatch watch(**master, jobs, progress);
   const std::atomic<bool>& stop = StopOnInterrupt();
   const absl::StatusOr<int> exit_code = RunChild(
@@ -297,11 +303,15 @@ absl::StatusOr<int> RunAt(const std::string& master_address, bool is_own_master,
     progress.Warn(fmt::format("no {} has reported; see docs/{}.md for possible causes",
                               engine.job_noun, engine.name));
   }
-  ReportEndings(watch.shown(), arguments.progress.mode, endings, *exit_code, progress);
+  JobsWatch::Shown shown = watch.shown();
+  if (watch.has_error()) {
+    for (std::string& id : jobs.Unreported()) shown.unended.push_back(std::move(id));
+  }
+  ReportEndings(shown, arguments.progress.mode, endings, *exit_code, progress);
   return exit_code;
 }
 
-// Returns why jobs with these classes fail with this jar; empty if they work.
+// Returns why jobs with these classes fail with this jar. Returns "" if they work.
 std::string JarFault(const fs::path& jar, const std::vector<std::string>& classes) {
   int error = 0;
   zip_t* archive = zip_open(jar.c_str(), ZIP_RDONLY, &error);

@@ -20,8 +20,8 @@ int Run(const EngineRunArguments& arguments);
 std::string InstalledJar(const std::string& engine);
 
 // Returns the absolute path of the engine's connector: `jar` or, if that is empty, the installed
-// one. InvalidArgument if it cannot be read or lacks a class of `classes`; the message contains a
-// remedy.
+// connector. Returns InvalidArgument if the file cannot be read or lacks a class of `classes`; the
+// message contains a remedy.
 absl::StatusOr<std::string> FindJar(const std::string& jar, const std::string& engine,
                                     const std::vector<std::string>& classes);
 
@@ -34,7 +34,7 @@ class NamedJobs {
 
   // Adds a job that the command names. Adding it again changes nothing.
   void Add(const std::string& id, absl::Time now);
-  // Notes that the job has reported. Returns false if that is known.
+  // Records that the job has reported. Returns false if that has already been recorded.
   bool OnReport(const std::string& id);
 
   // Returns the jobs that have not reported.

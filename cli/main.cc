@@ -1,4 +1,4 @@
-// tidemark: see `tidemark --help`.
+// The program tidemark; see `tidemark --help`.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -18,7 +18,8 @@
 namespace tidemark::cli {
 namespace {
 
-// Returns the exit code, or that of lost output. Does not report a closed pipe as an error.
+// Returns `exit_code`, or another exit code if output was lost. Does not report a closed pipe as an
+// error.
 int CheckOutput(int exit_code) {
   const int error = FlushOutput();
   if (error == 0 || (exit_code != kSuccess && exit_code != kReaderGone)) return exit_code;

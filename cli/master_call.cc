@@ -104,12 +104,12 @@ std::string DescribeMasterError(const std::string& address, const absl::Status& 
   if (absl::IsInvalidArgument(status) || absl::IsFailedPrecondition(status)) return reason;
   if (absl::IsNotFound(status) || absl::IsAlreadyExists(status)) return reason;
   if (absl::IsUnimplemented(status)) {
-    return fmt::format("the server at {} is a master of another version, or not a master", address);
+    return fmt::format("the server at {} is not a Tidemark master, or runs a different version",
+                       address);
   }
   if (absl::IsDeadlineExceeded(status)) {
     return fmt::format(
-        "the server at {} does not answer in time: it is stopped, hangs, is overloaded, or is not "
-        "a "
+        "the server at {} did not answer in time: it is stopped, hangs, is overloaded, or is not a "
         "master; run `tidemark doctor` on its host, or pass another address with --master",
         address);
   }
@@ -132,7 +132,7 @@ std::string DescribeMasterError(const std::string& address, const absl::Status& 
   }
   if (contains(transport::kOtherName)) {
     return fmt::format(
-        "the certificate of the master at {} has another name; pass that name with "
+        "the certificate of the master at {} is for a different name; pass that name with "
         "--tls-server-name",
         address);
   }
@@ -149,8 +149,8 @@ std::string DescribeMasterError(const std::string& address, const absl::Status& 
   if (contains(transport::kAnswersOtherwise)) {
     return fmt::format(
         "the server at {} is not a master: it speaks HTTP or another protocol; --master takes the "
-        "address that `tidemark serve` prints after \"listening on\" (default port 7411; its page "
-        "has 7412)",
+        "address that `tidemark serve` prints after \"listening on\" (default port 7411; port 7412 "
+        "serves the page)",
         address);
   }
   // The address is in use, so advice to start a master there would be wrong.

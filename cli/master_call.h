@@ -1,4 +1,5 @@
-// Queries a master on behalf of a command: exit codes and error messages.
+// Queries a master on behalf of a command, and derives exit codes and error messages from the
+// result.
 #pragma once
 
 #include <functional>
@@ -14,13 +15,13 @@ namespace tidemark::cli {
 
 enum ExitCode : int {
   kSuccess = 0,
-  kJobFailed = 1,          // or the job was killed or abandoned; or output was lost
+  kJobFailed = 1,          // the job failed, was killed or was abandoned, or output was lost
   kUsage = 2,              // a wrong option or file, or a plan that the master rejects
-  kMasterUnreachable = 3,  // or it does not answer, or rejects the call for lack of resources
-  kLogTorn = 4,            // or damaged; all readable events were shown
+  kMasterUnreachable = 3,  // the master is unreachable, does not answer, or lacks resources
+  kLogTorn = 4,            // the log is torn or damaged; all readable events were shown
   kNotFound = 5,           // no such job or application
   kDenied = 6,             // the master requires another token or certificate
-  kTimeLimit = 7,          // of --timeout
+  kTimeLimit = 7,          // --timeout has expired
   kInterrupted = 130,      // 128 + SIGINT, as shells report it
   kReaderGone = 141,       // 128 + SIGPIPE
 };

@@ -9,16 +9,16 @@
 
 namespace tidemark::cli {
 
-// Speeds of sequential transfers. Bytes per second.
+// Speeds of sequential transfers, in bytes per second.
 struct DiskSpeeds {
   double read = 0;
   double write = 0;
 };
 
-// Parses fio's JSON of one job that reads, writes, or both. InvalidArgument for other text.
+// Parses fio's JSON of one job that reads, writes, or both. Returns InvalidArgument for other text.
 absl::StatusOr<DiskSpeeds> ParseFio(const std::string& json);
-// Parses iperf3's JSON of a client. Returns received bytes per second. InvalidArgument for other
-// text or an error of iperf3.
+// Parses iperf3's JSON of a client. Returns received bytes per second. Returns InvalidArgument for
+// other text or an error of iperf3.
 absl::StatusOr<double> ParseIperf(const std::string& json);
 
 enum class DiskAccess : std::uint8_t { kRead, kWrite };

@@ -41,7 +41,7 @@ constexpr ConnectionOption kConnectionOptions[] = {
     {"--tls-key", "TIDEMARK_TLS_KEY", "FILE", "Private key of the client certificate",
      &ClientSecurity::key_file},
     {"--tls-server-name", "TIDEMARK_TLS_SERVER_NAME", "NAME",
-     "Name in the master's certificate, if it is not the host", &ClientSecurity::server_name},
+     "Name in the master's certificate, if it differs from the host", &ClientSecurity::server_name},
     {"--token-file", "TIDEMARK_TOKEN_FILE", "FILE", "File that contains the token",
      &ClientSecurity::token_file}};
 
@@ -127,7 +127,7 @@ CLI::Option* AddAssignments(CLI::App& app, const char* option,
 
 void AddProgress(CLI::App& app, ProgressArguments& progress) {
   AddChoice(app, "-o,--output", kProgressModes, progress.mode,
-            "Form of progress [auto: a bar on a terminal, plain lines elsewhere]");
+            "How to show progress [auto: a bar on a terminal, plain lines elsewhere]");
   app.add_flag("--compare", progress.compare,
                "Also show the other indicators, and at the end the error of each");
   app.add_option_function<std::string>(
@@ -151,7 +151,7 @@ CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) 
 }
 
 void AddFormat(CLI::App& app, TableFormat& format, const char* names) {
-  AddChoice(app, names, kTableFormats, format, "Form of the result [table]");
+  AddChoice(app, names, kTableFormats, format, "Output format [table]");
 }
 
 void AddFooter(CLI::App& app, const std::string& text) {

@@ -41,7 +41,8 @@ CLI::Option* OneOf(const std::vector<std::string>& names, CLI::Option* option);
 // and elsewhere it would mean "all".
 CLI::Option* NotEmpty(CLI::Option* option);
 
-// Restricts the option to a number from `least` to `most`: a whole number if `Number` is integral.
+// Restricts the option to a number from `least` to `most`, which must be whole if `Number` is
+// integral.
 template <typename Number>
 CLI::Option* Between(Number least, Number most, CLI::Option* option) {
   const auto check = [least, most](const std::string& word) -> std::string {
@@ -119,7 +120,7 @@ std::string ConnectionHelp();
 void AddFooter(CLI::App& app, const std::string& text);
 
 inline constexpr char kExitCodes[] =
-    "Exit code: 0 success, 2 wrong use, 3 the master cannot be reached, 5 no such job,\n"
-    "6 the master requires another token or certificate.";
+    "Exit code: 0 success, 2 usage error, 3 the master cannot be reached, 5 no such job,\n"
+    "6 the master requires a different token or certificate.";
 
 }  // namespace tidemark::cli

@@ -19,7 +19,7 @@ constexpr int kUnlimitedColumns = 10'000;
 
 std::atomic<int> output_error = 0;
 
-// Stores the first error: stdio remembers that a write failed, but not why.
+// Stores the first error, since stdio records that a write failed, but not why.
 void NoteOutputError(int error) {
   int none = 0;
   output_error.compare_exchange_strong(none, error);

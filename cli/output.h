@@ -1,5 +1,5 @@
-// Standard output and standard error: what the environment allows there, lines, tables, JSON,
-// errors.
+// Writes lines, tables, JSON and errors to standard output and standard error, in a form that the
+// environment allows.
 #pragma once
 
 #include <cstdio>

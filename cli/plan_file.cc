@@ -58,8 +58,10 @@ constexpr ShortName kShortNames[] = {
     {"JobProfile", "reduces", "reduce_task_count"},
     {"JobProfile", "map_task_seconds", "map_task_time"},
     {"JobProfile", "reduce_task_seconds", "reduce_task_time"},
+    {"JobProfile", "map_cpu_seconds", "map_cpu_time"},
+    {"JobProfile", "reduce_cpu_seconds", "reduce_cpu_time"},
 };
-// Longer tasks, lags and waits are typing errors.
+// Longer tasks, lags and waits are rejected as typing errors.
 constexpr double kSecondsMax = 1e9;
 
 const FieldDescriptor* FieldOf(const Descriptor& message, const std::string& name) {
@@ -190,7 +192,7 @@ class Reader {
       const Place place = {entry.first.Mark().line + 1, name};
       if (name == "stages") Fail(place, "only jobs can be added; put the stages into a job");
       if (name == "node" || (name != "jobs" && FieldOf(fields, name) != nullptr)) {
-        Fail(place, "cannot be changed; leave it out");
+        Fail(place, "cannot be changed; omit it");
       }
     }
   }
@@ -200,7 +202,7 @@ class Reader {
     for (int i = 0; i < message.field_count(); ++i) known.push_back(NameOf(*message.field(i)));
     for (const auto& entry : node) {
       const Place place = {entry.first.Mark().line + 1, path};
-      if (!entry.first.IsScalar()) return Fail(place, "names of fields must be text");
+      if (!entry.first.IsScalar()) return Fail(place, "field names must be strings");
       const std::string name = entry.first.Scalar();
       const bool is_extra = std::find(known.begin(), known.end(), name) != known.end();
       if (is_extra || FieldOf(message, name) != nullptr) continue;
@@ -254,7 +256,7 @@ class Reader {
                   const std::string& field_path, const Place& place) {
     int number = 0;
     for (const auto& entry : node) {
-      if (!entry.first.IsScalar()) return Fail(place, "names of queues must be text");
+      if (!entry.first.IsScalar()) return Fail(place, "queue names must be strings");
       auto& queue = static_cast<v1::Queue&>(*message.GetReflection()->AddMessage(&message, &field));
       const std::string item = fmt::format("{}[{}]", field_path, number++);
       queue.set_name(entry.first.Scalar());
@@ -310,7 +312,7 @@ class Reader {
     return field.is_repeated() ? "must be a name or a list of names" : "must be text";
   }
 
-  // Above this, doubles cannot represent all whole numbers.
+  // Above this limit, doubles cannot represent all whole numbers.
   static constexpr std::uint64_t kWholeMax = std::uint64_t{1} << 53;
 
   std::uint64_t WholeNumber(const YAML::Node& node, const Place& place, std::uint64_t most) {
@@ -347,7 +349,7 @@ class Reader {
         at != absl::InfiniteFuture() && at != absl::InfinitePast()) {
       return tidemark::wire::EncodeTime(at, message);
     }
-    Fail(place, "must be an instant such as 2026-11-26T07:30:00Z or 2026-11-26T08:30:00+01:00");
+    Fail(place, "must be a timestamp such as 2026-11-26T07:30:00Z or 2026-11-26T08:30:00+01:00");
   }
 
   // Reads the short name of a value, such as "fifo" for SCHEDULING_POLICY_FIFO.
@@ -371,7 +373,7 @@ class Reader {
          fmt::format("must be {} or {}, not {}{}", absl::StrJoin(names, ", "), last, text, meant));
   }
 
-  std::map<std::string, Place> places_;  // by the path of the message
+  std::map<std::string, Place> places_;  // by path in the message
   absl::Status status_;
 };
 
@@ -384,7 +386,7 @@ absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use) {
   }
   if (text.starts_with(R"({"Event":)")) {
     return absl::InvalidArgumentError(
-        "is an event log of Spark, not a plan; `tidemark replay`, `why` and `what-if` read it");
+        "is a Spark event log, not a plan; `tidemark replay`, `why` and `what-if` read it");
   }
   try {
     return Reader().Read(YAML::Load(text), use);

@@ -29,11 +29,11 @@ enum class PlanUse {
   kAdd,  // jobs for a running plan, which may wait for jobs of that plan
 };
 
-// Parses a plan. InvalidArgument "line LINE: PATH: WHAT" describes the first error in the names of
-// the file: an unknown field, with a suggestion; a value of another type; or a plan that a master
-// would reject (CheckPlan()).
+// Parses a plan. Returns InvalidArgument for the first error, "line LINE: PATH: WHAT" in the names
+// of the file: an unknown field, with a suggestion; a value of another type; or a plan that a
+// master would reject (CheckPlan()).
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use);
-// Reads and parses a file. Errors name it. NotFound if it cannot be read.
+// Reads and parses a file. Errors name the file. Returns NotFound if it cannot be read.
 absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use);
 // Returns the error of a master about the plan of a file ("add_jobs[0].queue: is missing") with
 // file, line and the names of the file. Returns any other error unchanged.

@@ -38,7 +38,7 @@ void InstallHandler(int signal, void (*handler)(int)) {
   sigaction(signal, &action, nullptr);
 }
 
-// Time between two checks for the end of the child, and for a request to end it.
+// Interval of checks for the end of the child and for a request to end it.
 constexpr int kPollMillis = 100;
 
 // Returns name=value for each variable of this process and of `variables`, which take precedence.

@@ -16,7 +16,7 @@
 namespace tidemark::cli {
 
 // Makes the first SIGINT, SIGTERM or SIGHUP set the returned flag, and the second end the process
-// immediately. Ignored signals stay ignored. For one caller in a process.
+// immediately. Ignored signals stay ignored. The flag is shared by all callers in the process.
 const std::atomic<bool>& StopOnInterrupt();
 
 // Makes a write to a pipe without a reader fail instead of ending the process. Child processes are
@@ -27,15 +27,15 @@ void SurviveClosedPipes();
 // for each connection, and more for running jobs.
 void RaiseDescriptorLimit();
 
-// Returns the value of an environment variable, empty if unset.
+// Returns the value of an environment variable, or "" if it is unset.
 std::string EnvironmentVariable(const char* name);
 
 // Runs a command in this environment plus `variables` and waits for its end. The command shares
 // standard input and output; `on_line` receives each line of its standard error. Once `stop` is
 // set, the command gets SIGTERM; an interrupt at the keyboard reaches it directly.
 //
-// Returns its exit code, or 128 + the number of the signal that ended it. NotFound if the command
-// cannot be started; the message has the reason.
+// Returns its exit code, or 128 + the number of the signal that ended it. Returns NotFound if the
+// command cannot be started; the message has the reason.
 absl::StatusOr<int> RunChild(const std::vector<std::string>& command,
                              const std::map<std::string, std::string>& variables,
                              const std::function<void(const std::string&)>& on_line,
@@ -64,8 +64,8 @@ class TemporaryDirectory {
   std::string path_;  // empty after a move
 };
 
-// Creates `directory` unless it is empty or exists. InvalidArgument starts with `name`, the option
-// or setting that names the directory.
+// Creates `directory` unless it is empty or exists. Returns InvalidArgument that starts with
+// `name`, the option or setting that names the directory.
 absl::Status CreateDirectory(const std::string& name, const std::string& directory);
 
 }  // namespace tidemark::cli

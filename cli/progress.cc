@@ -21,25 +21,39 @@ namespace {
 // A replay makes thousands of snapshots per second; a reader can follow about twenty.
 constexpr absl::Duration kBetweenFrames = absl::Milliseconds(50);
 
-// About half an hour of a job's snapshots; about 20 MB.
+// Holds the snapshots of about half an hour of a job, which take about 20 MB.
 constexpr std::size_t kQueueMax = 10'000;
 
-// Collects the facts for the summary of an ended job, and writes it.
-class EndSummary {
+// Keeps the newest snapshot, and writes the summary of the job at its end.
+class SummarizedProgress : public Progress {
  public:
-  void Add(const Snapshot& snapshot) { lone_task_.Add(snapshot); }
-  void Add(const absl::StatusOr<Explanation>& waits) { waits_ = waits; }
-  void Write(const Snapshot& last, const std::string& ending, bool compare, std::FILE* lines,
-             const Environment& environment) const {
-    const int width = WidthOf(lines);
-    const console::TextOptions options = TextOptionsFor(lines, environment);
-    std::vector<std::string> text = console::RenderSummary(last, width, options, ending, compare);
-    const std::string spent = console::TimeSpentText(last, lone_task_.task(), waits_, options);
+  SummarizedProgress(bool compare, std::FILE* lines, Environment environment)
+      : environment_(std::move(environment)), compare_(compare), lines_(lines) {}
+
+  void Explain(const absl::StatusOr<Explanation>& waits) override { waits_ = waits; }
+  void Finish(const std::string& ending) override {
+    if (!newest_) return;
+    const int width = WidthOf(lines_);
+    const console::TextOptions options = TextOptionsFor(lines_, environment_);
+    std::vector<std::string> text =
+        console::RenderSummary(*newest_, width, options, ending, compare_);
+    const std::string spent = console::TimeSpentText(*newest_, lone_task_.task(), waits_, options);
     for (std::string& line : console::WrapWords(spent, width, kLinesMax, options.unicode)) {
       text.push_back(std::move(line));
     }
-    for (const std::string& line : text) WriteLine(lines, line);
+    for (const std::string& line : text) WriteLine(lines_, line);
   }
+
+ protected:
+  void Keep(const Snapshot& snapshot) {
+    lone_task_.Add(snapshot);
+    newest_ = snapshot;
+  }
+
+  const Environment environment_;
+  const bool compare_;
+  std::FILE* const lines_;
+  std::optional<Snapshot> newest_;
 
  private:
   static constexpr int kLinesMax = 20;
@@ -47,20 +61,18 @@ class EndSummary {
   absl::StatusOr<Explanation> waits_ = absl::UnknownError("no master reported them");
 };
 
-class BarProgress final : public Progress {
+class BarProgress final : public SummarizedProgress {
  public:
   BarProgress(bool compare, std::FILE* lines, Environment environment)
-      : environment_(std::move(environment)),
+      : SummarizedProgress(compare, lines, std::move(environment)),
         options_{.color = AllowsColor(environment_),
                  .unicode = HasUtf8(environment_),
                  .compare = compare,
                  .zone = &LocalZone()},
-        lines_(lines),
         terminal_(fileno(stderr)) {}
 
   bool Show(const Snapshot& snapshot) override {
-    summary_.Add(snapshot);
-    newest_ = snapshot;
+    Keep(snapshot);
     is_drawn_ = false;
     if (snapshot.is_final || absl::Now() - drawn_at_ >= kBetweenFrames) Draw();
     return true;
@@ -68,7 +80,6 @@ class BarProgress final : public Progress {
 
   void Remark(const std::string& sentence) override { remark_ = sentence; }
   void ShowTasks(const JobTasks& tasks) override { tasks_ = tasks; }
-  void Explain(const absl::StatusOr<Explanation>& waits) override { summary_.Add(waits); }
   void Warn(const std::string& message) override { terminal_.Print({ErrorLine(message)}); }
   void Forward(const std::string& line) override { terminal_.Print({line}); }
 
@@ -76,7 +87,7 @@ class BarProgress final : public Progress {
     if (!newest_) return;
     if (!is_drawn_) Draw();
     terminal_.Keep();
-    summary_.Write(*newest_, ending, options_.compare, lines_, environment_);
+    SummarizedProgress::Finish(ending);
   }
 
  private:
@@ -108,46 +119,28 @@ class BarProgress final : public Progress {
     }
   }
 
-  const Environment environment_;
   const console::FrameOptions options_;
-  std::FILE* const lines_;
   console::Terminal terminal_;
-  std::optional<Snapshot> newest_;
   std::string remark_;
   JobTasks tasks_;
-  EndSummary summary_;
   absl::Time drawn_at_ = absl::InfinitePast();
   bool is_drawn_ = false;  // whether the newest snapshot is on the screen
 };
 
-class PlainProgress final : public Progress {
+class PlainProgress final : public SummarizedProgress {
  public:
   PlainProgress(bool compare, std::FILE* lines, Environment environment)
-      : environment_(std::move(environment)),
-        compare_(compare),
-        lines_(lines),
+      : SummarizedProgress(compare, lines, std::move(environment)),
         plain_(TextOptionsFor(lines, environment_), compare) {}
 
   bool Show(const Snapshot& snapshot) override {
-    summary_.Add(snapshot);
-    newest_ = snapshot;
-    const std::optional<std::string> line = plain_.Next(*newest_);
+    Keep(snapshot);
+    const std::optional<std::string> line = plain_.Next(snapshot);
     return !line || WriteLine(lines_, *line);
   }
 
-  void Explain(const absl::StatusOr<Explanation>& waits) override { summary_.Add(waits); }
-
-  void Finish(const std::string& ending) override {
-    if (newest_) summary_.Write(*newest_, ending, compare_, lines_, environment_);
-  }
-
  private:
-  const Environment environment_;
-  const bool compare_;
-  std::FILE* const lines_;
   console::PlainLines plain_;
-  std::optional<Snapshot> newest_;
-  EndSummary summary_;
 };
 
 class JsonProgress final : public Progress {
@@ -161,24 +154,17 @@ class JsonProgress final : public Progress {
   std::FILE* const lines_;
 };
 
-// Shows nothing but warnings.
+// Shows only warnings.
 class QuietProgress final : public Progress {
  public:
   bool Show(const Snapshot&) override { return true; }
   void Inform(const std::string&) override {}
 };
 
-// Replaces the deadline of the job by that of this reader.
-class DeadlineProgress final : public Progress {
+// Passes everything except snapshots to another Progress.
+class ForwardedProgress : public Progress {
  public:
-  DeadlineProgress(const Deadline& deadline, std::unique_ptr<Progress> shown)
-      : deadline_(deadline), shown_(std::move(shown)) {}
-  bool Show(const Snapshot& snapshot) override {
-    Snapshot due = snapshot;
-    due.deadline = InstantOf(deadline_, snapshot.started_at.value_or(snapshot.at), LocalZone());
-    due.late_probability = LateProbability(due, *due.deadline);
-    return shown_->Show(due);
-  }
+  explicit ForwardedProgress(std::unique_ptr<Progress> shown) : shown_(std::move(shown)) {}
   void Remark(const std::string& sentence) override { shown_->Remark(sentence); }
   void ShowTasks(const JobTasks& tasks) override { shown_->ShowTasks(tasks); }
   void Explain(const absl::StatusOr<Explanation>& waits) override { shown_->Explain(waits); }
@@ -187,35 +173,42 @@ class DeadlineProgress final : public Progress {
   void Forward(const std::string& line) override { shown_->Forward(line); }
   void Finish(const std::string& ending) override { shown_->Finish(ending); }
 
- private:
-  const Deadline deadline_;
-  const std::unique_ptr<Progress> shown_;
+ protected:
+  std::unique_ptr<Progress> shown_;
 };
 
-class ProgressOfJobs final : public Progress {
+// Replaces the deadline of the job with the deadline of this reader.
+class DeadlineProgress final : public ForwardedProgress {
+ public:
+  DeadlineProgress(const Deadline& deadline, std::unique_ptr<Progress> shown)
+      : ForwardedProgress(std::move(shown)), deadline_(deadline) {}
+  bool Show(const Snapshot& snapshot) override {
+    Snapshot due = snapshot;
+    due.deadline = InstantOf(deadline_, snapshot.started_at.value_or(snapshot.at), LocalZone());
+    due.late_probability = LateProbability(due, *due.deadline);
+    return shown_->Show(due);
+  }
+
+ private:
+  const Deadline deadline_;
+};
+
+class ProgressOfJobs final : public ForwardedProgress {
  public:
   explicit ProgressOfJobs(std::function<std::unique_ptr<Progress>()> make)
-      : make_(std::move(make)), current_(make_()) {}
+      : ForwardedProgress(make()), make_(std::move(make)) {}
 
   bool Show(const Snapshot& snapshot) override {
     if (job_id_ && job_id_ != snapshot.job_id) {
-      current_->Finish();
-      current_ = make_();
+      shown_->Finish();
+      shown_ = make_();
     }
     job_id_ = snapshot.job_id;
-    return current_->Show(snapshot);
+    return shown_->Show(snapshot);
   }
-  void Remark(const std::string& sentence) override { current_->Remark(sentence); }
-  void ShowTasks(const JobTasks& tasks) override { current_->ShowTasks(tasks); }
-  void Explain(const absl::StatusOr<Explanation>& waits) override { current_->Explain(waits); }
-  void Warn(const std::string& message) override { current_->Warn(message); }
-  void Inform(const std::string& hint) override { current_->Inform(hint); }
-  void Forward(const std::string& line) override { current_->Forward(line); }
-  void Finish(const std::string& ending) override { current_->Finish(ending); }
 
  private:
   const std::function<std::unique_ptr<Progress>()> make_;
-  std::unique_ptr<Progress> current_;
   std::optional<std::string> job_id_;  // nullopt before the first snapshot
 };
 
@@ -282,26 +275,33 @@ BackgroundProgress::BackgroundProgress(std::unique_ptr<Progress> progress)
 
 BackgroundProgress::~BackgroundProgress() { Finish(); }
 
-void BackgroundProgress::Show(const Snapshot& snapshot) { Add(snapshot); }
-void BackgroundProgress::Warn(const std::string& message) { Add(message); }
-void BackgroundProgress::Inform(const std::string& hint) { Add(Hint{hint}); }
-void BackgroundProgress::Explain(const absl::StatusOr<Explanation>& waits) { Add(waits); }
+void BackgroundProgress::Show(const Snapshot& snapshot) {
+  // The job continues without a reader.
+  Add({[snapshot](Progress& progress) { progress.Show(snapshot); }});
+}
+void BackgroundProgress::Warn(const std::string& message) {
+  Add({[message](Progress& progress) { progress.Warn(message); }});
+}
+void BackgroundProgress::Inform(const std::string& hint) {
+  Add({[hint](Progress& progress) { progress.Inform(hint); }});
+}
+void BackgroundProgress::Explain(const absl::StatusOr<Explanation>& waits) {
+  Add({[waits](Progress& progress) { progress.Explain(waits); }});
+}
 
 void BackgroundProgress::Forward(const std::string& line) {
   {
     std::unique_lock lock(mutex_);
     has_room_.wait(lock, [this] { return finished_ || queue_.size() < kQueueMax; });
   }
-  Add(Line{line});
+  Add({[line](Progress& progress) { progress.Forward(line); }, /*is_line=*/true});
 }
 
 void BackgroundProgress::Add(Item item) {
   const std::lock_guard lock(mutex_);
   if (finished_) return;
   if (queue_.size() >= kQueueMax) {
-    const auto droppable = std::find_if(queue_.begin(), queue_.end(), [](const Item& other) {
-      return !std::holds_alternative<Line>(other);
-    });
+    const auto droppable = std::ranges::find(queue_, false, &Item::is_line);
     if (droppable != queue_.end()) queue_.erase(droppable);
   }
   queue_.push_back(std::move(item));
@@ -319,21 +319,6 @@ void BackgroundProgress::Finish(const std::string& ending) {
   if (thread_.joinable()) thread_.join();
 }
 
-void BackgroundProgress::ShowItem(const Item& item) {
-  if (const Snapshot* snapshot = std::get_if<Snapshot>(&item)) {
-    progress_->Show(*snapshot);  // the job continues without a reader
-  } else if (const Line* line = std::get_if<Line>(&item)) {
-    progress_->Forward(line->text);
-  } else if (const Hint* hint = std::get_if<Hint>(&item)) {
-    progress_->Inform(hint->text);
-  } else if (const absl::StatusOr<Explanation>* waits =
-                 std::get_if<absl::StatusOr<Explanation>>(&item)) {
-    progress_->Explain(*waits);
-  } else {
-    progress_->Warn(std::get<std::string>(item));
-  }
-}
-
 void BackgroundProgress::ShowUntilFinished() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -343,7 +328,7 @@ void BackgroundProgress::ShowUntilFinished() {
     queue_.pop_front();
     has_room_.notify_all();
     lock.unlock();
-    ShowItem(item);
+    item.show(*progress_);
     lock.lock();
   }
   const std::string ending = ending_;

@@ -4,11 +4,11 @@
 #include <condition_variable>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
-#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -26,9 +26,9 @@ class Progress {
   virtual ~Progress() = default;
   // Shows the snapshot. Returns false if the reader has closed the pipe.
   virtual bool Show(const Snapshot& snapshot) = 0;
-  // Sets the sentence below the bar; an empty text removes it. Stays until the next call.
+  // Sets the sentence below the bar, which stays until the next call. An empty string removes it.
   virtual void Remark(const std::string&) {}
-  // Sets the running tasks below the bar. Stays until the next call.
+  // Sets the running tasks below the bar, which stay until the next call.
   virtual void ShowTasks(const JobTasks&) {}
   // Sets the waits of the job, or the reason why they are unknown, for Finish().
   virtual void Explain(const absl::StatusOr<Explanation>&) {}
@@ -69,8 +69,8 @@ struct Streams {
   std::FILE* result;
 };
 
-// Returns standard output for the result and standard error for progress; with JSON the other way
-// round, so that programs can read the snapshots.
+// Returns standard output for the result and standard error for progress. For JSON, returns them
+// the other way round, so that programs can read the snapshots.
 Streams StreamsOfRun(ProgressMode mode);
 
 // Shows progress on its own thread, so that a slow terminal does not delay the job. Thread-safe.
@@ -81,26 +81,22 @@ class BackgroundProgress {
   BackgroundProgress(const BackgroundProgress&) = delete;
   BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
-  // Never block. The oldest item is dropped if 10,000 are queued.
+  // Never block. If 10,000 items are queued, the oldest that Forward() did not add is dropped.
   void Show(const Snapshot& snapshot);
   void Warn(const std::string& message);
   void Inform(const std::string& hint);
   void Explain(const absl::StatusOr<Explanation>& waits);
-  // Blocks while 10,000 items are queued: no line is dropped.
+  // Blocks while 10,000 items are queued, so that no line is dropped.
   void Forward(const std::string& line);
-  // Blocks until all items and the summary are shown. `ending`: see Progress::Finish(). Idempotent;
-  // later calls show nothing.
+  // Blocks until all items and the summary are shown. See Progress::Finish() for `ending`.
+  // Idempotent; later calls show nothing.
   void Finish(const std::string& ending = "");
 
  private:
-  struct Line {
-    std::string text;
+  struct Item {
+    std::function<void(Progress&)> show;
+    bool is_line = false;  // whether it is a line of the watched program, which is never dropped
   };
-  struct Hint {
-    std::string text;
-  };
-  using Item = std::variant<Snapshot, std::string, Line, Hint, absl::StatusOr<Explanation>>;
-  void ShowItem(const Item& item);
   void Add(Item item);
   void ShowUntilFinished();
 

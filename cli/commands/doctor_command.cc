@@ -44,7 +44,9 @@ void AddDoctor(CLI::App& root, Invocation& invocation) {
   auto& arguments = ArgumentsOf<DoctorArguments>(app, invocation, Run);
   AddServeOptions(app, arguments.serve);
   AddSecurity(app, arguments.security);
-  AddFooter(app, "Exit code: 0 no check failed (there may be warnings), 1 a check failed.");
+  AddFooter(
+      app,
+      "Exit code: 0 no check failed (there may be warnings), 1 a check failed, 2 usage error.");
 }
 
 }  // namespace tidemark::cli

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "console/job_table.h"
+#include "console/waits_table.h"
 #include "proto/wire/job_codec.h"
 #include "text/ascii_json.h"
 
@@ -46,6 +47,11 @@ std::vector<std::string> TasksAsJson(const ordered_json& job) {
 }
 
 int ShowJob(const GetArguments& arguments, const Snapshot& job) {
+  const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
+  if (is_workflow && arguments.what == Listed::kTasks) {
+    PrintError(console::WorkflowHasNo("tasks", job));
+    return kUsage;
+  }
   const std::string json = wire::SnapshotJson(job);
   const auto options = TableOptionsFor(arguments.format);
   switch (arguments.what) {
@@ -75,7 +81,7 @@ int WatchJobs(const GetArguments& arguments) {
     case TableFormat::kTable:
       break;
     default:
-      PrintError("--watch requires -o table or -o jsonl: the list has no end");
+      PrintError("--watch requires -o table or -o jsonl: the list never ends");
       return kUsage;
   }
   return Run(watch);
@@ -104,8 +110,9 @@ int Run(const GetArguments& arguments) {
 void AddListing(CLI::App& app, GetArguments& arguments) {
   AddFormat(app, arguments.format);
   if (arguments.what == Listed::kJobs) {
-    app.add_flag("--watch", arguments.watches,
-                 "Continue with changes, as `tidemark watch` does; with -o table or -o jsonl");
+    app.add_flag(
+        "--watch", arguments.watches,
+        "Continue to show changes, as `tidemark watch` does (only with -o table or -o jsonl)");
   }
   AddMaster(app, arguments.master);
   AddFooter(app, kExitCodes);
@@ -114,15 +121,15 @@ void AddListing(CLI::App& app, GetArguments& arguments) {
 }  // namespace
 
 void AddGet(CLI::App& root, Invocation& invocation) {
-  CLI::App& get = *root.add_subcommand("get", "Show the jobs of a master");
+  CLI::App& get = *root.add_subcommand("get", "Show the jobs on a master");
   get.require_subcommand(1);
   const struct {
     const char* name;
     Listed what;
     const char* help;
-  } all[] = {{"jobs", Listed::kJobs, "All jobs, or one"},
-             {"stages", Listed::kStages, "The stages of a job"},
-             {"tasks", Listed::kTasks, "The tasks of a job that end last, and why"}};
+  } all[] = {{"jobs", Listed::kJobs, "List all jobs, or show one"},
+             {"stages", Listed::kStages, "Show the stages of a job"},
+             {"tasks", Listed::kTasks, "Show the tasks of a job that will end last, and why"}};
   for (const auto& listed : all) {
     CLI::App& app = *get.add_subcommand(listed.name, listed.help);
     auto& arguments = ArgumentsOf<GetArguments>(app, invocation, Run);
@@ -131,7 +138,7 @@ void AddGet(CLI::App& root, Invocation& invocation) {
         ->required(listed.what != Listed::kJobs);
     AddListing(app, arguments);
   }
-  CLI::App& list = *get.add_subcommand("workflows", "All workflows");
+  CLI::App& list = *get.add_subcommand("workflows", "List all workflows");
   auto& workflows = ArgumentsOf<GetArguments>(list, invocation, Run);
   workflows.filter.kinds = {JobKind::kWorkflow};
   AddListing(list, workflows);

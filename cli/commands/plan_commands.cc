@@ -1,4 +1,4 @@
-// submit, attach, workflow add, workflow cancel, forget.
+// The commands submit, attach, workflow add, workflow cancel and forget.
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,9 +26,9 @@ struct AttachArguments {
 
 struct UpdateArguments {
   std::string job_id;
-  std::string file;  // with the jobs to add; none if empty
+  std::string file;  // file with the jobs to add; none if empty
   std::vector<std::string> cancel_jobs;
-  bool cancel = false;  // the whole workflow
+  bool cancel = false;  // whether to cancel the whole workflow
   MasterArguments master;
 };
 
@@ -93,14 +93,14 @@ int Run(const ForgetArguments& arguments) {
 void AddSubmit(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand("submit", "Submit a plan of jobs to a master");
   auto& arguments = ArgumentsOf<SubmitArguments>(app, invocation, Run);
-  app.add_option("FILE", arguments.file, "Plan, YAML or JSON; see docs/plans.md")->required();
+  app.add_option("FILE", arguments.file, "Plan (YAML or JSON); see docs/plans.md")->required();
   AddMaster(app, arguments.master);
   AddFooter(app, kExitCodes);
 }
 
 void AddAttach(CLI::App& root, Invocation& invocation) {
   CLI::App& app =
-      *root.add_subcommand("attach", "Set the job that runs, or retries, one job of a workflow");
+      *root.add_subcommand("attach", "Attach a job to a workflow, as one of its jobs or a retry");
   auto& arguments = ArgumentsOf<AttachArguments>(app, invocation, Run);
   app.add_option("ID", arguments.job_id, "Id of the workflow")->required();
   app.add_option("NAME", arguments.child_name, "Name of the job in the workflow")->required();
@@ -110,15 +110,15 @@ void AddAttach(CLI::App& root, Invocation& invocation) {
 }
 
 void AddForget(CLI::App& root, Invocation& invocation) {
-  CLI::App& app = *root.add_subcommand("forget", "Remove a job that has ended from a master");
+  CLI::App& app = *root.add_subcommand("forget", "Remove an ended job from a master");
   auto& arguments = ArgumentsOf<ForgetArguments>(app, invocation, Run);
   app.add_option("ID", arguments.job_id, "Id of the job, as `tidemark get jobs` lists it")
       ->required();
   AddMaster(app, arguments.master);
   AddFooter(
       app,
-      "Exit code: 0 the job no longer exists, 2 wrong use or the job is running, 3 the master\n"
-      "cannot be reached, 6 the master requires another token or certificate.");
+      "Exit code: 0 the job no longer exists, 2 usage error or the job is running, 3 the master\n"
+      "cannot be reached, 6 the master requires a different token or certificate.");
 }
 
 void AddWorkflow(CLI::App& root, Invocation& invocation) {
@@ -126,10 +126,10 @@ void AddWorkflow(CLI::App& root, Invocation& invocation) {
   workflow.require_subcommand(1);
 
   CLI::App& add = *workflow.add_subcommand(
-      "add", "Add the jobs of a file; they may wait for jobs of the workflow");
+      "add", "Add the jobs in a file; they may wait for jobs of the workflow");
   auto& added = ArgumentsOf<UpdateArguments>(add, invocation, Run);
   add.add_option("ID", added.job_id, "Id of the workflow")->required();
-  add.add_option("FILE", added.file, "Plan of `jobs` only, YAML or JSON; see docs/plans.md")
+  add.add_option("FILE", added.file, "Plan with `jobs` only (YAML or JSON); see docs/plans.md")
       ->required();
   NotEmpty(add.add_option("--cancel", added.cancel_jobs,
                           "Cancel these jobs in the same step: all changes apply, or none"))
@@ -142,8 +142,7 @@ void AddWorkflow(CLI::App& root, Invocation& invocation) {
       "cancel", "Cancel jobs of a workflow, or end it; running jobs continue");
   auto& cancelled = ArgumentsOf<UpdateArguments>(cancel, invocation, Run);
   cancel.add_option("ID", cancelled.job_id, "Id of the workflow")->required();
-  cancel.add_option("NAME", cancelled.cancel_jobs,
-                    "Jobs that will not run [the whole workflow ends]");
+  cancel.add_option("NAME", cancelled.cancel_jobs, "Jobs to cancel [the whole workflow]");
   cancel.parse_complete_callback(
       [&cancelled] { cancelled.cancel = cancelled.cancel_jobs.empty(); });
   AddMaster(cancel, cancelled.master);

@@ -37,7 +37,7 @@ std::string ReadAll(const std::string& path) {
   return std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
 }
 
-// Runs a tool to its end. The message of an error contains the last line of its standard error.
+// Runs a tool until it ends. The message of an error contains the last line of its standard error.
 absl::Status RunTool(const std::vector<std::string>& command, const std::atomic<bool>& stop) {
   std::string last_line;
   const auto code = RunChild(
@@ -178,20 +178,21 @@ void AddProfile(CLI::App& root, Invocation& invocation) {
   CLI::App& profile = *root.add_subcommand("profile", "Measure how fast a node is");
   profile.require_subcommand(1);
   CLI::App& app = *profile.add_subcommand(
-      "node", "Measure disk (fio), network (iperf3) and cores; print them as `node` of a plan");
+      "node", "Measure disk (fio), network (iperf3) and cores; print them as the `node` of a plan");
   auto& arguments = ArgumentsOf<ProfileNodeArguments>(app, invocation, Run);
   Directory(app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
                 ->capture_default_str());
-  Size(app.add_option("--size", arguments.bytes, "Size to write and read there, such as 256MiB")
-           ->capture_default_str());
+  Size(app.add_option("--size", arguments.bytes, "Size to write and read there [256MiB]"));
   app.add_option("--peer", arguments.peer, "Host that runs `iperf3 -s` [loopback]");
   Between(1, 65535,
           app.add_option("--peer-port", arguments.peer_port, "Port of iperf3 on that host")
               ->capture_default_str());
-  app.add_option("--data-dir", arguments.data_dir,
-                 "Store the result in this data directory of a master, for its plans")
+  app.add_option(
+         "--data-dir", arguments.data_dir,
+         "Store the result in this data directory, where the master reads it to estimate plans")
       ->type_name("DIR");
-  AddFooter(app, "Exit code: 0 success, 1 a tool failed, 2 fio or iperf3 is missing.");
+  AddFooter(app,
+            "Exit code: 0 success, 1 a tool failed, 2 usage error, or fio or iperf3 is missing.");
 }
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// `tidemark replay`.
+// The command `tidemark replay`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,8 +119,8 @@ int Run(const ReplayArguments& arguments) {
   if (*reader == nullptr) return ReplaySparkLog(arguments);
   if (!arguments.history.empty()) {
     PrintError(
-        "--history is for event logs of Spark; the log of a master holds the past runs that it "
-        "used");
+        "--history is for Spark event logs; a Tidemark event log already contains the past runs "
+        "that it used");
     return kUsage;
   }
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
@@ -170,7 +170,7 @@ void AddReplay(CLI::App& root, Invocation& invocation) {
       "replay", "Replay a job from its event log, or a Spark application from its log");
   auto& arguments = ArgumentsOf<ReplayArguments>(app, invocation, Run);
   app.add_option("LOG", arguments.log,
-                 "Event log of Tidemark, or of Spark: a file or a rolling folder")
+                 "Tidemark event log, or Spark event log (a file, or the folder of a rolling log)")
       ->required();
   app.add_option_function<std::string>(
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
@@ -178,9 +178,10 @@ void AddReplay(CLI::App& root, Invocation& invocation) {
       ->type_name("N|max");
   Directory(app.add_option(
       "--history", arguments.history,
-      "Data directory of a master: learn from its past runs, and add this one (Spark logs)"));
+      "A master's data directory: learn from its past runs, and add this run (Spark logs only)"));
   AddProgress(app, arguments.progress);
-  AddFooter(app, "Exit code: 0 success, 2 the log cannot be read, 4 it is torn or damaged.");
+  AddFooter(
+      app, "Exit code: 0 success, 2 usage error or the log cannot be read, 4 torn or damaged log.");
 }
 
 }  // namespace tidemark::cli

@@ -40,16 +40,15 @@ struct RunArguments {
   ProgressArguments progress;
 };
 
-// The default. With a second task for each slot, tasks of unequal length balance.
+// Default number of reducers per slot. A second task per slot balances tasks of unequal length.
 constexpr std::uint32_t kReducersPerSlot = 2;
 
 // A master publishes the end of a job within its shortest tick, 200 ms by default.
 constexpr std::chrono::seconds kFinalSnapshotTimeout{3};
 
-// Shows a snapshot of the job.
 using ShowSnapshot = std::function<void(const Snapshot&)>;
 
-// Omits the reason of a failure for people, because the command prints it at its end.
+// Omits the reason for a failure from progress for people, since the command prints it at its end.
 ShowSnapshot ShowIn(BackgroundProgress& progress, ProgressMode mode) {
   return [&progress, mode](Snapshot snapshot) {
     const bool is_for_people = mode != ProgressMode::kJsonl;
@@ -60,10 +59,11 @@ ShowSnapshot ShowIn(BackgroundProgress& progress, ProgressMode mode) {
 
 void ShowJobPage(const Client& master, const std::string& job_id, BackgroundProgress& progress) {
   const std::string page = PageOfJob(master, job_id);
-  if (!page.empty()) progress.Inform(fmt::format("page of the job: {}", page));
+  if (!page.empty()) progress.Inform(fmt::format("job page: {}", page));
 }
 
-// Queries the waits of the job from the master in this process, before that ends.
+// Queries the waits of the job from the master in this process. Must be called before the master
+// ends.
 void ExplainWaits(const std::string& master_address, const std::string& job_id,
                   BackgroundProgress& progress) {
   const auto master = Client::Create({.address = master_address});
@@ -110,8 +110,9 @@ class RemoteWatch {
         }) {}
   ~RemoteWatch() = default;
 
-  // Waits up to kFinalSnapshotTimeout for the final snapshot, unless the master is unreachable.
-  // `is_reported`: it has acknowledged all events. A short job may end before the first snapshot.
+  // Waits up to kFinalSnapshotTimeout for the final snapshot, unless the master is unreachable. If
+  // `is_reported`, the master has acknowledged all events. A short job may end before the first
+  // snapshot.
   void WaitForFinalSnapshot(bool is_reported) {
     if (is_reported || !is_unreachable_) ended_.get_future().wait_for(kFinalSnapshotTimeout);
   }
@@ -122,7 +123,7 @@ class RemoteWatch {
   std::jthread thread_;
 };
 
-// Returns the command of a worker: this program, which starts once for each task.
+// Returns the command of a worker, which runs this program once for each task.
 std::vector<std::string> WorkerCommand() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -176,7 +177,7 @@ void WriteResult(const examples::RunSummary& summary, const examples::RunOptions
   }
 }
 
-// Returns the outcome of a job whose remote master has not confirmed it.
+// Returns a text about the outcome of a job that its remote master has not confirmed.
 std::string EndingOf(const absl::Status& status, const std::string& master) {
   if (master.empty()) return "";
   const char* ending = absl::IsCancelled(status) ? "was stopped" : "failed";
@@ -258,7 +259,10 @@ void AddRunExample(CLI::App& run, Invocation& invocation) {
   CLI::App& app = *run.add_subcommand("example", "Run a job of the example engine");
   auto& arguments = ArgumentsOf<RunArguments>(app, invocation, Run);
   examples::RunOptions& job = arguments.job;
-  AddFooter(app, JobsHelp());
+  AddFooter(app,
+            JobsHelp() +
+                "Exit code: 0 success, 1 the job failed, 2 usage error, 3 the master cannot be\n"
+                "reached.");
   app.add_option("JOB", job.job, "Job to run; see below")->required();
   app.add_option("--input", job.inputs, "Input files, plain or .zst; the number depends on the job")
       ->expected(1, -1)
@@ -268,14 +272,14 @@ void AddRunExample(CLI::App& run, Invocation& invocation) {
       ->type_name("DIR");
   app.add_option("--job-id", job.job_id, "Id of the job [made from its name and the time]");
   AddChoice(app, "--output-format", kOutputKinds, job.output,
-            "Format of the result; count: only count it");
+            "Format of the result; `count` only counts its records");
   job.slots = DefaultSlots();
   Between(1U, kSlotsMax,
-          app.add_option("--slots", job.slots, "Tasks that run at once [one for each processor]"));
+          app.add_option("--slots", job.slots, "Tasks that run at once [one per processor]"));
   Between(1U, job.master_options.job.limits.reduce_tasks_max,
           app.add_option_function<std::uint32_t>(
               "--reducers", [&arguments](std::uint32_t count) { arguments.reducers = count; },
-              "Reduce tasks [two for each slot]"));
+              "Reduce tasks [two per slot]"));
   Between(0U, examples::kTasksMax,
           app.add_option("--maps", job.map_task_count, "Map tasks [0: by input size]"));
   app.add_option_function<std::vector<std::string>>(
@@ -346,13 +350,14 @@ void AddRunEngine(CLI::App& run, const Engine& engine, Invocation& invocation) {
           ->envname("TIDEMARK_MASTER"));
   AddSecurity(app, arguments->security);
   MasterOptions& own = arguments->own_master;
-  app.add_option("--listen", own.listen_address,
-                 "Address of the master in this process; all nodes of the cluster must reach it")
+  app.add_option(
+         "--listen", own.listen_address,
+         "Address of the master in this process; all nodes of the cluster must be able to reach it")
       ->type_name("HOST:PORT")
       ->capture_default_str()
       ->excludes(master);
   app.add_flag("--allow-insecure-remote", own.allow_insecure_remote,
-               "Listen on addresses that other hosts reach, without TLS or tokens")
+               "Listen on addresses that other hosts can reach, without TLS or tokens")
       ->excludes(master);
   app.add_option(
          "--data-dir", own.data_dir,
@@ -384,6 +389,7 @@ void AddEngine(CLI::App& root, const Engine& engine, Invocation& invocation) {
                      ->envname("TIDEMARK_MASTER")
                      ->capture_default_str());
   engine.add_conf_options(app, arguments);
+  AddFooter(app, "Exit code: 0 success, 2 usage error or no connector.");
   if (engine.add_commands != nullptr) engine.add_commands(group, invocation);
 }
 

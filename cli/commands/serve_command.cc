@@ -158,14 +158,19 @@ int Run(const ServeArguments& arguments) {
   };
   log_line(fmt::format("listening on {}", (*master)->address()));
   if (page != nullptr) {
-    (*master)->AnnouncePage(serve::PublicWebUrl(*config, *page));
-    log_line(fmt::format("page at {}", serve::WebUrl(*config, *page)));
+    const std::string url = serve::WebUrl(*config, *page);
+    if (web::WebServer::HasPage()) {
+      (*master)->AnnouncePage(serve::PublicWebUrl(*config, *page));
+      log_line("page at " + url);
+    } else {
+      log_line(fmt::format("API at {}; this program was built without its page", url));
+    }
   }
   std::unique_ptr<SparkLogs> spark_logs;
   if (!config->spark_logs.empty()) {
     spark_logs = std::make_unique<SparkLogs>(config->spark_logs, **master, log);
   }
-  // Alerts start last: a master that fails to start sends none.
+  // Alerts start last, so that a master that fails to start sends none.
   if (alerts != nullptr) alerts->Begin();
   auto watchdog = std::make_unique<serve::Watchdog>(
       [&] { return serve::MasterAnswers(config->master, (*master)->address()); });
@@ -186,7 +191,7 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
   app.add_option("--config", arguments.config_file, "Settings file (YAML); options override it")
       ->type_name("FILE");
   AddOverride(app, "--listen", "listen", "HOST:PORT",
-              "Address to listen on; also unix:PATH (setting listen)", arguments);
+              "Address to listen on; also unix:PATH (setting listen) [127.0.0.1:7411]", arguments);
   AddOverride(app, "--data-dir", "data_dir", "DIR",
               "Store all jobs in this directory and resume them after a restart (setting data_dir)",
               arguments);
@@ -202,7 +207,7 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
                                        .key = "allow_insecure_remote",
                                        .words = {"true"}});
       },
-      "Listen on addresses that other hosts reach, without TLS or tokens");
+      "Listen on addresses that other hosts can reach, without TLS or tokens");
   OneOf(KnownIndicators(),
         app.add_option_function<std::vector<std::string>>(
                "--indicator",
@@ -217,7 +222,7 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
          [&arguments](const std::vector<std::string>& words) {
            for (const std::string& word : words) arguments.overrides.push_back(ParseOverride(word));
          },
-         "Any setting of docs/reference/settings.md; commas separate the items of a list")
+         "Any setting in docs/reference/settings.md; separate the items of a list with commas")
       ->expected(1, -1)
       ->type_name("KEY=VALUE");
 }

@@ -56,7 +56,7 @@ struct GroupName {
   std::string group;
 };
 
-// Splits JOB/GROUP at the slash behind the id of an existing job; ids may also contain slashes.
+// Splits JOB/GROUP at the slash after the id of an existing job; ids may also contain slashes.
 // Returns nullopt if there is no such job.
 std::optional<GroupName> FindGroup(const std::string& name, const Client& master) {
   for (std::size_t at = name.rfind('/'); at != std::string::npos && at > 0;
@@ -79,7 +79,7 @@ ExitCode NoSuchGroup(const GroupName& name, const Snapshot& job) {
   return kNotFound;
 }
 
-// Returns why --tasks has no effect, or an empty text.
+// Returns why --tasks has no effect, or an empty string.
 std::string WhyNoTasks(const WatchArguments& arguments) {
   if (!arguments.tasks) return "";
   if (arguments.job_id.empty()) return "--tasks has no effect without a job ID";
@@ -117,10 +117,11 @@ absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName&
   if (exit_code != kReaderGone) progress->Finish();
   if (exit_code) return *exit_code;
   if (timer.has_expired()) {
-    PrintError("--timeout: the job has not ended");
+    PrintError("--timeout: the job has not ended in time");
     return kTimeLimit;
   }
-  return final.ok() ? absl::InternalError("the job ended without its group") : final.status();
+  return final.ok() ? absl::InternalError("the job ended, but its group never started")
+                    : final.status();
 }
 
 // Queries the current wait of a job on its own thread and keeps it as a sentence.
@@ -173,7 +174,7 @@ class RunningTasks {
   }
 
  private:
-  // More than fit on any terminal.
+  // More tasks than fit on any terminal.
   static constexpr std::uint32_t kTasksMax = 500;
 
   void Store(absl::StatusOr<JobTasks> tasks) {
@@ -229,8 +230,8 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
   if (timer.has_expired()) {
-    PrintError(has_snapshot ? "--timeout: the job has not ended"
-                            : "--timeout: the job has not reported");
+    PrintError(has_snapshot ? "--timeout: the job has not ended in time"
+                            : "--timeout: the job has not reported in time");
     return kTimeLimit;
   }
   if (absl::IsNotFound(final.status())) {
@@ -360,8 +361,8 @@ void AddWatch(CLI::App& root, Invocation& invocation) {
   app.add_flag("--tasks", arguments.tasks,
                "Show each running task below the bar, the slowest first");
   AddFooter(app,
-            "Exit code: 0 the job succeeded, 1 it did not, 2 wrong use, 3 the master cannot be\n"
-            "reached, 5 no such job, 6 the master requires another token or certificate,\n"
+            "Exit code: 0 the job succeeded, 1 it did not, 2 usage error, 3 the master cannot be\n"
+            "reached, 5 no such job, 6 the master requires a different token or certificate,\n"
             "7 --timeout.");
 }
 

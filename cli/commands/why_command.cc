@@ -20,7 +20,7 @@ namespace tidemark::cli {
 namespace {
 
 struct WhyArguments {
-  std::string subject;  // an event log of Spark, or the id of a job
+  std::string subject;  // a Spark event log, or the id of a job
   ExplainQuestion question;
   MasterArguments master;
   TableFormat format = TableFormat::kTable;
@@ -65,19 +65,21 @@ nlohmann::json JsonOf(const QueryWaits& query) {
     told["is_least"] = wait.is_least;
   }
   json["because_of"] = nlohmann::json::array();
-  for (const ContendingQuery& culprit : query.culprits) {
-    nlohmann::json cause = {{"resource", std::string(InfoOf(culprit.resource).name)},
-                            {"seconds", culprit.seconds}};
-    if (culprit.seconds_lower) cause["seconds_lower"] = *culprit.seconds_lower;
-    if (culprit.seconds_upper) cause["seconds_upper"] = *culprit.seconds_upper;
-    if (culprit.sooner_seconds) cause["sooner_seconds"] = *culprit.sooner_seconds;
-    if (culprit.sooner_seconds_lower) cause["sooner_seconds_lower"] = *culprit.sooner_seconds_lower;
-    if (culprit.sooner_seconds_upper) cause["sooner_seconds_upper"] = *culprit.sooner_seconds_upper;
-    if (!culprit.job_id.empty()) cause["job_id"] = culprit.job_id;
-    if (!culprit.query.empty()) cause["query"] = culprit.query;
-    if (culprit.job_id.empty() && culprit.jobs > 0) cause["other_jobs"] = culprit.jobs;
-    cause["unreported"] = culprit.job_id.empty() && culprit.jobs == 0;
-    if (!culprit.host.empty()) cause["host"] = culprit.host;
+  for (const ContendingQuery& contender : query.culprits) {
+    nlohmann::json cause = {{"resource", std::string(InfoOf(contender.resource).name)},
+                            {"seconds", contender.seconds}};
+    if (contender.seconds_lower) cause["seconds_lower"] = *contender.seconds_lower;
+    if (contender.seconds_upper) cause["seconds_upper"] = *contender.seconds_upper;
+    if (contender.sooner_seconds) cause["sooner_seconds"] = *contender.sooner_seconds;
+    if (contender.sooner_seconds_lower)
+      cause["sooner_seconds_lower"] = *contender.sooner_seconds_lower;
+    if (contender.sooner_seconds_upper)
+      cause["sooner_seconds_upper"] = *contender.sooner_seconds_upper;
+    if (!contender.job_id.empty()) cause["job_id"] = contender.job_id;
+    if (!contender.query.empty()) cause["query"] = contender.query;
+    if (contender.job_id.empty() && contender.jobs > 0) cause["other_jobs"] = contender.jobs;
+    cause["unreported"] = contender.job_id.empty() && contender.jobs == 0;
+    if (!contender.host.empty()) cause["host"] = contender.host;
     json["because_of"].push_back(cause);
   }
   return json;
@@ -116,7 +118,7 @@ int NoSuchQuery(const WhyArguments& arguments) {
 
 int ExplainLog(const WhyArguments& arguments) {
   if (arguments.question.last) {
-    PrintError("--last requires a job of a master; a log is always shown completely");
+    PrintError("--last requires a job on a master; a log is always shown in full");
     return kUsage;
   }
   const auto log = whatif::JobLog::Open(arguments.subject);
@@ -136,11 +138,16 @@ int ExplainLog(const WhyArguments& arguments) {
   if (!jobs.empty()) {
     explanation = waits.Ask(jobs.front(), arguments.question).value_or(Explanation());
   }
-  if (explanation.queries.empty() && status.ok()) return NoSuchQuery(arguments);
   for (const std::string& remark : (*log)->Remarks(0)) {
     PrintError(fmt::format("{}: {}", arguments.subject, remark));
   }
-  const int shown = explanation.queries.empty() ? kSuccess : Show(explanation, arguments);
+  const bool is_empty = explanation.queries.empty();
+  if (is_empty && status.ok()) {
+    const int none = NoSuchQuery(arguments);
+    return (*log)->has_damage() ? kLogTorn : none;
+  }
+  const int shown = is_empty ? kSuccess : Show(explanation, arguments);
+  if (shown == kSuccess && (*log)->has_damage()) return kLogTorn;
   return shown == kSuccess && !status.ok() ? ReportWhyError(status) : shown;
 }
 
@@ -152,7 +159,8 @@ absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   if (!arguments.question.query.empty()) return explanation;
   const std::string subject = arguments.subject;
   for (std::size_t at = subject.rfind('/');
-       absl::IsNotFound(explanation.status()) && at != std::string::npos && at > 0;
+       (absl::IsNotFound(explanation.status()) || absl::IsPermissionDenied(explanation.status())) &&
+       at != std::string::npos && at > 0;
        at = subject.rfind('/', at - 1)) {
     ExplainQuestion question = arguments.question;
     question.query = subject.substr(at + 1);
@@ -168,7 +176,7 @@ absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
 int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, const Client& master) {
   const auto job = master.GetJob(arguments.subject);
   if (job.ok() && job->info && job->info->kind == JobKind::kWorkflow) {
-    PrintError(console::NoQueriesOfWorkflow(*job));
+    PrintError(console::WorkflowHasNo("queries", *job));
     return kUsage;
   }
   if (explanation.is_partial && job.ok() && job->ended_at && *job->ended_at < explanation.since) {
@@ -191,6 +199,23 @@ int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, cons
   return Show(explanation, arguments);
 }
 
+// Prints an error if --because-of names no job and no query, unless the answer has a cause.
+void CheckCause(const WhyArguments& arguments, const Explanation& explanation,
+                const Client& master) {
+  const std::string& cause = arguments.question.because_of;
+  const bool has_slash = cause.find('/') != std::string::npos;
+  // The answer about one query does not name the job's other queries.
+  if (cause.empty() || (has_slash && !arguments.question.query.empty())) return;
+  for (const QueryWaits& query : explanation.queries) {
+    if (!query.culprits.empty() || query.query == cause) return;
+  }
+  for (std::size_t at = cause.size(); at != std::string::npos && at > 0;
+       at = cause.rfind('/', at - 1)) {
+    if (!absl::IsNotFound(master.GetJob(cause.substr(0, at)).status())) return;
+  }
+  NoSuchJob(cause, master);
+}
+
 int ExplainJobOfMaster(const WhyArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     WhyArguments asked = arguments;
@@ -198,6 +223,7 @@ int ExplainJobOfMaster(const WhyArguments& arguments) {
     if (absl::IsNotFound(explanation.status())) return NoSuchJob(arguments.subject, master);
     if (!explanation.ok()) return explanation.status();
     if (explanation->queries.empty()) return ReportNoQueries(asked, *explanation, master);
+    CheckCause(asked, *explanation, master);
     return Show(*explanation, asked);
   });
 }
@@ -230,30 +256,34 @@ void AddWhy(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
       "why", "Explain what a job, or a logged Spark application, waited for, and behind whom");
   auto& arguments = ArgumentsOf<WhyArguments>(app, invocation, Run);
-  app.add_option("ID|LOG", arguments.subject,
-                 "Id of a job of a master, or event log of Spark: a file or a rolling folder")
+  app.add_option(
+         "ID|LOG", arguments.subject,
+         "Id of a job on a master, or a Spark event log (a file, or the folder of a rolling log)")
       ->required();
-  NotEmpty(app.add_option("--query", arguments.question.query, "Only this query: sql/3 or job/7"));
+  NotEmpty(
+      app.add_option("--query", arguments.question.query, "Show only this query: sql/3 or job/7"));
   Between(std::size_t{1}, std::size_t{100},
           app.add_option("--top", arguments.question.culprits_max,
-                         "Maximum number of causes of each query [3]"));
+                         "Maximum number of causes per query [3]"));
+  NotEmpty(app.add_option("--because-of", arguments.question.because_of,
+                          "Show only waits behind this job, or behind JOB/QUERY"));
   AddChoice(app, "--resource", kWaitReasonNames, arguments.question.resource,
-            "Only waits for this resource");
+            "Show only waits for this resource");
   NotEmpty(app.add_option("--host", arguments.question.host,
-                          "Only waits on this host; slots belong to no host"));
+                          "Show only waits on this host; slots belong to no host"));
   Between(1U, 10U,
           app.add_option_function<unsigned>(
               "--last",
               [&arguments](unsigned minutes) { arguments.question.last = absl::Minutes(minutes); },
-              "Only the last minutes of a job of a master"))
+              "Show only the last MINUTES minutes of a job on a master"))
       ->type_name("MINUTES");
   AddChoice(app, "-o,--output,--format", kWaitsFormats, arguments.format,
-            "Form of the result; dot is for Graphviz [table]");
+            "Output format; dot is for Graphviz [table]");
   AddMaster(app, arguments.master);
-  AddFooter(
-      app,
-      "With a log: 0 success, 2 the log or the query cannot be read or found, 4 the log is torn\n"
-      "or damaged.");
+  AddFooter(app,
+            "With a log: 0 success, 2 the log cannot be read or does not contain the query, 4 the "
+            "log is\n"
+            "torn or damaged.");
   AddFooter(app, kExitCodes);
 }
 

@@ -28,7 +28,7 @@ std::string WithoutPage(std::string url) {
   return url;
 }
 
-// Omits nearestfit, which needs key groups.
+// Returns options without nearestfit, which needs key groups.
 JobMonitorOptions Options(bool compare) {
   if (!compare) return {};
   return {.indicators = {"tidemark", "hadoop", "jobratio", "taskratio"}};
@@ -46,7 +46,7 @@ std::string WhyNoJob(const std::string& id, const RestApplication& application) 
   if (application.state == "RUNNING") {
     return fmt::format("{} is running; its application master reports no job yet", id);
   }
-  std::string why = fmt::format("{} waits to start: YARN reports {}", id,
+  std::string why = fmt::format("{} is waiting to start: YARN reports {}", id,
                                 application.state.empty() ? "no state" : application.state);
   if (!application.queue.empty()) why += fmt::format(" in queue {}", application.queue);
   if (!application.diagnostics.empty()) {
@@ -55,7 +55,7 @@ std::string WhyNoJob(const std::string& id, const RestApplication& application) 
   return why;
 }
 
-// Returns the type of the application, and the command for it.
+// Returns the error for an application of another type. It names the type and a command for it.
 absl::Status OtherType(const std::string& id, const RestApplication& application) {
   const std::string what =
       application.name.empty() ? id : fmt::format("{} ({})", id, application.name);
@@ -71,7 +71,7 @@ absl::Status OtherType(const std::string& id, const RestApplication& application
                   application.type, advice));
 }
 
-// Returns the error for an answer that cannot be parsed, which counts as no answer.
+// Returns the error for a response that cannot be parsed. It counts as no response.
 absl::Status Unreadable(const absl::Status& status, const std::string& url) {
   return absl::UnavailableError(fmt::format("{}: {}", url, std::string(status.message())));
 }
@@ -87,7 +87,7 @@ absl::StatusOr<std::vector<RestTask>> TasksAt(const std::string& url,
 
 bool HasCounts(const RestJob& job) { return job.map_tasks > 0 || job.reduce_tasks > 0; }
 
-// Returns the job. Counts of the listed tasks replace missing counts.
+// Returns the job. The counts of the listed tasks replace missing counts.
 RestJob WithCountsOf(const std::vector<RestTask>& tasks, RestJob job) {
   if (HasCounts(job)) return job;
   for (const RestTask& task : tasks) {
@@ -112,7 +112,8 @@ ApplicationPoller::ApplicationPoller(std::string resource_manager, const std::st
 absl::StatusOr<Snapshot> ApplicationPoller::Poll(absl::Time now) {
   why_no_job_.clear();
   absl::Status status = PollMaster(now);
-  // The application master is missing: the job has not started, has ended, or is being restarted.
+  // If the application master is missing, the job has not started, has ended, or is being
+  // restarted.
   if (!status.ok()) status = PollResourceManager(now);
   if (!status.ok()) return status;
   Snapshot snapshot = monitor_.Tick(now);
@@ -402,7 +403,7 @@ std::vector<EventBody> TaskFacts::Observe(const RestAttempt& attempt, absl::Time
     Enter(attempt, state, events);
     events.push_back(WorkOf(attempt, now));
   } else {
-    // Progress of a reduce task must precede its end.
+    // The event with the progress of a reduce task must precede its end.
     const bool reduces = attempt.id.stage == kReduceStage && attempt.sorted_at;
     if (reduces) {
       Enter(attempt, AttemptState::kShuffled, events);

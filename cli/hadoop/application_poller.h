@@ -1,4 +1,4 @@
-// Follows a MapReduce application of YARN without the connector, through the web services of
+// Follows a YARN MapReduce application without the connector, through the web services of
 // Hadoop. They report no key groups. The remaining time is estimated from ratios of time and
 // progress, which a note of each snapshot states.
 #pragma once
@@ -29,17 +29,18 @@ inline constexpr std::uint64_t kTaskUnits = 1'000'000;
 // attempt once, and its progress. Pure.
 //
 // The web service reports no bytes and no key groups. A task has kTaskUnits units of work. The
-// finished part is Hadoop's own progress, for a reduce task that of its reduce function.
+// finished part is Hadoop's own progress; for a reduce task it is the progress of its reduce
+// function.
 class TaskFacts {
  public:
   // Returns the events that open the job and announce its tasks.
   static std::vector<EventBody> Opening(const RestJob& job);
 
-  // Returns the new events of an attempt at `now`. O(log attempts)
+  // Returns the new events of an attempt at `now`. O(log attempts).
   std::vector<EventBody> Observe(const RestAttempt& attempt, absl::Time now);
   // Returns the events that end a task, at most once. These are its success if no attempt reported
-  // one, its final failure, and the ends of attempts that were last observed running. Empty while
-  // the task runs. O(log attempts)
+  // it, its final failure, and the ends of attempts that were last observed running. Returns no
+  // events while the task runs. O(log attempts).
   std::vector<EventBody> ObserveEnd(const RestTask& task);
 
   // Returns true if events have already reported the end of `task`.
@@ -73,7 +74,7 @@ class TaskFacts {
 // Not thread-safe.
 class ApplicationPoller {
  public:
-  // Returns the answer to GET of a URL. NotFound if the server has no such page. See
+  // Returns the response to GET of a URL. Returns NotFound if the server has no such page. See
   // WebClient::Get().
   using Get = std::function<absl::StatusOr<std::string>(const std::string& url)>;
 
@@ -83,14 +84,14 @@ class ApplicationPoller {
                     bool compare = false);
 
   // Polls the application: O(tasks), and one query for each running task, at most kQueriesMax.
-  // `now` must not decrease. NotFound if the resource manager has no such application.
-  // FailedPrecondition if the application does not run MapReduce; the message names its type and
-  // the command for it. Unavailable if the resource manager sends no valid answer; a later call may
-  // succeed.
+  // `now` must not decrease. Returns NotFound if the resource manager has no such application.
+  // Returns FailedPrecondition if the application does not run MapReduce; the message names its
+  // type and a command. Returns Unavailable if the resource manager sends no valid response; a
+  // later call may succeed.
   absl::StatusOr<Snapshot> Poll(absl::Time now);
 
   // Returns why the last Poll() found no job, such as "application_1_0001 waits to start: YARN
-  // reports ACCEPTED". Empty once there is a job.
+  // reports ACCEPTED". Returns "" once there is a job.
   const std::string& why_no_job() const { return why_no_job_; }
 
   static constexpr std::size_t kQueriesMax = 200;
@@ -99,7 +100,7 @@ class ApplicationPoller {
   absl::Status PollMaster(absl::Time now);
   absl::Status PollResourceManager(absl::Time now);
   absl::Status ApplyEnd(const RestApplication& application, absl::Time now);
-  // Returns the diagnostics of the application, or nothing if the resource manager does not answer.
+  // Returns the diagnostics of the application, or "" if the resource manager does not answer.
   std::string ApplicationDiagnostics() const;
   absl::Status PollTasks(const std::string& url, const std::vector<RestTask>& tasks,
                          absl::Time now);

@@ -71,7 +71,7 @@ void AddHadoopConfOptions(CLI::App& app, EngineConfArguments& arguments) {
 
 // --- hadoop poll ---
 
-// The time for which a resource manager that has answered once may be unreachable.
+// Time for which a resource manager that has answered once may be unreachable.
 constexpr absl::Duration kUnreachableMax = absl::Minutes(1);
 
 struct HadoopPollArguments {
@@ -134,12 +134,12 @@ void AddHadoopPoll(CLI::App& hadoop, Invocation& invocation) {
           app.add_option_function<double>(
                  "--interval",
                  [&arguments](double seconds) { arguments.interval = absl::Seconds(seconds); },
-                 "Seconds between two polls [1]")
+                 "Seconds between polls [1]")
               ->type_name("SECONDS"));
   AddProgress(app, arguments.progress);
   AddFooter(app,
-            "Exit code: 0 the job succeeded, 1 it did not, 3 the resource manager cannot be\n"
-            "reached, 5 no such application.");
+            "Exit code: 0 the job succeeded, 1 it did not, 2 usage error, 3 the resource manager\n"
+            "cannot be reached, 5 no such application.");
 }
 
 }  // namespace
@@ -149,7 +149,7 @@ Engine HadoopEngine() {
           .title = "Apache Hadoop",
           .commands =
               "COMMAND is `hadoop jar ...`, `yarn jar ...` or similar. It gets its own\n"
-              "HADOOP_CONF_DIR and HADOOP_CLASSPATH, made from yours.",
+              "HADOOP_CONF_DIR and HADOOP_CLASSPATH, derived from yours.",
           .job_noun = "job",
           .logs = "the logs of its application master and tasks",
           .jar_classes = ConnectorClasses(),

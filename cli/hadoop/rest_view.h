@@ -26,7 +26,7 @@ struct RestApplication {
   bool is_over = false;
   JobOutcome outcome = JobOutcome::kUnknown;  // valid if is_over
   std::string diagnostics;
-  std::optional<absl::Time> started_at;  // when it was submitted
+  std::optional<absl::Time> started_at;  // time of its submission
   std::optional<absl::Time> finished_at;
 };
 
@@ -47,10 +47,10 @@ enum class RestState : std::uint8_t { kWaiting, kRunning, kSucceeded, kFailed, k
 struct RestAttempt {
   AttemptId id;
   RestState state = RestState::kWaiting;
-  double fraction_done = 0;  // a reduce attempt's third each: shuffle, sort, reduce
+  double fraction_done = 0;  // for a reduce attempt, a third each for shuffle, sort and reduce
   std::string host;
   std::optional<absl::Time> started_at;
-  std::optional<absl::Time> sorted_at;  // of a reduce attempt: its first reduce function starts
+  std::optional<absl::Time> sorted_at;  // for a reduce attempt, the start of its first reduce call
   std::optional<absl::Time> finished_at;
   std::string diagnostics;
 };
@@ -68,7 +68,7 @@ struct RestTask {
 // Returns the first line of diagnostics that is not empty, cut to 300 bytes.
 std::string FirstLine(std::string_view text);
 
-// Parse one answer each. InvalidArgument if the text is not such an answer.
+// Each function parses one response. Returns InvalidArgument if the text is not such a response.
 absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json);
 absl::StatusOr<std::vector<RestJob>> ParseRestJobs(std::string_view json);
 // Tasks and attempts with invalid ids are omitted.

@@ -18,14 +18,14 @@ struct HadoopSetting {
   friend bool operator==(const HadoopSetting&, const HadoopSetting&) = default;
 };
 
-// Returns the settings of the connector. `jar` is an absolute path. A job needs all of them: one
-// that names the classes without the jar fails.
+// Returns the settings of the connector. `jar` is an absolute path. A job needs all settings. For
+// example, a job that names the classes without the jar fails.
 std::vector<HadoopSetting> ConnectorSettings(std::string_view master, std::string_view jar);
 
 // Returns the classes of the connector that the settings name, as Java writes them.
 std::vector<std::string> ConnectorClasses();
 
-// Returns a configuration file of Hadoop, for `-conf FILE` or as a part of mapred-site.xml.
+// Returns a Hadoop configuration file, for `-conf FILE` or as a part of mapred-site.xml.
 std::string ToHadoopXml(const std::vector<HadoopSetting>& settings);
 
 // Returns options -D key=value for a shell, one per line. Each line but the last ends with a
@@ -42,8 +42,8 @@ std::vector<HadoopSetting> SettingsIn(std::string_view xml,
 std::vector<HadoopSetting> Beside(const std::vector<HadoopSetting>& sites,
                                   std::vector<HadoopSetting> connectors);
 
-// Appends settings to a configuration file, where they take precedence. An empty file becomes a
-// whole one. InvalidArgument if it is not a configuration file.
+// Appends settings to a configuration file, where they take precedence. If `xml` is empty, returns
+// a whole file. Returns InvalidArgument if `xml` is not a configuration file.
 absl::StatusOr<std::string> WithSettings(std::string_view xml,
                                          const std::vector<HadoopSetting>& settings);
 
@@ -54,9 +54,9 @@ std::vector<std::string> WithJar(std::vector<std::string> command, std::string_v
 std::vector<std::string> JobIdsIn(std::string_view line);
 
 // Returns the folder with the settings of a command such as "hadoop" or "/opt/hadoop/bin/yarn":
-// HADOOP_CONF_DIR, else below HADOOP_HOME, else beside the program, as in Hadoop's own scripts.
-// `variable` returns an environment variable, empty if unset. NotFound if there is no such folder;
-// the message contains a remedy.
+// HADOOP_CONF_DIR, else a folder below HADOOP_HOME, else a folder next to the program, as in
+// Hadoop's own scripts. `variable` returns an environment variable, or "" if it is unset. Returns
+// NotFound if there is no such folder; the message contains a remedy.
 absl::StatusOr<std::string> FindConfiguration(
     const std::string& program, const std::function<std::string(const char*)>& variable);
 

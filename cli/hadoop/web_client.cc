@@ -35,8 +35,8 @@ std::string CallError(const std::string& url, CURLcode code, CURL* curl) {
     return fmt::format("{}: must be an http or https URL", url);
   }
   return fmt::format(
-      "{}: the server does not speak HTTP; pass the address of its web service (of a resource "
-      "manager: port 8088 by default)",
+      "{}: the server does not speak HTTP; pass the address of its web service (port 8088 by "
+      "default for a resource manager)",
       url);
 }
 

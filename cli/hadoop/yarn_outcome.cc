@@ -11,7 +11,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "cli/hadoop/settings.h"
-#include "cli/hadoop/web_client.h"
 #include "cli/process.h"
 #include "console/duration_text.h"
 #include "transport/small_file.h"
@@ -32,7 +31,7 @@ bool IsDigits(std::string_view text) {
 }
 
 // A command may end shortly before YARN lists its application as ended.
-constexpr int kQueriesMax = 7;
+constexpr int kWaitsMax = 6;
 constexpr absl::Duration kQueryInterval = absl::Milliseconds(500);
 
 // Returns the values that a site sets.
@@ -130,10 +129,9 @@ absl::StatusOr<RestApplication> AskYarn(
 
 std::string YarnEnding(const std::string& application_id, const RestApplication& application) {
   const std::string states =
-      fmt::format("as YARN reports ({}: {}, {})", application_id, OrNone(application.state),
+      fmt::format("according to YARN ({}: {}, {})", application_id, OrNone(application.state),
                   OrNone(application.final_status));
-  if (!application.is_over)
-    return fmt::format("had not ended at the end of the command, {}", states);
+  if (!application.is_over) return fmt::format("had not ended when the command ended, {}", states);
   std::string after;
   if (application.started_at && application.finished_at &&
       *application.finished_at >= *application.started_at) {
@@ -187,28 +185,31 @@ std::vector<std::string> YarnEndings::ResourceManagers() const {
   return addresses;
 }
 
-std::string YarnEndings::EndingOf(const std::string& job_id, int exit_code) const {
+absl::StatusOr<RestApplication> YarnEndings::Ask(const std::string& application_id) {
+  if (!unreachable_.ok()) return unreachable_;
+  absl::StatusOr<RestApplication> application = AskYarn(ResourceManagers(), application_id, get_);
+  if (absl::IsUnavailable(application.status())) unreachable_ = application.status();
+  return application;
+}
+
+std::string YarnEndings::EndingOf(const std::string& job_id, int exit_code) {
   const std::optional<std::string> id = YarnApplicationOf(job_id);
   if (!id) return UnknownEnding(exit_code, "the job did not run on YARN");
-  const std::vector<std::string> resource_managers = ResourceManagers();
-  WebClient web;
-  for (int query = 1;; ++query) {
-    const auto application =
-        AskYarn(resource_managers, *id, [&web](const std::string& url) { return web.Get(url); });
+  for (;;) {
+    const absl::StatusOr<RestApplication> application = Ask(*id);
     if (!application.ok()) {
       return UnknownEnding(exit_code, std::string(application.status().message()));
     }
-    if (application->is_over || query == kQueriesMax) return YarnEnding(*id, *application);
+    if (application->is_over || waits_ == kWaitsMax) return YarnEnding(*id, *application);
+    ++waits_;
     absl::SleepFor(kQueryInterval);
   }
 }
 
-std::string YarnEndings::DiagnosticsOf(const std::string& job_id) const {
+std::string YarnEndings::DiagnosticsOf(const std::string& job_id) {
   const std::optional<std::string> id = YarnApplicationOf(job_id);
   if (!id) return "";
-  WebClient web;
-  const auto application =
-      AskYarn(ResourceManagers(), *id, [&web](const std::string& url) { return web.Get(url); });
+  const absl::StatusOr<RestApplication> application = Ask(*id);
   return application.ok() ? FirstLine(application->diagnostics) : "";
 }
 

@@ -30,46 +30,56 @@ std::optional<std::string> ResourceManagerIn(std::string_view line);
 // unset properties.
 std::vector<std::string> ResourceManagersOf(std::string_view yarn_site);
 
-// Queries one resource manager after the other until one answers. Returns the last error.
+// Queries the resource managers one after the other until one answers. Returns the last error if
+// none does.
 absl::StatusOr<RestApplication> AskYarn(
     const std::vector<std::string>& resource_managers, const std::string& application_id,
     const std::function<absl::StatusOr<std::string>(const std::string& url)>& get);
 
 // Returns the outcome of the application, in words that follow the name of its job: "succeeded
-// after 24 s, as YARN reports (application_1_0001: FINISHED, SUCCEEDED)".
+// after 24 s, according to YARN (application_1_0001: FINISHED, SUCCEEDED)".
 std::string YarnEnding(const std::string& application_id, const RestApplication& application);
 
 // Returns the ending if YARN does not answer: "reported no end: ...".
 std::string UnknownEnding(int exit_code, const std::string& reason);
 
 // Collects addresses of resource managers while a command runs, and queries them afterwards.
-// Thread-safe.
+// NoteLine() is thread-safe.
 class YarnEndings {
  public:
+  // Returns the response to GET, as WebClient::Get() does.
+  using Get = std::function<absl::StatusOr<std::string>(const std::string& url)>;
+
   // Reads the yarn-site.xml of the first folder that has one.
-  explicit YarnEndings(std::vector<std::string> folders) : folders_(std::move(folders)) {}
+  YarnEndings(std::vector<std::string> folders, Get get)
+      : folders_(std::move(folders)), get_(std::move(get)) {}
 
   // Notes the address of a resource manager in a line that the command writes.
   void NoteLine(std::string_view line);
 
   // Returns the outcome of the job, as words that follow its name. Queries the resource manager
-  // that the command named, then the ones in yarn-site.xml. Waits up to three seconds for an
-  // application that has not ended yet; each query may take ten seconds.
-  std::string EndingOf(const std::string& job_id, int exit_code) const;
+  // that the command named, then the resource managers in yarn-site.xml. All calls together wait up
+  // to three seconds for applications that have not ended. A query may take ten seconds. After a
+  // query without a response, later calls send none.
+  std::string EndingOf(const std::string& job_id, int exit_code);
 
-  // Returns why YARN ended the application of the job. Empty if that is unknown.
-  std::string DiagnosticsOf(const std::string& job_id) const;
+  // Returns why YARN ended the application of the job, or "" if that is unknown.
+  std::string DiagnosticsOf(const std::string& job_id);
 
  private:
   std::vector<std::string> ResourceManagers() const;
+  absl::StatusOr<RestApplication> Ask(const std::string& application_id);
 
   const std::vector<std::string> folders_;
+  const Get get_;
+  absl::Status unreachable_;  // error of the first query without a response
+  int waits_ = 0;             // number of waits for applications that have not ended
   mutable std::mutex mutex_;  // guards named_
   std::optional<std::string> named_;
 };
 
-// Returns the folders in which Hadoop and Spark find the settings of YARN: YARN_CONF_DIR,
-// HADOOP_CONF_DIR, then `configuration`, except for empty ones.
+// Returns the folders in which Hadoop and Spark find the YARN settings: YARN_CONF_DIR,
+// HADOOP_CONF_DIR, then `configuration`. Omits empty names.
 std::vector<std::string> YarnFolders(const std::string& configuration);
 
 }  // namespace tidemark::cli

@@ -1,4 +1,4 @@
-// Follows the event logs of Spark for a master.
+// Follows the Spark event logs for a master.
 #pragma once
 
 #include <condition_variable>

@@ -11,8 +11,8 @@
 namespace tidemark::cli {
 namespace {
 
-// Interval of ticks, as of a master. In a pause, each tick advances by a tenth of the remaining
-// pause.
+// Interval of ticks, equal to a master's. In a pause, each tick advances by a tenth of the
+// remaining pause.
 constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr double kShareOfPause = 0.1;
 // A replay never abandons a silent application, which may wait for days.

@@ -1,4 +1,4 @@
-// Replays an application of Spark from its event log, as a master would have shown it.
+// Replays a Spark application from its event log, as a master would have shown it.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +19,12 @@
 namespace tidemark::cli {
 
 // Bounds the ticks of a replay by the size of its log. Each tick costs steps
-// (JobMonitor::tick_steps()), and each event of the log pays for some. Without enough steps, ticks
+// (JobMonitor::tick_steps()), and each event of the log adds some. If too few steps are left, ticks
 // are skipped. A log of twice as many stages takes twice as long, and shows as many snapshots.
 struct TickBudget {
-  // Enough for all ticks of most logs: about a second of processor time.
+  // Suffices for all ticks of most logs. Takes about a second of processor time.
   std::uint64_t steps_at_first = 1'000'000;
-  // Takes about as long as reading an event.
+  // Take about as long as reading an event.
   std::uint64_t steps_per_event = 3;
 };
 
@@ -38,8 +38,8 @@ struct SparkReplayOptions {
   TickBudget budget = {};
 };
 
-// Ticks between the events of the log as a master does, within its budget, and reports that running
-// tasks run.
+// Ticks between the events of the log as a master does, within its budget, and sends heartbeats for
+// running tasks.
 class SparkReplay {
  public:
   // Fails with the errors of spark::LogReader::Open().
@@ -67,10 +67,10 @@ class SparkReplay {
   SparkReplayOptions options_;
   std::optional<JobMonitor> monitor_;
   std::optional<Event> next_;
-  absl::Time now_ = absl::InfinitePast();   // of the last event
-  std::uint64_t sequence_ = 0;              // of the last event
-  absl::Time tick_ = absl::InfinitePast();  // when the next tick is due
-  std::int64_t steps_left_;                 // of the budget; below 0, ticks are skipped
+  absl::Time now_ = absl::InfinitePast();   // time of the last event
+  std::uint64_t sequence_ = 0;              // sequence of the last event
+  absl::Time tick_ = absl::InfinitePast();  // time of the next tick
+  std::int64_t steps_left_;                 // remaining steps; below 0, ticks are skipped
   bool has_ended_ = false;                  // whether the last snapshot was made
   spark::RunningTasks running_{"replay"};
   std::uint64_t rejected_ = 0;  // events that the monitor rejected

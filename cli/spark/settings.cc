@@ -53,7 +53,7 @@ bool IsFlag(std::string_view word) {
   return std::find(std::begin(kFlags), std::end(kFlags), word) != std::end(kFlags);
 }
 
-// The options of a command of Spark, between the program and the application's file.
+// The options of a Spark command, between the program and the application's file.
 struct Options {
   std::map<std::string, std::string> values;  // by option, such as --jars; the last one counts
   std::map<std::string, std::string> settings;

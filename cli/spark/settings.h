@@ -1,4 +1,4 @@
-// The settings that add Tidemark's connector to an application of Spark. docs/spark.md explains
+// The settings that add Tidemark's connector to a Spark application. docs/spark.md explains
 // each key. Pure.
 #pragma once
 
@@ -20,9 +20,9 @@ inline constexpr char kSparkPlugin[] = "org.tidemark.spark.TidemarkPlugin";
 // Class that only the complete jar of the connector contains.
 inline constexpr char kSparkPart[] = "org.tidemark.spark.jvm.guard.Guard";
 
-// Returns the settings of the connector, which belong together: an application that names the class
-// without the jar fails. `jar` is an absolute path. `security` is how its processes connect to the
-// master.
+// Returns the settings of the connector. An application needs all settings. For example, an
+// application that names the class without the jar fails. `jar` is an absolute path. `security`
+// contains the credentials with which the application's processes connect to the master.
 std::vector<SparkSetting> SparkConnectorSettings(std::string_view master, std::string_view jar,
                                                  const ClientSecurity& security);
 
@@ -36,7 +36,7 @@ std::string ToSparkOptions(const std::vector<SparkSetting>& settings);
 // Parses the text of a spark-defaults.conf.
 std::map<std::string, std::string> SparkDefaults(std::string_view text);
 
-// Returns the file that the command sets with --properties-file. Empty if it sets none.
+// Returns the file that the command sets with --properties-file, or "" if it sets none.
 std::string PropertiesFileOf(const std::vector<std::string>& command);
 
 // Adds the settings to the options of spark-submit, pyspark, spark-shell or spark-sql. Keeps the

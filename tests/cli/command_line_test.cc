@@ -1,4 +1,4 @@
-// Errors of the command line name the option, the fault, and what to do.
+// Tests that errors of the command line name the option, the fault, and what to do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -237,6 +237,16 @@ TEST(CommandLine, KeepsTheOrderOfListsOfWhatIf) {
   EXPECT_THAT(arguments.data, testing::ElementsAre(2, 0.5));
 }
 
+TEST(CommandLine, ParsesTheGoalAndTheLimitsOfASearch) {
+  const auto parsed = ParseCommandLine(
+      {"tidemark", "what-if", "log", "--find", "core-hours", "--limit", "time=20min", "cores=64"});
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  const auto arguments = std::any_cast<WhatIfArguments>(std::get<Invocation>(parsed).arguments);
+  EXPECT_EQ(arguments.goal, whatif::Goal::kCoreHours);
+  EXPECT_THAT(arguments.limits,
+              testing::ElementsAre(testing::Pair("cores", "64"), testing::Pair("time", "20min")));
+}
+
 TEST(CommandLine, RejectsSizesBelowOneByte) {
   const auto parsed = ParseCommandLine({"tidemark", "profile", "node", "--size", "2 MiB"});
   ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
@@ -280,7 +290,34 @@ TEST(Help, ListsConnectionOptionsInOneTopic) {
   EXPECT_THAT(help, testing::HasSubstr("tidemark help connection"));
   EXPECT_THAT(help, testing::Not(testing::HasSubstr("--tls-ca")));
   EXPECT_EQ(AnswerTo({"help", "watch"}).out, help + "\n");
-  EXPECT_THAT(AnswerTo({"help", "nosuch"}).err, StartsWith("tidemark: no help on nosuch"));
+  EXPECT_THAT(AnswerTo({"help", "nosuch"}).err, StartsWith("tidemark: no help for nosuch"));
+}
+
+// Adds the commands without subcommands below `command`.
+void AddLeaves(const std::vector<std::string>& command,
+               std::vector<std::vector<std::string>>& leaves) {
+  std::vector<std::string> words = command;
+  words.emplace_back();
+  const std::vector<std::string> subcommands = CompletionsOf(words);
+  if (subcommands.empty()) leaves.push_back(command);
+  for (const std::string& subcommand : subcommands) {
+    words.back() = subcommand;
+    AddLeaves(words, leaves);
+  }
+}
+
+TEST(Help, NamesTheExitCodeOfWrongUse) {
+  std::vector<std::vector<std::string>> leaves;
+  AddLeaves({}, leaves);
+  EXPECT_GT(leaves.size(), 20u);
+  for (std::vector<std::string> words : leaves) {
+    if (words[0] == "help" || words[0] == "version" || words[0] == "completion") continue;
+    words.emplace_back("--help");
+    const std::string help = AnswerTo(words).out;
+    const std::size_t codes = help.find("xit code: ");
+    ASSERT_NE(codes, std::string::npos) << help;
+    EXPECT_THAT(help.substr(codes), testing::ContainsRegex("[^0-9]2 ")) << help;
+  }
 }
 
 TEST(Version, IsPrinted) {

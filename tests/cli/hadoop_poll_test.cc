@@ -1,4 +1,4 @@
-// Shortened answers of Hadoop's web services. YarnIT polls a real cluster.
+// Shortened responses of Hadoop's web services. YarnIT polls a real cluster.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -62,7 +62,8 @@ std::string Attempts(const std::vector<std::string>& attempts) {
   return fmt::format(R"({{"taskAttempts":{{"taskAttempt":[{}]}}}})", fmt::join(attempts, ","));
 }
 
-// Returns an application that ran from 10 to 34 s. `more` are fields, each followed by a comma.
+// Returns an application that ran from 10 to 34 s. `more` contains fields, each followed by a
+// comma.
 std::string EndedApplication(const std::string& more) {
   return fmt::format(R"({{"app":{{{}"name":"word count","startedTime":{},"finishedTime":{}}}}})",
                      more, Millis(10), Millis(34));
@@ -233,13 +234,21 @@ TEST(TaskFacts, CountsAReduceTaskFromItsFirstReduceFunction) {
   EXPECT_EQ(profile.reduce_time, absl::Seconds(6));
 }
 
-// A web service that gives these answers, by the end of the URL.
+constexpr const char* kApplicationUrl = "/ws/v1/cluster/apps/application_17_0001";
+constexpr const char* kJobsUrl = "/proxy/application_17_0001/ws/v1/mapreduce/jobs";
+
+// A web service with these responses, by the end of the URL.
 class Poll : public ::testing::Test {
  protected:
   Snapshot PollAt(double seconds) {
     const auto snapshot = poller_.Poll(At(seconds));
     EXPECT_TRUE(snapshot.ok()) << snapshot.status();
     return snapshot.value_or(Snapshot());
+  }
+  // Adds a running job with these tasks.
+  void Runs(const std::vector<std::string>& tasks) {
+    answers_[kJobsUrl] = Job("RUNNING");
+    answers_["/tasks"] = Tasks(tasks);
   }
 
   std::map<std::string, std::string> answers_;
@@ -252,9 +261,6 @@ class Poll : public ::testing::Test {
                               return absl::StatusOr<std::string>(absl::NotFoundError(url));
                             }};
 };
-
-constexpr const char* kApplicationUrl = "/ws/v1/cluster/apps/application_17_0001";
-constexpr const char* kJobsUrl = "/proxy/application_17_0001/ws/v1/mapreduce/jobs";
 
 TEST_F(Poll, AcceptsTheIdOfTheJob) {
   answers_[kApplicationUrl] = Application("ACCEPTED", "UNDEFINED");
@@ -279,11 +285,10 @@ TEST_F(Poll, ReportsAMissingApplication) {
 }
 
 TEST_F(Poll, EstimatesFromTheProgressOfReduceTasks) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks(
-      {Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
+  Runs({Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_1", "SUCCEEDED", 100)});
-  // Both half through their reduce functions, one of them since ten seconds, the other since five.
+  // Both tasks have finished half of their reduce functions, one task in ten seconds, the other in
+  // five.
   answers_["r_000000/attempts"] = Attempts({Attempt("r_000000_0", "RUNNING", 250.0 / 3, 10)});
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 250.0 / 3, 15)});
   const Snapshot snapshot = PollAt(20);
@@ -301,8 +306,7 @@ TEST_F(Poll, EstimatesFromTheProgressOfReduceTasks) {
 }
 
 TEST_F(Poll, ShowsProgressInTheMapPhase) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
+  Runs({Task("m_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
   PollAt(5);
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 80)});
@@ -330,8 +334,7 @@ TEST_F(Poll, ReportsYarnsDiagnosticsOfAKilledJob) {
 }
 
 TEST_F(Poll, EndsWithTheApplicationIfItsMasterIsGone) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({});
+  Runs({});
   EXPECT_FALSE(PollAt(0).is_final);
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("FINISHED", "SUCCEEDED");
@@ -340,8 +343,7 @@ TEST_F(Poll, EndsWithTheApplicationIfItsMasterIsGone) {
 
 // The job has one map task.
 TEST_F(Poll, CountsAFailedTaskAsEnded) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
+  Runs({Task("m_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 20)});
   EXPECT_EQ(PollAt(5).stages[0].running_tasks, 1u);
   answers_["/tasks"] = Tasks({Task("m_000000", "FAILED")});
@@ -366,8 +368,7 @@ TEST_F(Poll, CountsAFailedTaskAsEnded) {
 }
 
 TEST_F(Poll, DoesNotCallAKilledTaskFailed) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({Task("m_000000", "KILLED")});
+  Runs({Task("m_000000", "KILLED")});
   const Snapshot snapshot = PollAt(12);
   EXPECT_EQ(snapshot.stages[0].running_tasks, 0u);
   EXPECT_THAT(snapshot.notes, Contains(HasSubstr("1 task ended without success")));
@@ -377,8 +378,7 @@ TEST_F(Poll, DoesNotCallAKilledTaskFailed) {
 }
 
 TEST_F(Poll, PollsOtherTasksIfThePageOfOneIsMissing) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
+  Runs({Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 10)});
   EXPECT_EQ(PollAt(2).stages[1].shuffle->running_tasks, 1u);
 }
@@ -449,17 +449,15 @@ TEST_F(Poll, ReportsWhyThereIsNoJobYet) {
     answers_[kApplicationUrl] = fmt::format(
         R"({{"app":{{"state":"{}","queue":"etl","diagnostics":"limit exceeded\nmore"}}}})", state);
     EXPECT_FALSE(PollAt(0).is_final);
-    EXPECT_EQ(poller_.why_no_job(),
-              fmt::format("application_17_0001 waits to start: YARN reports {} in queue etl (limit "
-                          "exceeded)",
-                          state));
+    EXPECT_EQ(poller_.why_no_job(), fmt::format("application_17_0001 is waiting to start: YARN "
+                                                "reports {} in queue etl (limit exceeded)",
+                                                state));
   }
   answers_[kApplicationUrl] = Application("RUNNING", "UNDEFINED");
   EXPECT_FALSE(PollAt(1).is_final);
   EXPECT_EQ(poller_.why_no_job(),
             "application_17_0001 is running; its application master reports no job yet");
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({});
+  Runs({});
   PollAt(2);
   EXPECT_EQ(poller_.why_no_job(), "");
 }
@@ -474,8 +472,7 @@ TEST_F(Poll, WaitsUntilAJobHasTasks) {
         poller_.why_no_job(),
         fmt::format("job_17_0001 has no tasks yet: its application master reports {}", state));
   }
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({Task("m_000000", "RUNNING")});
+  Runs({Task("m_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 10)});
   const Snapshot snapshot = PollAt(2);
   EXPECT_EQ(snapshot.stages[0].running_tasks, 1u);
@@ -530,8 +527,7 @@ TEST_F(Poll, FindsItsJobAmongOtherJobs) {
 }
 
 TEST_F(Poll, ContinuesAfterARestartOfTheMaster) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({});
+  Runs({});
   PollAt(0);
   answers_.erase(kJobsUrl);
   answers_[kApplicationUrl] = Application("RUNNING", "UNDEFINED");
@@ -540,17 +536,15 @@ TEST_F(Poll, ContinuesAfterARestartOfTheMaster) {
   EXPECT_EQ(PollAt(2).state, JobState::kSucceeded);
 }
 
-// The job has one map task; that a third one starts and reads contradicts that twice.
+// The job has one map task. Two events contradict that: a third task starts and reads.
 TEST_F(Poll, CountsAContradictionOnce) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({Task("m_000002", "RUNNING")});
+  Runs({Task("m_000002", "RUNNING")});
   answers_["m_000002/attempts"] = Attempts({Attempt("m_000002_0", "RUNNING", 10)});
   EXPECT_EQ(PollAt(1).coverage->rejected_events, 2u);
 }
 
 TEST_F(Poll, PollsOnlyRunningTasksAndNewEnds) {
-  answers_[kJobsUrl] = Job("RUNNING");
-  answers_["/tasks"] = Tasks({Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING")});
+  Runs({Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_1", "SUCCEEDED", 100)});
   answers_["r_000000/attempts"] = Attempts({Attempt("r_000000_0", "RUNNING", 10)});
   PollAt(2);

@@ -1,4 +1,4 @@
-// Parts of `tidemark run hadoop`. LocalModeIT and YarnIT run it with a real Hadoop.
+// Tests the parts of `tidemark run hadoop`. LocalModeIT and YarnIT run it with a real Hadoop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zip.h>
@@ -28,7 +28,7 @@ using ::testing::Not;
 
 namespace fs = std::filesystem;
 
-// A folder of the test's own, empty at its beginning.
+// Creates an empty folder for each test.
 class Folder : public ::testing::Test {
  protected:
   void Write(const fs::path& name, const std::string& text) const {
@@ -157,7 +157,7 @@ TEST_F(CopyConfigurationTest, NamesAnInvalidSite) {
 
 class FindJarTest : public Folder {
  protected:
-  // A jar that has these files.
+  // Writes a jar with these files. Returns its path.
   std::string Jar(const std::vector<std::string>& entries) const {
     const std::string path = path_ / "a.jar";
     zip_t* jar = zip_open(path.c_str(), ZIP_CREATE | ZIP_TRUNCATE, nullptr);

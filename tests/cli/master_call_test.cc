@@ -1,4 +1,4 @@
-// Errors of calls to a master, and the process around them.
+// Tests the errors of calls to a master and of the process around them.
 #include "cli/master_call.h"
 
 #include <gmock/gmock.h>
@@ -9,25 +9,16 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "absl/status/status.h"
 #include "cli/process.h"
+#include "tests/scratch_directory.h"
 
 namespace tidemark::cli {
 namespace {
 
 using testing::StartsWith;
-
-struct TemporaryFolder {
-  TemporaryFolder() {
-    std::string pattern = testing::TempDir() + "wording-XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) path = pattern;
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path); }
-  std::string path;
-};
 
 std::string PageAt(const std::string& feature, const std::string& master = "127.0.0.1:7411",
                    const std::string& job_id = "job-1") {
@@ -54,7 +45,7 @@ TEST(DescribeMasterError, NamesTheOptionThatHelps) {
   const auto text = [](const absl::Status& status) { return DescribeMasterError("m:1", status); };
   EXPECT_EQ(text(absl::UnauthenticatedError("this master requires a token: send the metadata")),
             "the master at m:1 requires a token; pass --token-file");
-  EXPECT_EQ(text(absl::UnauthenticatedError("this master does not know the token")),
+  EXPECT_EQ(text(absl::UnauthenticatedError("this master rejects the token")),
             "the master at m:1 rejects the token; pass another with --token-file");
   EXPECT_EQ(text(absl::UnavailableError("last error: UNKNOWN: Socket closed")),
             "m:1 closed the connection; the master probably requires TLS (--tls-ca) or a client "
@@ -74,12 +65,11 @@ TEST(DescribeMasterError, NamesTheOptionThatHelps) {
   EXPECT_THAT(
       text(absl::UnavailableError("it closed the connection; gave up after 60 s")),
       StartsWith("no master answers at m:1 (it closed the connection; gave up after 60 s)"));
-  EXPECT_EQ(
-      text(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
-                                  "ipv4:127.0.0.1:1: Trying to connect an http1.x server")),
-      "the server at m:1 is not a master: it speaks HTTP or another protocol; --master takes "
-      "the address that `tidemark serve` prints after \"listening on\" (default port 7411; its "
-      "page has 7412)");
+  EXPECT_EQ(text(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
+                                        "ipv4:127.0.0.1:1: Trying to connect an http1.x server")),
+            "the server at m:1 is not a master: it speaks HTTP or another protocol; --master takes "
+            "the address that `tidemark serve` prints after \"listening on\" (default port 7411; "
+            "port 7412 serves the page)");
   EXPECT_EQ(text(absl::UnavailableError("DNS resolution failed for m:1: C-ares status is not "
                                         "ARES_SUCCESS qtype=A name=m is_balancer=0: Domain name "
                                         "not found")),
@@ -87,30 +77,30 @@ TEST(DescribeMasterError, NamesTheOptionThatHelps) {
             "found); check the name in --master");
   EXPECT_EQ(text(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
                                         "ipv4:127.0.0.1:1: Hostname Verification Check failed.")),
-            "the certificate of the master at m:1 has another name; pass that name with "
+            "the certificate of the master at m:1 is for a different name; pass that name with "
             "--tls-server-name");
   EXPECT_EQ(
       text(absl::DeadlineExceededError("Deadline Exceeded")),
-      "the server at m:1 does not answer in time: it is stopped, hangs, is overloaded, or is not a "
+      "the server at m:1 did not answer in time: it is stopped, hangs, is overloaded, or is not a "
       "master; run `tidemark doctor` on its host, or pass another address with --master");
   EXPECT_EQ(text(absl::UnimplementedError("")),
-            "the server at m:1 is a master of another version, or not a master");
+            "the server at m:1 is not a Tidemark master, or runs a different version");
 }
 
 TEST(DescribeMasterError, NamesTheFaultOfASocket) {
-  const TemporaryFolder folder;
+  const test::ScratchDirectory folder;
   const auto at = [](const std::string& path, const char* reason) {
     return DescribeMasterError("unix:" + path, absl::UnavailableError(reason));
   };
-  const std::string none = folder.path + "/none";
+  const std::string none = folder / "none";
   EXPECT_EQ(at(none, "last error: No such file or directory"),
             "no master listens at unix:" + none + ": " + none +
                 " does not exist; start one with `tidemark serve --listen unix:" + none +
                 "`, or pass another address with --master");
-  EXPECT_EQ(at(folder.path, "last error: Connection refused"),
-            "no master listens at unix:" + folder.path + ": " + folder.path +
+  EXPECT_EQ(at(folder.path(), "last error: Connection refused"),
+            "no master listens at unix:" + folder.path() + ": " + folder.path() +
                 " is not a socket; pass the socket of a master with --master");
-  const std::string gone = folder.path + "/gone";
+  const std::string gone = folder / "gone";
   sockaddr_un socket_address = {.sun_family = AF_UNIX, .sun_path = {}};
   ASSERT_LT(gone.size(), sizeof(socket_address.sun_path));
   gone.copy(socket_address.sun_path, gone.size());

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <string>
 
+#include "console/job_table.h"
+#include "console/text.h"
 #include "tests/scratch_directory.h"
 #include "whatif/plan_estimate.h"
 
@@ -68,7 +70,7 @@ TEST(PlanFile, ParsesADeadline) {
   EXPECT_EQ(PlanOf(jobs).deadline, std::nullopt);
   for (const char* bad : {"07:30", "2h", "tomorrow", "infinite-future", "[1]"}) {
     EXPECT_THAT(MessageOf(std::string("deadline: ") + bad + jobs),
-                HasSubstr("line 1: deadline: must be an instant such as"))
+                HasSubstr("line 1: deadline: must be a timestamp such as"))
         << bad;
   }
 }
@@ -133,7 +135,7 @@ jobs:
 
 TEST(PlanFile, ParsesJson) {
   EXPECT_EQ(PlanOf(R"({"id": "x", "jobs": [{"name": "a"}]})").id, "x");
-  // Protobuf's own mapping.
+  // The input has the form of protobuf's own JSON mapping.
   const Plan plan = PlanOf(R"({"jobs": [{"name": "a", "historyName": "b", "inputBytes": "5"}],
       "retryWithin": "1.5s", "cluster": {"policy": "SCHEDULING_POLICY_FAIR"}})");
   EXPECT_EQ(plan.jobs[0].history_name, "b");
@@ -176,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"Log", "TIDELOG4 and what follows",
               "is a log of Tidemark, not a plan; `tidemark replay` reads event logs"},
         Fault{"SparkLog", R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})",
-              "is an event log of Spark, not a plan; `tidemark replay`, `why` and `what-if` read "
+              "is a Spark event log, not a plan; `tidemark replay`, `why` and `what-if` read "
               "it"},
         Fault{"Deep", std::string(10'000, '['), "line 1: nested too deeply for a plan"},
         Fault{"Nothing", "{}", "line 1: has neither jobs nor stages; add one of them"},
@@ -237,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"NoQueues", "cluster: {policy: capacity}\njobs: [{name: a}]",
               "line 1: cluster.queues: policy capacity needs queues"},
         Fault{"Share", "cluster: {queues: {etl: 0}}\njobs: [{name: a}]",
-              "line 1: cluster.queues.etl: must be a finite number above 0, not 0"},
+              "line 1: cluster.queues.etl: must be positive and finite, not 0"},
         Fault{"ShareText", "cluster: {queues: {etl: much}}\njobs: [{name: a}]",
               "line 1: cluster.queues.etl: must be a finite number, not much"},
         Fault{"StageQueue",
@@ -248,9 +250,9 @@ INSTANTIATE_TEST_SUITE_P(
             kQueues + std::string("stages:\n"
                                   "- {name: a, tasks: 1, task_seconds: 1, queue: etl, owner: x}\n"
                                   "- {name: b, tasks: 1, task_seconds: 1, queue: adhoc, owner: x}"),
-            "line 4: stages[1].queue: its owner x has a stage in another queue, etl"},
+            "line 4: stages[1].queue: its owner x has a stage in a different queue, etl"},
         Fault{"JobName", "jobs: [{maps: 1}, {name: b}]",
-              "line 1: jobs[0].name: is missing; every job of several needs one"},
+              "line 1: jobs[0].name: is missing; it is required for each of several jobs"},
         Fault{"JobField", "jobs:\n- {name: a}\n- {name: b, mops: 1}",
               "line 3: jobs[1]: unknown field mops; did you mean maps?"},
         Fault{"JobParent", "jobs:\n- {name: parse}\n- {name: b, after: prase}",
@@ -264,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"Maps", "jobs: [{name: a, maps: -1}]",
               "line 1: jobs[0].maps: must be a whole number from 0 to 4294967295, not -1"},
         Fault{"Profile", "jobs: [{name: a, profile: {maps: 1}}]",
-              "line 1: jobs[0].profile: has no task time; add one or leave the profile out"},
+              "line 1: jobs[0].profile: has no task time; add one or omit the profile"},
         Fault{"BothForms",
               "jobs: [{name: a, maps: 1, stages: [{name: s, tasks: 1, task_seconds: 1}]}]",
               "line 1: jobs[0].stages: describe a job by its stages, or by its task counts, input "
@@ -275,14 +277,14 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"Text", "id: [x]\njobs: [{name: a}]", "line 1: id: must be text"}),
     [](const auto& tested) { return tested.param.name; });
 
-// It changes nothing else of a plan that runs.
+// Adding jobs changes nothing else in a plan that runs.
 TEST(PlanFile, AddsJobsOnly) {
   EXPECT_TRUE(ParsePlanFile("jobs: [{name: b, after: a}]", PlanUse::kAdd).ok());
   for (const char* other :
        {"id: x", "workflow: x", "cluster: {slots: 2}", "node: {cores: 2}", "retry_within: 5"}) {
     const auto plan = ParsePlanFile(std::string("jobs: [{name: b}]\n") + other, PlanUse::kAdd);
     const std::string field = std::string(other).substr(0, std::string(other).find(':'));
-    EXPECT_EQ(plan.status().message(), "line 2: " + field + ": cannot be changed; leave it out");
+    EXPECT_EQ(plan.status().message(), "line 2: " + field + ": cannot be changed; omit it");
   }
   EXPECT_EQ(ParsePlanFile("stages: []", PlanUse::kAdd).status().message(),
             "line 1: stages: only jobs can be added; put the stages into a job");
@@ -334,6 +336,20 @@ TEST(PlanFile, ParsesAllExamplesOfTheDocument) {
     ++examples;
   }
   EXPECT_EQ(examples, 3);
+}
+
+TEST(PlanFile, TheTourOfSharedNodesShowsTheEstimateOfItsPlan) {
+  const auto plan = ReadPlanFile(TIDEMARK_SOURCE_DIR "/examples/plans/web-site-analytics.yaml",
+                                 PlanUse::kEstimate);
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  const auto outcome = whatif::EstimateStages(*plan, {}, absl::UnixEpoch());
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  std::ifstream file(TIDEMARK_SOURCE_DIR "/docs/tours/shared-nodes.md");
+  const std::string tour(std::istreambuf_iterator<char>(file), {});
+  for (const std::string& line :
+       console::RenderEstimate(*outcome, {.width = 200, .text = {.unicode = true}})) {
+    EXPECT_THAT(tour, HasSubstr(line));
+  }
 }
 
 TEST(PlanFile, ReportsAMissingFile) {

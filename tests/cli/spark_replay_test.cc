@@ -62,8 +62,8 @@ TEST(SparkReplay, CostsStepsInProportionToTheLog) {
   const TickBudget budget = {.steps_at_first = 500, .steps_per_event = 10};
   for (const std::uint32_t stages : {50u, 100u, 200u}) {
     const Replayed replayed = Replay(LogOfStages(stages), budget);
-    // The tick that uses the budget up may cost more than what was left, and the last is always
-    // made.
+    // The tick that exhausts the budget may cost more than the remaining budget, and the last tick
+    // is always made.
     EXPECT_LE(replayed.steps, 500 + 10 * replayed.events + 2 * (stages + 500)) << stages;
     EXPECT_GE(replayed.ticks, 20u) << stages;
     EXPECT_TRUE(replayed.last.is_final);
@@ -91,7 +91,7 @@ TEST(SparkReplay, TicksBetweenInstantsAndNotAmidThem) {
 TEST(SparkReplay, VisitsEndedStagesWithoutTheirTasks) {
   std::uint64_t steps[2];
   for (const std::uint32_t more : {0u, 1u}) {
-    // Both logs take as many seconds and ticks. Their stages have four or forty tasks.
+    // Both logs take the same number of seconds and ticks. Their stages have four or forty tasks.
     SomeLog log;
     std::uint64_t at = 1000;
     for (std::uint32_t number = 0; number < 40; ++number) {
@@ -107,7 +107,7 @@ TEST(SparkReplay, VisitsEndedStagesWithoutTheirTasks) {
     EXPECT_EQ(replayed.last.counts.finished_tasks, more > 0 ? 1600u : 160u);
     steps[more] = replayed.steps;
   }
-  // Each tick visits the tasks of the running stage, at most twice, and no others.
+  // Each tick visits the tasks of the running stage at most twice, and no other tasks.
   EXPECT_LE(steps[1], steps[0] + 165 * 2 * 5 * 36);
 }
 

@@ -1,4 +1,5 @@
-// Parts of `tidemark run spark` and `tidemark spark conf`. SparkIT runs them with a real Spark.
+// Tests the parts of `tidemark run spark` and `tidemark spark conf`. SparkIT runs them with a real
+// Spark.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 // A web server on loopback that sends one answer to each request.
 class WebServer {
  public:
-  // `answer_to` returns the whole answer to a request.
+  // `answer_to` returns the whole response to a request.
   explicit WebServer(std::function<std::string(const std::string&)> answer_to)
       : answer_to_(std::move(answer_to)), listener_(socket(AF_INET, SOCK_STREAM, 0)) {
     sockaddr_in address{};

@@ -1,6 +1,5 @@
-// Collects the text that users read into one file, words.txt, which a reviewer reads in one
-// sitting. A change of the text shows in its diff. TIDEMARK_UPDATE_WORDS=FILE writes the current
-// text to FILE.
+// Collects all text for users in the file words.txt, so that its diff shows every change of the
+// text. TIDEMARK_UPDATE_WORDS=FILE writes the current text to FILE.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -14,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/hadoop/yarn_outcome.h"
 #include "cli/master_call.h"
+#include "console/contention_table.h"
 #include "console/job_frame.h"
 #include "console/job_lines.h"
 #include "console/job_summary.h"
@@ -114,6 +114,16 @@ std::string Jobs() {
   return text;
 }
 
+std::string Methods() {
+  std::string text;
+  Snapshot job = console::SomeSnapshot();
+  for (int method = 1; method <= static_cast<int>(EstimateMethod::kJobs); ++method) {
+    job.estimate.method = static_cast<EstimateMethod>(method);
+    text += console::RenderFrame(job, {.width = kWidth, .unicode = true})[0] + "\n";
+  }
+  return text;
+}
+
 std::string Tables() {
   const console::TableOptions options = {.width = kWidth, .text = kText};
   std::string text = Lines(console::RenderJobTable(
@@ -168,9 +178,34 @@ std::string Waits() {
   waits.more_to_come = true;
   text += Lines(console::RenderWaits(waits, {}, options));
   text += Lines(console::RenderWaits({.job_id = "app-6"}, {}, options));
+  text += Lines(console::RenderWaits(waits, {.because_of = "app-8"}, options));
   text += console::WaitsToCome("app-6", absl::Seconds(45), kText) + "\n";
-  text += console::NoQueriesOfWorkflow(console::Visits()) + "\n";
+  text += console::WorkflowHasNo("queries", console::Visits()) + "\n";
   return text;
+}
+
+std::string Contention() {
+  const ContentionRow cause = {.cause = ContentionParty{.job_id = "app-7", .query = "sql/1"},
+                               .seconds = LimitedAmount{54, 40, 60},
+                               .share = LimitedAmount{0.75, 0.6, 0.9},
+                               .responsibility = 1.25,
+                               .queries = 2};
+  const ContentionRow place = {.resource = WaitReason::kIo,
+                               .host = "node-3",
+                               .seconds = LimitedAmount{54, 40, 60},
+                               .share = LimitedAmount{1, 1, 1},
+                               .queries = 2};
+  ClusterContention contention = {
+      .since = absl::FromUnixSeconds(1'700'000'000),
+      .is_partial = true,
+      .jobs = 3,
+      .lists = {{.kind = ContentionKind::kCausingQueries, .rows = {cause}}}};
+  for (const ContentionKind kind :
+       {ContentionKind::kHosts, ContentionKind::kResources, ContentionKind::kPlaces}) {
+    contention.lists.push_back({.kind = kind, .rows = {place}});
+  }
+  return Lines(console::RenderContention(contention, {.width = kWidth, .text = kText})) +
+         Lines(console::RenderContention({}, {.width = kWidth, .text = kText}));
 }
 
 std::string YarnOutcomes() {
@@ -194,8 +229,10 @@ TEST(Words, AreThoseThatWereReviewed) {
   text += Section("tidemark help connection", OutputOf({"help", "connection"}));
   text += Section("errors of calls to a master", MasterErrors());
   text += Section("jobs", Jobs());
+  text += Section("methods of estimates", Methods());
   text += Section("tables", Tables());
   text += Section("waits", Waits());
+  text += Section("contention", Contention());
   text += Section("outcomes that YARN reports", YarnOutcomes());
   if (const char* const file = std::getenv("TIDEMARK_UPDATE_WORDS")) std::ofstream(file) << text;
   std::ifstream reviewed(TIDEMARK_SOURCE_DIR "/tests/cli/words.txt");

@@ -1,4 +1,4 @@
-// `tidemark run hadoop` shows the outcome of a job whose last reports were lost.
+// Tests that `tidemark run hadoop` shows the outcome of a job whose last reports were lost.
 #include "cli/hadoop/yarn_outcome.h"
 
 #include <fmt/format.h>
@@ -100,17 +100,41 @@ RestApplication EndedAs(const char* state, const char* final_status, JobOutcome 
 
 TEST(YarnEnding, ReturnsTheOutcomeThatYarnReports) {
   EXPECT_EQ(YarnEnding("application_1_1", EndedAs("FINISHED", "SUCCEEDED", JobOutcome::kSucceeded)),
-            "succeeded after 24 s, as YARN reports (application_1_1: FINISHED, SUCCEEDED)");
-  EXPECT_EQ(YarnEnding("application_1_1", EndedAs("FAILED", "FAILED", JobOutcome::kFailed)),
-            "failed after 24 s, as YARN reports (application_1_1: FAILED, FAILED): out of memory");
+            "succeeded after 24 s, according to YARN (application_1_1: FINISHED, SUCCEEDED)");
+  EXPECT_EQ(
+      YarnEnding("application_1_1", EndedAs("FAILED", "FAILED", JobOutcome::kFailed)),
+      "failed after 24 s, according to YARN (application_1_1: FAILED, FAILED): out of memory");
   EXPECT_EQ(YarnEnding("application_1_1", EndedAs("KILLED", "KILLED", JobOutcome::kKilled)),
-            "was killed after 24 s, as YARN reports (application_1_1: KILLED, KILLED): out of "
+            "was killed after 24 s, according to YARN (application_1_1: KILLED, KILLED): out of "
             "memory");
   EXPECT_EQ(YarnEnding("application_1_1", {.state = "FINISHED", .is_over = true}),
-            "ended with an unknown outcome, as YARN reports (application_1_1: FINISHED, none)");
+            "ended with an unknown outcome, according to YARN (application_1_1: FINISHED, none)");
   EXPECT_EQ(YarnEnding("application_1_1", {.state = "RUNNING", .final_status = "UNDEFINED"}),
-            "had not ended at the end of the command, as YARN reports (application_1_1: RUNNING, "
+            "had not ended when the command ended, according to YARN (application_1_1: RUNNING, "
             "UNDEFINED)");
+}
+
+TEST(YarnEndings, QueryNoResourceManagerAgainThatDoesNotAnswer) {
+  int queries = 0;
+  YarnEndings endings({}, [&](const std::string& url) -> absl::StatusOr<std::string> {
+    ++queries;
+    return absl::UnavailableError(url + ": Timeout was reached");
+  });
+  endings.NoteLine("tracking URL: http://rm:8088/proxy/application_1_0001/");
+  EXPECT_EQ(endings.DiagnosticsOf("job_1_0001"), "");
+  EXPECT_EQ(queries, 2) << "the named one and the default";
+  EXPECT_EQ(endings.DiagnosticsOf("job_1_0002"), "");
+  EXPECT_THAT(endings.EndingOf("job_1_0003", 1), HasSubstr("Timeout was reached"));
+  EXPECT_EQ(queries, 2);
+}
+
+TEST(YarnEndings, QueryOtherApplicationsAfterAnUnknownOne) {
+  YarnEndings endings({}, [](const std::string& url) -> absl::StatusOr<std::string> {
+    if (url.ends_with("_0001")) return absl::NotFoundError("HTTP status 404");
+    return R"({"app":{"state":"FAILED","diagnostics":"out of memory\nmore"}})";
+  });
+  EXPECT_EQ(endings.DiagnosticsOf("job_1_0001"), "");
+  EXPECT_EQ(endings.DiagnosticsOf("job_1_0002"), "out of memory");
 }
 
 TEST(UnknownEnding, ContainsTheExitStatusOfTheCommand) {

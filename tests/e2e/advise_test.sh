@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Recommends results to store from event logs of Spark: two queries of one application share an aggregation.
+# Recommends results to store from Spark event logs: two queries of one application share an aggregation.
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 corpus=$here/../fuzz/corpus/spark_plans
@@ -18,7 +18,7 @@ grep -q 'shorter than a week' "$work/out" || fail "$(cat "$work/out")"
 # A folder with an invalid log, and too little space for any result.
 echo nothing >"$work/logs/README"
 "$tidemark" advise "$work/logs" --space 10KiB --format json >"$work/json" 2>"$work/err" || fail "$(cat "$work/err")"
-grep -q 'not read: .*README is not an event log' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'not read: .*README is not a Spark event log' "$work/err" || fail "$(cat "$work/err")"
 python3 - "$work/json" <<'PY' || fail "$(cat "$work/json")"
 import json, sys
 advice = json.load(open(sys.argv[1]))
@@ -43,8 +43,16 @@ cp "$log" "$work/copies/c"
 "$tidemark" advise "$work/copies" >"$work/out" 2>"$work/err" || fail "$(cat "$work/err")"
 grep -q 'used by m, count at M.scala:7: 2 times' "$work/out" || fail "copies are counted: $(cat "$work/out")"
 grep -q '^2 plans of 1 application' "$work/out" || fail "$(cat "$work/out")"
-grep -q 'a-cut: left out, since .*copies/b is of the same run' "$work/err" || fail "$(cat "$work/err")"
-grep -q 'copies/c: left out, since .*copies/b is of the same run' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'a-cut: omitted, since .*copies/b is a log of the same run' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'copies/c: omitted, since .*copies/b is a log of the same run' "$work/err" || fail "$(cat "$work/err")"
+
+# Another application with equal plans on equal data repeats the run.
+mkdir "$work/runs"
+cp "$log" "$work/runs/a"
+sed 's/"App ID":"[^"]*"/"App ID":"another"/' "$log" >"$work/runs/b"
+"$tidemark" advise "$work/runs" >"$work/out" 2>"$work/err" || fail "$(cat "$work/err")"
+grep -q '^m ran 2 times with identical plans on identical data: storing its results would have saved' "$work/out" ||
+  fail "$(cat "$work/out")"
 
 # A single run, a cyclic lineage, and a truncated or damaged log.
 head -n 10 "$log" >"$work/one"
@@ -53,7 +61,7 @@ grep -q '^Nothing is worth keeping' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'used once' "$work/out" || fail "$(cat "$work/out")"
 tail -c +2 "$corpus/lineage" >"$work/cycle"
 "$tidemark" advise "$work/cycle" >"$work/out" || fail "other plans of the log can be compared"
-grep -q '1 plan is left out: operators read each other in a cycle' "$work/out" || fail "$(cat "$work/out")"
+grep -q '1 plan is omitted: operators read each other in a cycle' "$work/out" || fail "$(cat "$work/out")"
 
 refused() { # WORDS OPTION...
   local code=0 words=$1
@@ -64,7 +72,7 @@ refused() { # WORDS OPTION...
 }
 head -n 1 "$log" >"$work/empty"
 refused 'none of its events has a time' "$work/empty"
-refused 'not an event log of Spark' "$work/logs/README"
+refused 'not a Spark event log' "$work/logs/README"
 refused 'at least 1 byte' "$log" --space 0
 refused '^tidemark: --space must be a size of at least 1 byte, such as 10GiB, not much' "$log" --space much
 refused 'at least 1 byte, .* not -1' "$log" --space -1

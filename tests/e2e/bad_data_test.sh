@@ -11,7 +11,7 @@ for options in "-o plain" "-o quiet" "--master 127.0.0.1:1"; do
   "$tidemark" run example two-path --input "$work/edges.txt" --slots 1 --maps 1 --reducers 1 \
     $options >"$work/out" 2>"$work/err" || status=$?
   [ "$status" = 1 ] || fail "$options: exit code $status: $(cat "$work/err")"
-  [ "$(grep -c 'map task 0 failed and is tried again.*: edges.txt:2: ' "$work/err")" = 3 ] ||
+  [ "$(grep -c 'map task 0 failed and will be retried.*: edges.txt:2: ' "$work/err")" = 3 ] ||
     fail "$options: three retries are not reported: $(cat "$work/err")"
   [ "$(grep -c 'map task 0 failed 4 times.*: edges.txt:2: ' "$work/err")" = 1 ] ||
     fail "$options: the end is not reported once: $(cat "$work/err")"

@@ -74,7 +74,7 @@ refused() {
   [[ $code == [12] ]] && grep -qF -- "$reason" said || fail "serve --listen $*: code $code: $(cat said)"
 }
 refused "cannot listen on $other: Address already in use; use another address" "$other" --data-dir free
-refused "it is not an address of this host; use one" 192.0.2.1:7411 --data-dir free --allow-insecure-remote
+refused "not an address of this host; use an address" 192.0.2.1:7411 --data-dir free --allow-insecure-remote
 refused "the host name nosuch.invalid cannot be resolved" nosuch.invalid:7411 --data-dir free \
   --allow-insecure-remote
 refused "web.listen 127.0.0.1:7499 collides with listen 127.0.0.1:7499; use different ports" \

@@ -90,7 +90,7 @@ wait_for 60 grep -q 'listening on' "$work/refusing.err"
 refusing=$(sed -n 's/.*listening on \([^ ]*\).*/\1/p' "$work/refusing.err")
 run_job refused --master "$refusing" --token-file "$work/token"
 end_job refused
-reports_once refused 'the master at .* rejects events: this master does not know the token'
+reports_once refused 'the master at .* rejects events: this master rejects the token'
 code=0
 "$tidemark" get jobs --master "$refusing" --token-file "$work/token" 2>"$work/get.err" || code=$?
 [ "$code" = 6 ] || fail "exit code $code of get jobs with another token: $(cat "$work/get.err")"

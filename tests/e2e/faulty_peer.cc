@@ -1,4 +1,4 @@
-// A faulty server at the address of a master, for tests: faulty_peer MODE [PORT]
+// A faulty server at the address of a master, for tests. Usage: faulty_peer MODE [PORT]
 //
 //   unreachable   drops the packets of new connections
 //   silent        accepts connections, and never reads or writes
@@ -60,7 +60,8 @@ bool SendAll(int connection, const char* bytes, std::size_t size) {
   return true;
 }
 
-// Forwards data until one side closes. `meddle` gets each piece and the number of bytes before it.
+// Forwards data until one side closes. `meddle` receives each piece and the number of bytes before
+// it.
 using Meddle = std::function<void(char* bytes, std::size_t size, std::size_t before)>;
 void Pass(int from, int to, const Meddle& meddle) {
   Buffer buffer;

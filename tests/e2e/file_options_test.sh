@@ -26,7 +26,7 @@ kAAAAG9yZy90aWRlbWFyay9oYWRvb3AvVGlkZW1hcmtQb2xpY3kuY2xhc3NQSwUGAAAAAAMAAwAGAQAA
 JAR
 
 # Invalid paths, and the expected words. /proc/self/mem opens but cannot be read.
-not_files=("no-such-file.yaml:No such file or directory" "folder:Is a directory|contains no event log" "empty:empty"
+not_files=("no-such-file.yaml:No such file or directory" "folder:Is a directory|contains no Spark event log" "empty:empty"
   "/dev/null:Not a regular file" "pipe:Not a regular file" "/proc/self/mem:Input/output error")
 [ "$(id -u)" = 0 ] || not_files+=("unreadable:Permission denied")
 not_folders=("file:not an? (empty )?directory|actually a file" "/dev/null:not an? (empty )?directory|actually a file")

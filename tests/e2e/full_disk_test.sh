@@ -27,7 +27,7 @@ wait_for 60 known
 
 # Fills the disk.
 dd if=/dev/zero of="$disk/filler" bs=1k 2>/dev/null || true
-wait_for 60 grep -q 'journal not writable' "$work/serve.err"
+wait_for 60 grep -q 'cannot write the journal' "$work/serve.err"
 wait_for 60 known
 rm "$disk/filler"
 wait_for 60 grep -q 'journal writable again' "$work/serve.err"

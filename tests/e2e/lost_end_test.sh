@@ -84,7 +84,7 @@ app 0001 FINISHED SUCCEEDED
 app 0002 KILLED KILLED
 app 0003 FINISHED FAILED
 ends 0 "two-path succeeded after 24" hadoop --jar hadoop.jar -o plain -- ./hadoop job_1700000000000_0001 0
-grep -qF "as YARN reports (application_1700000000000_0001: FINISHED, SUCCEEDED)" err || fail "$(cat err)"
+grep -qF "according to YARN (application_1700000000000_0001: FINISHED, SUCCEEDED)" err || fail "$(cat err)"
 if grep -q 'still running at its last report' err; then fail "it is shown as running: $(cat err)"; fi
 ends 1 "job_1700000000000_0002 was killed after 24" hadoop --jar hadoop.jar -o jsonl -- \
   ./hadoop job_1700000000000_0002 1
@@ -101,14 +101,16 @@ echo "INFO mapreduce.Job: Running job: $1" >&2
 job=$!
 until grep -q two-path "$HERE/err"; do sleep 0.1; done
 kill -9 "$3" $job $(cat /proc/$job/task/*/children)
+echo "INFO mapreduce.Job: Running job: job_1700000000000_0002" >&2
 EOF
 chmod +x losing
-ends 0 "two-path succeeded after 24 s, as YARN reports (application_1700000000000_0001: FINISHED, SUCCEEDED)" \
+ends 0 "two-path succeeded after 24 s, according to YARN (application_1700000000000_0001: FINISHED, SUCCEEDED)" \
   hadoop --jar hadoop.jar -o plain --master "$master" -- ./losing job_1700000000000_0001 "$master" "$master_pid"
+grep -qF "job_1700000000000_0002 was killed after 24" err || fail "no outcome of the next job: $(cat err)"
 site 127.0.0.1:1
 ends 0 "http://127.0.0.1:1/ws/v1/cluster/apps/application_1700000000000_0001" \
   hadoop --jar hadoop.jar -o plain -- ./hadoop job_1700000000000_0001 0
 unset HADOOP_CONF_DIR
-ends 0 "as YARN reports (application_1700000000000_0003: FINISHED, FAILED)" spark --jar spark.jar -o plain -- \
+ends 0 "according to YARN (application_1700000000000_0003: FINISHED, FAILED)" spark --jar spark.jar -o plain -- \
   ./spark-submit app.py
 echo ok

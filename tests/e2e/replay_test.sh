@@ -19,6 +19,9 @@ tail -n 1 "$work/live.json" | grep -q JOB_STATE_SUCCEEDED || fail "no final snap
 ! grep -q nearestfit "$work/live.json" || fail "nearestfit ran although nobody asked for it"
 "$tidemark" replay "$log" --compare -o jsonl >"$work/compared.json"
 tail -n 1 "$work/compared.json" | grep -q nearestfit || fail "--compare does not add nearestfit"
+"$tidemark" replay "$here/../data/two-path-on-yarn.tidemark-log" --compare -o plain >"$work/lines" 2>&1
+grep -q ', method: key groups; .*nearestfit [0-9]* %' "$work/lines" ||
+  fail "no line of a running job shows its method and the progress by NearestFit"
 estimates() { sed 's/"\(counts\|notes\)".*//; s/.*"estimate"//' "$1"; }
 [ "$(estimates "$work/live.json")" = "$(estimates "$work/compared.json")" ] ||
   fail "--compare changes what tidemark says"
@@ -26,7 +29,7 @@ estimates() { sed 's/"\(counts\|notes\)".*//; s/.*"estimate"//' "$1"; }
 # An invalid log causes exactly one message.
 echo 'not a log' >"$work/no-log"
 ! "$tidemark" replay "$work/no-log" 2>"$work/no-log.err" || fail "a file that is no log was replayed"
-[ "$(wc -l <"$work/no-log.err")" = 1 ] && grep -q 'is not an event log' "$work/no-log.err" ||
+[ "$(wc -l <"$work/no-log.err")" = 1 ] && grep -q 'is not a Spark event log' "$work/no-log.err" ||
   fail "not said once: $(cat "$work/no-log.err")"
 
 # A torn tail is reported, and everything before it is shown.
@@ -47,6 +50,14 @@ status=0
 "$tidemark" replay "$work/damaged.tidemark-log" -o jsonl >"$work/damaged.out" \
   2>"$work/damaged.err" || status=$?
 [ "$status" = 4 ] || fail "a damaged log must exit with 4, not $status"
+status=0
+"$tidemark" why "$work/damaged.tidemark-log" >"$work/why.out" 2>"$work/why.err" || status=$?
+[ "$status" = 4 ] || fail "why of a damaged log must exit with 4, not $status: $(cat "$work/why.err")"
+status=0
+"$tidemark" contention "$work/damaged.tidemark-log" >"$work/contention.out" \
+  2>"$work/contention.err" || status=$?
+[ "$status" = 4 ] && grep -q 'damaged at byte' "$work/contention.err" ||
+  fail "contention of a damaged log must exit with 4, not $status: $(cat "$work/contention.err")"
 grep -q 'damaged at byte' "$work/damaged.err" || fail "damage must be named"
 [ "$(grep -c '^{' "$work/damaged.out")" -ge $((lines - 2)) ] || fail "what follows damage must be shown"
 tail -n 1 "$work/damaged.out" | grep -q 'log of this job was damaged' || fail "snapshots must tell of damage"

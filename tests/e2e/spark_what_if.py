@@ -1,4 +1,4 @@
-"""Event logs of Spark for spark_what_if_test.sh, at instants around now, and what is true of them.
+"""Spark event logs for spark_what_if_test.sh, at instants around now, and what is true of them.
 
 usage: spark_what_if.py again RECORDING LOG SECONDS_AGO
        spark_what_if.py later RECORDING LOG CUT_S SECONDS_TO_CUT

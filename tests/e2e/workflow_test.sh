@@ -67,12 +67,18 @@ code=0
 [ "$("$tidemark" get jobs pair --master "$master" -o json | grep -c CHILD_STATE_SUCCEEDED)" = 1 ] ||
   fail "get jobs does not show the workflow"
 "$tidemark" get stages pair-1 --master "$master" | grep -q '^reduce  *100 %' || fail "no stages"
-for id in pair pair/second; do
+for question in "why pair" "why pair/second" "contention pair" "contention pair/second"; do
   code=0
-  "$tidemark" why "$id" --master "$master" 2>"$work/err" || code=$?
+  # shellcheck disable=SC2086
+  "$tidemark" $question --master "$master" 2>"$work/err" || code=$?
   [ "$code" = 2 ] && grep -q 'pair is a workflow .* pass one of its jobs: pair-1, pair-2' "$work/err" ||
-    fail "exit code $code for why $id: $(cat "$work/err")"
+    fail "exit code $code for $question: $(cat "$work/err")"
 done
+code=0
+"$tidemark" get tasks pair --master "$master" >"$work/out" 2>"$work/err" || code=$?
+[ "$code" = 2 ] && [ ! -s "$work/out" ] &&
+  grep -q 'pair is a workflow and has no tasks; pass one of its jobs: pair-1, pair-2' "$work/err" ||
+  fail "exit code $code for the tasks of a workflow: $(cat "$work/out" "$work/err")"
 "$tidemark" what-if absent.yaml 2>/dev/null && fail "a missing plan is accepted"
 "$tidemark" what-if "$work/pair.yaml" --master "$master" --slots 1,8 >"$work/what-if" ||
   fail "no estimate"
