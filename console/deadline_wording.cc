@@ -5,19 +5,19 @@
 namespace tidemark::console {
 namespace {
 
-// Chosen by hand: the remaining time suffices for a nearer end.
+// Nearer ends are not shown as a clock time, since the remaining time suffices. Chosen by hand.
 constexpr absl::Duration kClockFrom = absl::Minutes(5);
 
-// Chosen by hand: no instant is shown for a farther end.
+// More distant ends are not shown as a clock time. Chosen by hand.
 constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
 
-// Chosen by hand. The largest ratio of the upper bound to the median for which an instant is shown.
+// Largest ratio of the upper bound to the median for which a clock time is shown. Chosen by hand.
 constexpr double kUpperMax = 3;
 
-// A more distant instant is shown without seconds, as in DurationText().
+// More distant clock times are shown without seconds, as in DurationText().
 constexpr absl::Duration kSecondsWithin = absl::Hours(1);
 
-// From here on, whole minutes are the result of rounding. Chosen by hand.
+// Times of at least this length are rounded to whole minutes. Chosen by hand.
 constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
 
 absl::Time ToTheMinute(absl::Time at) {

@@ -27,8 +27,8 @@ std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot);
 // than five minutes away.
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options);
 
-// Text around the instant of a deadline: "due " and ", 83 % likely late". Both are empty without a
-// deadline.
+// Text before and after the instant of a deadline: "due " and ", 83 % likely late". Both are empty
+// if there is no deadline.
 struct DeadlineWords {
   std::string before;
   std::string after;
@@ -36,7 +36,7 @@ struct DeadlineWords {
 DeadlineWords DescribeDeadline(const Snapshot& snapshot);
 
 // Returns the text with the instant: "due 07:30, 83 % likely late", "was due 07:30", "12 min late
-// (due 07:30)". Empty without a deadline.
+// (due 07:30)". Returns "" if there is no deadline.
 std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options);
 
 // Returns a probability as text: "83 %", "over 99 %".

@@ -11,10 +11,10 @@ namespace {
 constexpr absl::Duration kDay = absl::Hours(24);
 // Longer durations are shown as "over 999 d". Rounding never reaches that limit from below.
 constexpr absl::Duration kRoundedMax = absl::Hours(1000 * 24);
-// Chosen by hand: an interval contains five steps of its rounded numbers.
+// Number of rounding steps in an interval, and in a remaining time without one. Chosen by hand.
 constexpr std::int64_t kStepsInInterval = 5;
 constexpr std::int64_t kStepsInRemaining = 10;
-// A wide interval must not round a number to 0.
+// Number of rounding steps in a number, so that a wide interval does not round it to 0.
 constexpr std::int64_t kStepsInNumber = 2;
 
 bool IsMultiple(absl::Duration duration, absl::Duration unit) {

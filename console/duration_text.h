@@ -12,6 +12,7 @@ namespace tidemark::console {
 
 using text::DurationText;
 using text::ElapsedText;
+using text::NearestText;
 
 // Returns "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min" or "35 s or more". With
 // `unicode` the dash is an en dash.
@@ -31,13 +32,13 @@ struct KnownRemaining {
 absl::Duration RoundingStep(absl::Duration precision);
 
 // Rounds each number to a step of at most a fifth of the interval's width and half of the number.
-// Without both bounds, the step is at most a tenth of `remaining`. Bounds are rounded outwards.
+// If a bound is missing, the step is at most a tenth of `remaining`. Bounds are rounded outwards.
 // Negative or contradictory arguments are corrected.
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper);
 
-// Rounds an instant `within` from now with the precision of the interval of `whole`, the remaining
-// time of the job. Instants of parts keep their order, and the last one equals the end of the job.
+// Rounds `within`, the time from now to an instant, to the precision of `whole`, the job's
+// remaining time. Rounded instants keep their order, and the last one equals the end of the job.
 absl::Duration RoundedWithin(absl::Duration within, const Range& whole);
 
 }  // namespace tidemark::console

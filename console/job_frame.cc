@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "console/bar.h"
 #include "console/deadline_wording.h"
 #include "console/duration_text.h"
 #include "console/job_wording.h"
-#include "console/text.h"
 
 namespace tidemark::console {
 namespace {
@@ -17,15 +15,15 @@ namespace {
 // Columns of "  41 %", and of the gap after it.
 constexpr int kPercentColumns = 6;
 constexpr int kGap = 2;
-// Columns of the longest common remaining time. They are constant, so that the length of the bar
-// does not change while it grows.
+// Columns of the longest common remaining time. They are constant, so that the bar keeps its length
+// while the text changes.
 constexpr int kRemainingColumns = 47;
 constexpr int kBarMin = 15;
 constexpr int kBarMax = 50;
 constexpr int kLabelMax = 16;
 constexpr int kLinesOfSentence = 2;
-// Narrower headers show only the current phase.
-constexpr int kAllStepsFrom = 60;
+// Narrower headers show only the current phase, and no method.
+constexpr int kAllFrom = 60;
 // The columns in lines of parts.
 constexpr int kPartNameMax = 24;
 constexpr int kPartBarMin = 10;
@@ -37,6 +35,15 @@ struct Piece {
   std::string text;
 };
 
+// Returns why no other estimators are shown. Returns an empty string if some are.
+std::string NoComparisonText(const Snapshot& snapshot) {
+  if (!snapshot.indicators.empty() || !snapshot.info || snapshot.is_final) return "";
+  return snapshot.info->kind == JobKind::kMapReduce
+             ? "this master runs no other estimators; start it with --indicator tidemark "
+               "nearestfit hadoop"
+             : "no other estimators: they exist for MapReduce jobs only";
+}
+
 class Frame {
  public:
   Frame(const Snapshot& snapshot, const FrameOptions& options)
@@ -47,6 +54,7 @@ class Frame {
   std::vector<std::string> Render() {
     AddHeader();
     AddBars();
+    if (options_.compare) AddSentence(Style::kDim, NoComparisonText(snapshot_));
     AddParts();
     AddSentence(Style::kDim, StragglerText(snapshot_, text_));
     for (const std::string& text : WarningTexts(snapshot_, text_)) {
@@ -57,205 +65,198 @@ class Frame {
 
  private:
   void Add(const StyledLine& line) { lines_.push_back(line.Render(options_.width, text_)); }
-  void AddSentence(Style style, const std::string& text);
+  void AddSentence(Style style, const std::string& text) {
+    for (const std::string& line :
+         WrapWords(text, options_.width, kLinesOfSentence, options_.unicode)) {
+      Add(StyledLine().Add(style, line));
+    }
+  }
+
   // Adds pieces side by side, on as many lines as they need.
-  void AddPieces(const std::vector<Piece>& pieces);
-  void AddHeader();
-  void AddBars();
-  void AddRemaining(const RemainingWords& words);
-  // `room`: columns beside the bar, or 0.
-  void AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room);
+  void AddPieces(const std::vector<Piece>& pieces) {
+    const std::string separator = options_.unicode ? " · " : " | ";
+    StyledLine line;
+    for (const Piece& piece : pieces) {
+      const int needed = Columns(separator) + Columns(piece.text);
+      if (!line.empty() && line.columns() + needed > options_.width) {
+        Add(line);
+        line = StyledLine();
+      }
+      if (!line.empty()) line.Add(Style::kDim, separator);
+      line.Add(piece.style, piece.text);
+    }
+    Add(line);
+  }
+
+  void AddHeader() {
+    // A long name must leave room for the rest of the line.
+    const int name_columns = std::max(options_.width / 2, std::min(options_.width, 20));
+    std::vector<Piece> pieces = {
+        {Style::kStrong, Clip(JobTitle(snapshot_, text_), name_columns, options_.unicode)}};
+    for (const Step& step : StepsOf(snapshot_)) {
+      if (!step.is_current && options_.width < kAllFrom) continue;
+      pieces.push_back({step.is_current ? Style::kPlain : Style::kDim, step.text});
+    }
+    pieces.push_back({Style::kDim, ElapsedText(snapshot_)});
+    if (std::string end = EndClockText(snapshot_, text_); !end.empty()) {
+      pieces.push_back({Style::kPlain, std::move(end)});
+    }
+    if (std::string due = DeadlineText(snapshot_, text_); !due.empty()) {
+      const Style style = IsLikelyLate(snapshot_) ? Style::kWarning : Style::kPlain;
+      pieces.push_back({style, std::move(due)});
+    }
+    const std::string method = MethodText(snapshot_.estimate, text_);
+    if (!method.empty() && options_.width >= kAllFrom) {
+      pieces.push_back({Style::kDim, "method: " + method});
+    }
+    AddPieces(pieces);
+  }
+
+  int LabelColumns() const {
+    if (!options_.compare) return 0;
+    int columns = Columns(IndicatorName(snapshot_.estimate, text_));
+    for (const Indicator& indicator : snapshot_.indicators) {
+      columns = std::max(columns, Columns(IndicatorName(indicator.estimate, text_)));
+    }
+    return std::min({columns, kLabelMax, options_.width / 3});
+  }
+
+  void AddBars() {
+    const Estimate& main = snapshot_.estimate;
+    const RemainingWords words = DescribeRemaining(snapshot_, main, text_);
+    if (main.state == EstimateState::kUnknown) {
+      return AddSentence(StateStyle(snapshot_), words.text());
+    }
+    const int label_columns = LabelColumns();
+    const int label_space = label_columns == 0 ? 0 : label_columns + kGap;
+    const int beside = options_.width - label_space - kPercentColumns - kGap - kRemainingColumns;
+    const bool has_room = beside >= kBarMin;
+    const int bar_columns =
+        std::min(has_room ? beside : options_.width - label_space - kPercentColumns, kBarMax);
+    const int room =
+        has_room ? options_.width - label_space - bar_columns - kPercentColumns - kGap : 0;
+    AddIndicator(main, label_columns, bar_columns, room);
+    if (options_.compare) {
+      for (const Indicator& indicator : snapshot_.indicators) {
+        AddIndicator(indicator.estimate, label_columns, bar_columns, room);
+      }
+    }
+    if (!has_room) return AddRemaining(words);
+    // If the text is too long, its first part is next to the bar and the rest below.
+    if (Columns(words.text()) > room) AddSentence(Style::kPlain, words.detail);
+  }
+
+  void AddRemaining(const RemainingWords& words) {
+    if (Columns(words.text()) <= options_.width) return AddSentence(Style::kPlain, words.text());
+    AddSentence(Style::kPlain, words.about);
+    AddSentence(Style::kPlain, words.detail);
+  }
+
+  // `room` is the number of columns next to the bar, or 0.
+  void AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room) {
+    const bool is_main = &estimate == &snapshot_.estimate;
+    StyledLine line;
+    if (label_columns > 0) {
+      const std::string label =
+          Clip(IndicatorName(estimate, text_), label_columns, options_.unicode);
+      line.Add(is_main ? Style::kStrong : Style::kPlain, PadRight(label, label_columns + kGap));
+    }
+    const bool has_succeeded = snapshot_.state == JobState::kSucceeded;
+    const Style style = is_main ? StateStyle(snapshot_) : Style::kPlain;
+    const std::string percent = PercentText(snapshot_, estimate, text_);
+    if (IsPercentMeaningful(snapshot_, estimate)) {
+      AddBar(ShownFraction(estimate.fraction_done, has_succeeded), style, bar_columns, percent,
+             line);
+    } else {
+      AddRangeBar(estimate, style, bar_columns, percent, line);
+    }
+    if (room > 0) {
+      const RemainingWords words = DescribeRemaining(snapshot_, estimate, text_);
+      const std::string text =
+          is_main && Columns(words.text()) <= room ? words.text() : words.about;
+      line.Add(is_main ? Style::kPlain : Style::kDim, std::string(kGap, ' ') + text);
+    }
+    Add(line);
+  }
+
   void AddBar(double fraction, Style style, int columns, const std::string& percent,
-              StyledLine& line);
+              StyledLine& line) {
+    const Bar bar = MakeBar(fraction, columns, options_.unicode);
+    line.Add(style, bar.done).Add(Style::kDim, bar.left);
+    line.Add(Style::kPlain, PadLeft(percent, kPercentColumns));
+  }
+
   void AddRangeBar(const Estimate& estimate, Style style, int columns, const std::string& percent,
-                   StyledLine& line);
-  void AddParts();
+                   StyledLine& line) {
+    const int percent_columns = std::max(Columns(percent) + 1, kPercentColumns);
+    columns -= percent_columns - kPercentColumns;
+    const bool has_range = percent != "-";
+    const RangeBar bar = MakeRangeBar(estimate.fraction_done_lower, estimate.fraction_done_upper,
+                                      columns, options_.unicode);
+    if (has_range) {
+      line.Add(Style::kDim, bar.before).Add(style, bar.within).Add(Style::kDim, bar.after);
+    } else {
+      line.Add(Style::kDim, MakeBar(0, columns, options_.unicode).left);
+    }
+    line.Add(Style::kPlain, PadLeft(percent, percent_columns));
+  }
+
   // Adds a line that starts at column `indent` if the text fits.
-  void AddBelow(int indent, const std::string& text);
-  int LabelColumns() const;
+  void AddBelow(int indent, const std::string& text) {
+    if (text.empty()) return;
+    if (indent + Columns(text) > options_.width) return AddSentence(Style::kDim, text);
+    Add(StyledLine().Add(Style::kDim, std::string(static_cast<std::size_t>(indent), ' ') + text));
+  }
+
+  void AddParts() {
+    const std::vector<Part> parts = PartsOf(snapshot_, text_);
+    if (parts.empty()) return;
+    int names = 0;
+    bool has_critical = false;
+    for (const Part& part : parts) {
+      names = std::max(names, Columns(part.name));
+      has_critical = has_critical || part.is_critical;
+    }
+    names = std::min({names, kPartNameMax, options_.width / 3});
+    const int columns = std::clamp(options_.width - names - kPercentColumns - kPartWordsColumns,
+                                   kPartBarMin, kPartBarMax);
+    for (const Part& part : parts) {
+      StyledLine line;
+      line.Add(Style::kDim, part.is_critical ? "* " : "  ");
+      line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
+      AddBar(part.is_percent_meaningful ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
+             part.style, columns, PercentText(part), line);
+      line.Add(Style::kDim, "  " + part.state);
+      const bool fits = line.columns() + 1 + Columns(part.detail) <= options_.width;
+      if (fits && !part.detail.empty()) line.Add(Style::kDim, " " + part.detail);
+      Add(line);
+      if (!fits) AddBelow(names + 3, part.detail);
+    }
+    const bool is_workflow = !snapshot_.children.empty();
+    std::uint64_t running = 0;
+    for (const StageProgress& stage : snapshot_.stages) {
+      if (stage.state == StageState::kRunning) ++running;
+    }
+    const auto groups = static_cast<std::size_t>(std::ranges::count(
+        snapshot_.groups, JobState::kRunning, [](const Group& group) { return group.state; }));
+    if (!is_workflow && groups > kGroupsShown) {
+      AddSentence(Style::kDim, fmt::format("and {} more running groups", groups - kGroupsShown));
+    }
+    if (!is_workflow && running > kStagesShown) {
+      AddSentence(Style::kDim, fmt::format("and {} more running stages", running - kStagesShown));
+    }
+    // Explains the star in front of a part.
+    if (has_critical) {
+      AddSentence(Style::kDim, fmt::format("* critical path: a delay here delays the {}",
+                                           is_workflow ? "workflow" : "job"));
+    }
+  }
 
   const Snapshot& snapshot_;
   const FrameOptions& options_;
   const TextOptions text_;
   std::vector<std::string> lines_;
 };
-
-void Frame::AddSentence(Style style, const std::string& text) {
-  for (const std::string& line :
-       WrapWords(text, options_.width, kLinesOfSentence, options_.unicode)) {
-    Add(StyledLine().Add(style, line));
-  }
-}
-
-void Frame::AddPieces(const std::vector<Piece>& pieces) {
-  const std::string separator = options_.unicode ? " · " : " | ";
-  StyledLine line;
-  for (const Piece& piece : pieces) {
-    const int needed = Columns(separator) + Columns(piece.text);
-    if (!line.empty() && line.columns() + needed > options_.width) {
-      Add(line);
-      line = StyledLine();
-    }
-    if (!line.empty()) line.Add(Style::kDim, separator);
-    line.Add(piece.style, piece.text);
-  }
-  Add(line);
-}
-
-void Frame::AddHeader() {
-  // A long name must leave room for the rest of the line.
-  const int name_columns = std::max(options_.width / 2, std::min(options_.width, 20));
-  std::vector<Piece> pieces = {
-      {Style::kStrong, Clip(JobTitle(snapshot_, text_), name_columns, options_.unicode)}};
-  for (const Step& step : StepsOf(snapshot_)) {
-    if (!step.is_current && options_.width < kAllStepsFrom) continue;
-    pieces.push_back({step.is_current ? Style::kPlain : Style::kDim, step.text});
-  }
-  pieces.push_back({Style::kDim, ElapsedText(snapshot_)});
-  if (std::string end = EndClockText(snapshot_, text_); !end.empty()) {
-    pieces.push_back({Style::kPlain, std::move(end)});
-  }
-  if (std::string due = DeadlineText(snapshot_, text_); !due.empty()) {
-    const Style style = IsLikelyLate(snapshot_) ? Style::kWarning : Style::kPlain;
-    pieces.push_back({style, std::move(due)});
-  }
-  AddPieces(pieces);
-}
-
-int Frame::LabelColumns() const {
-  if (!options_.compare) return 0;
-  int columns = Columns(IndicatorName(snapshot_.estimate, text_));
-  for (const Indicator& indicator : snapshot_.indicators) {
-    columns = std::max(columns, Columns(IndicatorName(indicator.estimate, text_)));
-  }
-  return std::min({columns, kLabelMax, options_.width / 3});
-}
-
-void Frame::AddBars() {
-  const Estimate& main = snapshot_.estimate;
-  const RemainingWords words = DescribeRemaining(snapshot_, main, text_);
-  if (main.state == EstimateState::kUnknown) {
-    return AddSentence(StateStyle(snapshot_), words.text());
-  }
-  const int label_columns = LabelColumns();
-  const int label_space = label_columns == 0 ? 0 : label_columns + kGap;
-  const int beside = options_.width - label_space - kPercentColumns - kGap - kRemainingColumns;
-  const bool has_room = beside >= kBarMin;
-  const int bar_columns =
-      std::min(has_room ? beside : options_.width - label_space - kPercentColumns, kBarMax);
-  const int room =
-      has_room ? options_.width - label_space - bar_columns - kPercentColumns - kGap : 0;
-  AddIndicator(main, label_columns, bar_columns, room);
-  if (options_.compare) {
-    for (const Indicator& indicator : snapshot_.indicators) {
-      AddIndicator(indicator.estimate, label_columns, bar_columns, room);
-    }
-  }
-  if (!has_room) return AddRemaining(words);
-  // If the text is too long, its first part is beside the bar and the rest below.
-  if (Columns(words.text()) > room) AddSentence(Style::kPlain, words.detail);
-}
-
-void Frame::AddRemaining(const RemainingWords& words) {
-  if (Columns(words.text()) <= options_.width) return AddSentence(Style::kPlain, words.text());
-  AddSentence(Style::kPlain, words.about);
-  AddSentence(Style::kPlain, words.detail);
-}
-
-void Frame::AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room) {
-  const bool is_main = &estimate == &snapshot_.estimate;
-  StyledLine line;
-  if (label_columns > 0) {
-    const std::string label = Clip(IndicatorName(estimate, text_), label_columns, options_.unicode);
-    line.Add(is_main ? Style::kStrong : Style::kPlain, PadRight(label, label_columns + kGap));
-  }
-  const bool has_succeeded = snapshot_.state == JobState::kSucceeded;
-  const Style style = is_main ? StateStyle(snapshot_) : Style::kPlain;
-  const std::string percent = PercentText(snapshot_, estimate, text_);
-  if (IsPercentMeaningful(snapshot_, estimate)) {
-    AddBar(ShownFraction(estimate.fraction_done, has_succeeded), style, bar_columns, percent, line);
-  } else {
-    AddRangeBar(estimate, style, bar_columns, percent, line);
-  }
-  if (room > 0) {
-    const RemainingWords words = DescribeRemaining(snapshot_, estimate, text_);
-    const std::string text = is_main && Columns(words.text()) <= room ? words.text() : words.about;
-    line.Add(is_main ? Style::kPlain : Style::kDim, std::string(kGap, ' ') + text);
-  }
-  Add(line);
-}
-
-void Frame::AddBar(double fraction, Style style, int columns, const std::string& percent,
-                   StyledLine& line) {
-  const Bar bar = MakeBar(fraction, columns, options_.unicode);
-  line.Add(style, bar.done).Add(Style::kDim, bar.left);
-  line.Add(Style::kPlain, PadLeft(percent, kPercentColumns));
-}
-
-void Frame::AddRangeBar(const Estimate& estimate, Style style, int columns,
-                        const std::string& percent, StyledLine& line) {
-  const int percent_columns = std::max(Columns(percent) + 1, kPercentColumns);
-  columns -= percent_columns - kPercentColumns;
-  const bool has_range = percent != "-";
-  const RangeBar bar = MakeRangeBar(estimate.fraction_done_lower, estimate.fraction_done_upper,
-                                    columns, options_.unicode);
-  if (has_range) {
-    line.Add(Style::kDim, bar.before).Add(style, bar.within).Add(Style::kDim, bar.after);
-  } else {
-    line.Add(Style::kDim, MakeBar(0, columns, options_.unicode).left);
-  }
-  line.Add(Style::kPlain, PadLeft(percent, percent_columns));
-}
-
-void Frame::AddBelow(int indent, const std::string& text) {
-  if (text.empty()) return;
-  if (indent + Columns(text) > options_.width) return AddSentence(Style::kDim, text);
-  Add(StyledLine().Add(Style::kDim, std::string(static_cast<std::size_t>(indent), ' ') + text));
-}
-
-void Frame::AddParts() {
-  const std::vector<Part> parts = PartsOf(snapshot_, text_);
-  if (parts.empty()) return;
-  int names = 0;
-  bool has_critical = false;
-  for (const Part& part : parts) {
-    names = std::max(names, Columns(part.name));
-    has_critical = has_critical || part.is_critical;
-  }
-  names = std::min({names, kPartNameMax, options_.width / 3});
-  const int columns = std::clamp(options_.width - names - kPercentColumns - kPartWordsColumns,
-                                 kPartBarMin, kPartBarMax);
-  for (const Part& part : parts) {
-    StyledLine line;
-    line.Add(Style::kDim, part.is_critical ? "* " : "  ");
-    line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
-    AddBar(part.is_percent_meaningful ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
-           part.style, columns, PercentText(part), line);
-    line.Add(Style::kDim, "  " + part.state);
-    const bool fits = line.columns() + 1 + Columns(part.detail) <= options_.width;
-    if (fits && !part.detail.empty()) line.Add(Style::kDim, " " + part.detail);
-    Add(line);
-    if (!fits) AddBelow(names + 3, part.detail);
-  }
-  const bool is_workflow = !snapshot_.children.empty();
-  std::uint64_t running = 0;
-  for (const StageProgress& stage : snapshot_.stages) {
-    if (stage.state == StageState::kRunning) ++running;
-  }
-  const auto groups = static_cast<std::size_t>(std::ranges::count(
-      snapshot_.groups, JobState::kRunning, [](const Group& group) { return group.state; }));
-  if (!is_workflow && groups > kGroupsShown) {
-    AddSentence(Style::kDim, fmt::format("and {} more running groups", groups - kGroupsShown));
-  }
-  if (!is_workflow && running > kStagesShown) {
-    AddSentence(Style::kDim, fmt::format("and {} more running stages", running - kStagesShown));
-  }
-  // Explains the star in front of a part.
-  if (has_critical) {
-    AddSentence(Style::kDim, fmt::format("* critical path: a delay here delays the {}",
-                                         is_workflow ? "workflow" : "job"));
-  }
-}
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Renders a job as a frame for a terminal: a pure function from a snapshot and a width to lines.
+// Renders a snapshot of a job as the lines of a frame for a terminal. Pure.
 //
 //   two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s
 //   ██████████▍░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)
@@ -39,8 +39,8 @@ struct FrameOptions {
 std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options);
 
 // Returns a line for each running task, the slowest first: its elapsed and, if known, its remaining
-// time. At most `lines_max` lines of at most `width` columns; empty if no task runs. Omits tasks of
-// stages that the snapshot does not contain, if it contains any.
+// time. Returns at most `lines_max` lines of at most `width` columns, or none if no task runs.
+// Omits tasks of stages that the snapshot does not contain, if it contains any.
 //
 //   reduce task 2  node-7  1 min 12 s  ~ 3 min 20 s left
 //   reduce task 0  node-3  1 min 10 s  ~ 40 s left

@@ -11,7 +11,7 @@ namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
-// Chosen by hand: a smaller change of the end is not misleading.
+// Smallest change of the predicted end that is misleading. Chosen by hand.
 constexpr absl::Duration kEndMoves = absl::Seconds(5);
 
 std::optional<absl::Time> ForecastEndOf(const Snapshot& snapshot) {
@@ -59,6 +59,9 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   for (const std::string& text :
        {EndClockText(snapshot, options), DeadlineText(snapshot, options)}) {
     if (!text.empty()) line += ", " + text;
+  }
+  if (const std::string method = MethodText(snapshot.estimate, options); !method.empty()) {
+    line += ", method: " + method;
   }
   line += PartsText(snapshot, options);
   if (std::string last = StragglerText(snapshot, options); !last.empty()) {

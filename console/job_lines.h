@@ -21,9 +21,10 @@ class PlainLines {
  public:
   PlainLines(const TextOptions& options, bool compare) : options_(options), compare_(compare) {}
 
-  // Returns the line for `snapshot`, or nullopt if nothing notable has changed since the last line:
-  // the percentage, the state of the job or of one of its jobs, the phase, the notes, silence, the
-  // forecast end by much, or ten seconds.
+  // Returns the line for `snapshot`, or nullopt if no line is due. A line is due ten seconds after
+  // the last line, and after each notable change. A change is notable if it concerns the
+  // percentage, the phase, the notes, silence, lateness, or the states of the job and its jobs. It
+  // is also notable if it makes the last predicted end misleading.
   std::optional<std::string> Next(const Snapshot& snapshot);
 
  private:

@@ -8,7 +8,6 @@
 
 #include "console/deadline_wording.h"
 #include "console/duration_text.h"
-#include "console/job_wording.h"
 #include "console/text.h"
 #include "console/wait_findings.h"
 #include "text/size_text.h"
@@ -42,7 +41,7 @@ std::string ErrorRow(const std::string& name, const IndicatorError& error) {
                      PointsText(error.job_avg_points), PointsText(error.job_max_points));
 }
 
-// Returns " at 41 %" for a job that ended early. Empty if its progress is unknown.
+// Returns " at 41 %" for a job that ended early, or "" if its progress is unknown.
 std::string ProgressAtEnd(const Snapshot& ended, const TextOptions& options) {
   if (ended.state == JobState::kSucceeded) return "";
   const std::string percent = PercentText(ended, ended.estimate, options);
@@ -98,7 +97,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
 
   const int name_columns = WidestName(snapshot, options);
   const std::string indent(static_cast<std::size_t>(name_columns), ' ');
-  add(Style::kPlain, "Error of the progress of each indicator, in percentage points");
+  add(Style::kPlain, "Progress error by indicator, in percentage points");
   add(Style::kDim,
       fmt::format("{}  {:-^28}   {:-^13}", indent,
                   HasReduce(snapshot) ? " reduce phase " : " last stage ", " whole job "));
@@ -119,8 +118,8 @@ namespace {
 // Chosen by hand. Smaller shares of the time are not shown.
 constexpr double kStageShare = 0.5;
 constexpr double kLoneShare = 0.2;
-constexpr double kGroupShare = 0.5;   // of the time that the task was alone
-constexpr double kWaitedShare = 0.5;  // of the time that the task was alone
+constexpr double kGroupShare = 0.5;   // share of the time that the task was alone
+constexpr double kWaitedShare = 0.5;  // share of the time that the task was alone
 // Chosen by hand. Shorter jobs get no paragraph.
 constexpr absl::Duration kShortest = absl::Seconds(10);
 
@@ -174,7 +173,7 @@ const LongestTask* LongestFound(const Explanation& waits, absl::Duration elapsed
   return longest;
 }
 
-// Returns a sentence about the task that ran alone. `found`: the longest task, or null.
+// Returns a sentence about the task that ran alone. `found` is the longest task, or null.
 std::string Alone(const Snapshot& job, const LoneTask& lone, const LongestTask* found,
                   const TextOptions& options) {
   const absl::Duration alone = job.ended_at.value_or(job.at) - lone.since;
@@ -205,8 +204,8 @@ std::string Longest(const LongestTask& task, const TextOptions& options) {
   return Printable(
       IsInOneGroup(task)
           ? fmt::format("{}: {}.", took, kHelpsOneKey)
-          : fmt::format("{}: if it had more data, more even partitions would help; if its host was "
-                        "slow, a speculative attempt.",
+          : fmt::format("{}: if it read more data than the others, more even partitions would "
+                        "help; if its host was slow, a speculative attempt would.",
                         took),
       options.unicode);
 }
@@ -244,12 +243,12 @@ std::string Skewed(const Explanation& waits, const TextOptions& options) {
     if (!worst || *query.skew_seconds > *worst->skew_seconds) worst = &query;
   }
   if (worst == nullptr) return "";
-  return Printable(fmt::format("The longest tasks of {} took {} longer than mean tasks of their "
-                               "stages, without waits. If "
-                               "they had more data, more even partitions would help.",
-                               worst->query.empty() ? "the job" : worst->query,
-                               SecondsText(*worst->skew_seconds)),
-                   options.unicode);
+  return Printable(
+      fmt::format(
+          "Excluding waits, the longest tasks of {} took {} longer than the average task of their "
+          "stages. If they read more data than the others, more even partitions would help.",
+          worst->query.empty() ? "the job" : worst->query, SecondsText(*worst->skew_seconds)),
+      options.unicode);
 }
 
 // Returns a sentence about the query whose data grew most since past runs.
@@ -274,7 +273,7 @@ bool HasWaits(const Explanation& waits) {
   });
 }
 
-// Returns why some of its waits are unknown, or the sentence that none is worth reporting.
+// Returns why some waits of the job are unknown, or the sentence that none is worth reporting.
 std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOptions& options) {
   if (waits.queries.empty()) {
     return waits.more_to_come
@@ -284,11 +283,12 @@ std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOp
   if (!HasWaits(waits)) return "Its waits are unknown: its tasks reported none.";
   std::vector<std::string> sentences;
   if (!WorstWaitOf(waits, options.unicode)) {
-    sentences.emplace_back("No known wait took a tenth of its time or more.");
+    sentences.emplace_back("No known wait took 10 % or more of its time.");
   }
   if (waits.is_partial) {
     sentences.emplace_back(
-        "Its waits are incomplete: the master started later, or lacked the memory to keep them.");
+        "Its waits are incomplete: it started before the master observed it, or exceeded the "
+        "master's limits.");
   }
   const absl::Duration behind = job.ended_at.value_or(job.at) - waits.at;
   if (waits.more_to_come &&

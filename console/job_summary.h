@@ -17,7 +17,7 @@ namespace tidemark::console {
 // indicator:
 //
 //   two-path succeeded after 4 min 32 s
-//   Error of the progress of each indicator, in percentage points
+//   Progress error by indicator, in percentage points
 //               ------- reduce phase -------   - whole job -
 //                  avg     max  end in range     avg     max
 //   nearestfit     2.1     8.9          92 %     1.8     9.1
@@ -34,7 +34,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
 struct LoneTask {
   AttemptId attempt;
   absl::Time since;  // first snapshot in which it was alone
-  // The last key group in which snapshots showed it.
+  // The last key group in which snapshots showed the task.
   std::uint64_t group_bytes = 0;  // 0 if unknown
   absl::Time group_since;
   absl::Time group_until;
@@ -47,9 +47,9 @@ class LoneTaskWatch {
   // Adds the next snapshot of the job. Ignores a final one.
   void Add(const Snapshot& next);
 
-  // Returns nullopt while several tasks run or wait. Also returns nullopt if tasks of its stage
-  // waited for a slot during more than half of the time that the task was alone. One more slot
-  // would have run the task earlier.
+  // Returns nullopt while several tasks run or wait. Also returns nullopt if tasks of the task's
+  // stage waited for a slot during more than half of the time that the task was alone. One more
+  // slot would have run the task earlier.
   std::optional<LoneTask> task() const;
 
  private:
@@ -63,9 +63,9 @@ class LoneTaskWatch {
   std::map<std::uint32_t, Waiting> waiting_;
 };
 
-// Returns a paragraph about the largest costs of a job that succeeded, and remedies. Empty if the
-// job did not succeed or took less than ten seconds. `waits`: the waits of the job, or a short
-// reason why they are unknown.
+// Returns a paragraph about the largest costs of a job that succeeded, and remedies. Returns "" if
+// the job did not succeed or took less than ten seconds. `waits` contains the waits of the job, or
+// a short reason why they are unknown.
 //
 //   The longest stage, reduce, took 3 min 50 s of 4 min 32 s. Reduce task 2 ran alone for at least
 //   the last 1 min 40 s, at least 1 min 30 s of that in one key group of 1.2 MB: more slots or

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "console/deadline_wording.h"
 #include "console/duration_text.h"
-#include "console/text.h"
+#include "text/counted.h"
 
 namespace tidemark::console {
 namespace {
@@ -54,19 +55,8 @@ std::string BusyText(const Outcome& outcome) {
   return outcome.busy_share ? fmt::format("{:.0f} %", 100 * *outcome.busy_share) : "-";
 }
 
-// Returns the smallest unit of DurationText() for the duration.
-absl::Duration UnitOf(absl::Duration duration) {
-  if (duration < absl::Hours(1)) return absl::Seconds(1);
-  return duration < absl::Hours(24) ? absl::Minutes(1) : absl::Hours(1);
-}
-
-std::string NearestText(absl::Duration duration) {
-  const absl::Duration unit = UnitOf(duration);
-  return DurationText(absl::Floor(duration + unit / 2, unit));
-}
-
 std::string CeilingText(absl::Duration duration) {
-  return DurationText(absl::Ceil(duration, UnitOf(duration)));
+  return DurationText(absl::Ceil(duration, text::UnitOf(duration)));
 }
 
 std::string DurationOr(const std::optional<Range>& range, const char* otherwise) {
@@ -90,21 +80,53 @@ std::string AboutEnd(bool is_critical, const std::string& bottleneck, bool is_gu
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// Returns the time of a task to the second, or to the tenth below ten seconds. Returns "-" for 0.
+std::string TaskTimeText(absl::Duration time) {
+  if (time == absl::ZeroDuration()) return "-";
+  return time < absl::Seconds(10) ? ElapsedText(time) : NearestText(time);
+}
+
+// Returns the states of a plan whose stages share nodes. `names` are the names of the snapshot's
+// stages.
+std::vector<std::string> RenderStates(const Outcome& outcome, const std::vector<std::string>& names,
+                                      const TableOptions& options) {
+  constexpr std::size_t kStatesMax = 20;
+  const std::vector<StageProgress>& stages = outcome.snapshot.stages;
+  std::vector<Row> rows = {{"STATE", "STAGE", "TASKS", "TASK TIME", ""}};
+  for (std::size_t i = 0; i < std::min(outcome.states.size(), kStatesMax); ++i) {
+    const PlanState& state = outcome.states[i];
+    std::string when = fmt::format("{}: {}{}{}", i + 1, NearestText(state.starts_in),
+                                   options.text.unicode ? "–" : "-", NearestText(state.ends_in));
+    for (const PlanState::Stage& stage : state.stages) {
+      const auto place = std::ranges::find(stages, stage.id, &StageProgress::id);
+      const auto index = static_cast<std::size_t>(place - stages.begin());
+      rows.push_back({std::exchange(when, ""), index < names.size() ? names[index] : "-",
+                      fmt::format("{:.0f}", std::max(stage.tasks, 1.0)),
+                      TaskTimeText(stage.task_time),
+                      AboutEnd(false, stage.bottleneck, false, options.text)});
+    }
+  }
+  std::vector<std::string> lines = {""};
+  for (std::string& line : RenderTable(rows, options)) lines.push_back(std::move(line));
+  if (outcome.states.size() > kStatesMax) {
+    lines.push_back(TableLine(
+        fmt::format("{} more states; -o json lists all", outcome.states.size() - kStatesMax),
+        options, Style::kDim));
+  }
+  return lines;
+}
+
 // Returns the names of the scenarios at these ascending indexes, as a prefix of a remark.
 std::string NamesOf(const std::vector<std::size_t>& places,
                     const std::vector<ScenarioRow>& scenarios) {
-  constexpr std::size_t kNamesMax = 3;
   if (scenarios.size() == 1) return "";
   if (places.size() == scenarios.size()) return "all: ";
   if (places.size() > 1 && places[0] == 1 && places.size() + 1 == scenarios.size()) {
     return "all but the first: ";
   }
-  std::string names;
-  for (std::size_t i = 0; i < std::min(places.size(), kNamesMax); ++i) {
-    names += (i == 0 ? "" : "; ") + scenarios[places[i]].name;
-  }
-  if (places.size() > kNamesMax) names += fmt::format("; {} more", places.size() - kNamesMax);
-  return names + ": ";
+  const std::string others =
+      places.size() > 1 ? " and " + text::Counted(places.size() - 1, "more row") : "";
+  return scenarios[places[0]].name + others + ": ";
 }
 
 }  // namespace
@@ -113,7 +135,7 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                                         const TableOptions& options) {
   if (jobs.empty()) return {TableLine("no jobs", options)};
   std::vector<Row> rows = {{"JOB", "STATE", "DONE", "ELAPSED", "STAGE"}};
-  if (options.is_wide) rows[0].insert(rows[0].end(), {"NAME", "KIND", "USER", "QUEUE"});
+  if (options.is_wide) rows[0].insert(rows[0].end(), {"METHOD", "NAME", "KIND", "USER", "QUEUE"});
   rows[0].push_back("END");
   const auto printable = [&](const std::string& text) {
     return text.empty() ? "-" : Printable(text, options.text.unicode);
@@ -124,8 +146,9 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                job.is_final ? "" : CurrentStep(job)};
     if (options.is_wide) {
       const JobInfo info = job.info.value_or(JobInfo());
-      row.insert(row.end(), {printable(info.name), KindName(job), printable(info.user),
-                             printable(info.queue)});
+      row.insert(row.end(),
+                 {printable(MethodText(job.estimate, options.text)), printable(info.name),
+                  KindName(job), printable(info.user), printable(info.queue)});
     }
     row.push_back(EndCell(job, options.text));
     rows.push_back(std::move(row));
@@ -183,9 +206,6 @@ namespace {
 std::string WhyNoTask(const Snapshot& snapshot) {
   if (snapshot.is_final) return "the job has ended";
   const JobKind kind = snapshot.info ? snapshot.info->kind : JobKind::kUnknown;
-  if (kind == JobKind::kWorkflow) {
-    return "a workflow has no tasks; pass one of its jobs";
-  }
   if (snapshot.estimate.state != EstimateState::kValid) {
     return "the task that delays the job is unknown: there is no estimate yet";
   }
@@ -228,18 +248,19 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
-  // Rounds an instant like the end in the first line.
+  // Rounds an instant like the end in the first line, or to the second like the states.
   const auto instant = [&](const std::optional<Range>& range) -> std::string {
     const std::optional<Range>& end = snapshot.estimate.remaining;
-    if (!range || !end) return DurationOr(range, "-");
+    if (!range || !end || !outcome.states.empty()) return DurationOr(range, "-");
     return DurationText(RoundedWithin(range->median, *end));
   };
-  const std::vector<std::string> names = StageNames(snapshot, options.text);
+  std::vector<std::string> names = StageNames(snapshot, options.text);
   for (std::size_t i = 0; i < names.size(); ++i) {
     const StageProgress& stage = snapshot.stages[i];
-    const std::string job =
-        has_jobs ? NameOfChild(snapshot, stage.id.child, options.text) + "/" : "";
-    rows.push_back({job + names[i], instant(stage.starts_in), instant(stage.ends_in),
+    if (has_jobs) {
+      names[i] = NameOfChild(snapshot, stage.id.child, options.text) + "/" + names[i];
+    }
+    rows.push_back({names[i], instant(stage.starts_in), instant(stage.ends_in),
                     AboutEnd(stage.is_critical, stage.bottleneck,
                              stage.ends_in && IsEndGuessed(snapshot, stage), options.text)});
   }
@@ -260,10 +281,17 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   const auto is_critical = [](const auto& part) { return part.is_critical; };
   if (std::ranges::any_of(snapshot.stages, is_critical) ||
       std::ranges::any_of(snapshot.children, is_critical)) {
+    lines.push_back(TableLine(fmt::format("{}: each entry waits for the previous entry; other jobs "
+                                          "may occupy the slots it needs",
+                                          kCriticalPath),
+                              options, Style::kDim));
+  }
+  if (!outcome.states.empty()) {
+    for (std::string& line : RenderStates(outcome, names, options)) {
+      lines.push_back(std::move(line));
+    }
     lines.push_back(
-        TableLine(fmt::format("{}: each entry waits for the one before; other jobs may occupy "
-                              "the slots that it needs",
-                              kCriticalPath),
+        TableLine("STATE has mean task times; STARTS and ENDS are medians over varying task times",
                   options, Style::kDim));
   }
   return lines;
@@ -328,7 +356,14 @@ std::vector<std::string> RenderRemarks(const std::vector<ScenarioRow>& scenarios
   }
   std::vector<std::string> lines;
   for (const std::string& remark : remarks) {
-    lines.push_back(Printable(NamesOf(rows_of[remark], scenarios) + remark, options.unicode));
+    // A remark on a setting begins with the setting, and the name before it may end with the
+    // setting.
+    std::string names = NamesOf(rows_of[remark], scenarios);
+    const std::string subject = remark.substr(0, remark.find(": ")) + ": ";
+    if (remark.starts_with(subject) && names.ends_with(subject)) {
+      names.resize(names.size() - subject.size());
+    }
+    lines.push_back(Printable(names + remark, options.unicode));
   }
   return lines;
 }

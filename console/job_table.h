@@ -32,17 +32,16 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
 struct ScenarioRow {
   std::string name;
   Outcome outcome;
-  std::optional<double> core_hours;       // of all executors until the end
+  std::optional<double> core_hours;       // core hours of all executors until the end
   std::string binding;                    // the largest cost; empty if unknown
   std::vector<std::string> remarks = {};  // assumptions and limits of the estimate
-  // Estimate of the run without changes by the same method; nullopt if the first scenario is
+  // Duration that the same method estimates for the unchanged run; nullopt if the first scenario is
   // unchanged.
   std::optional<absl::Duration> as_it_is = {};
 };
 
-// Returns a line for each scenario: its end or duration, the interval, the use of the slots, the
-// speed-up over the first scenario or `as_it_is`, and further known values. Bounds are rounded
-// outwards.
+// Returns a line for each scenario: end or duration, interval, use of the slots, speed-up over the
+// first scenario or `as_it_is`, and further known values. Bounds are rounded outwards.
 std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
                                          const TableOptions& options);
 

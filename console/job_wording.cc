@@ -10,24 +10,22 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "console/duration_text.h"
-#include "console/text.h"
+#include "text/counted.h"
 
 namespace tidemark::console {
 namespace {
 
 // The largest fraction that does not round to a full bar.
 constexpr double kRunningMax = 0.999;
-// Chosen by hand. The largest difference between the true and the shown fraction.
+// Largest difference between the true and the shown fraction. Chosen by hand.
 constexpr double kPercentOffMax = 1.0 / 3;
-// Chosen by hand. The share of the remaining work that ended work must support, without an
-// interval.
+// Share of the remaining work that ended work must support if there is no interval. Chosen by hand.
 constexpr double kKnownShareMin = 0.5;
-// Coverage::silent_tasks counts tasks without a report for this long.
+// Coverage::silent_tasks counts tasks that have sent no report for this long.
 constexpr absl::Duration kTaskSilence = absl::Seconds(10);
-// Chosen by hand: more would push the bars off a small screen.
+// Largest numbers of lines. Chosen by hand: more would push the bars off a small screen.
 constexpr std::size_t kNotesMax = 5;
 constexpr std::size_t kFailuresMax = 2;
 constexpr char kUnknownEnd[] = "unknown (no end reported)";
@@ -38,11 +36,15 @@ JobKind KindOf(const Snapshot& snapshot) {
   return snapshot.info ? snapshot.info->kind : JobKind::kUnknown;
 }
 
+// Returns the entry with this id of a sorted list, or null.
+template <typename Entry, typename Id>
+const Entry* Find(const std::vector<Entry>& entries, const Id& id, Id Entry::*id_of) {
+  const auto place = std::ranges::lower_bound(entries, id, {}, id_of);
+  return place != entries.end() && (*place).*id_of == id ? &*place : nullptr;
+}
+
 const StageInfo* InfoOf(const Snapshot& snapshot, StageId id) {
-  const auto place =
-      std::lower_bound(snapshot.stage_infos.begin(), snapshot.stage_infos.end(), id,
-                       [](const StageInfo& stage, StageId wanted) { return stage.id < wanted; });
-  return place != snapshot.stage_infos.end() && place->id == id ? &*place : nullptr;
+  return Find(snapshot.stage_infos, id, &StageInfo::id);
 }
 
 // Returns the number of a stage. Expected stages are numbered separately, from 0.
@@ -61,8 +63,11 @@ std::string StillRunning(const Snapshot& snapshot, const TextOptions& options) {
     return TaskText(snapshot, snapshot.named_tasks.front(), options);
   }
   const std::uint64_t running = snapshot.counts.running_tasks;
-  if (running == 0) return "the job";
-  return running == 1 ? "1 task" : fmt::format("{} tasks", running);
+  return running == 0 ? "the job" : text::Counted(running, "task");
+}
+
+bool IsTidemark(const Estimate& estimate) {
+  return estimate.indicator.empty() || estimate.indicator.starts_with("tidemark");
 }
 
 // Returns why there is no estimate yet. `tidemark` also uses map tasks; other indicators need a
@@ -90,8 +95,7 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
     if (kind == StageKind::kMap && stage.state != StageState::kDone) maps_are_done = false;
   }
   if (!has_reduce) return words("waiting for the first input to be read");
-  const bool uses_maps =
-      !maps_are_done && (estimate.indicator.empty() || estimate.indicator.starts_with("tidemark"));
+  const bool uses_maps = !maps_are_done && IsTidemark(estimate);
   return words(uses_maps ? "waiting for the first map results"
                          : "waiting for the first reduce results");
 }
@@ -255,8 +259,7 @@ RemainingWords EndWords(const std::optional<Range>& ends_in, const TextOptions& 
 }
 
 const Child* ChildOf(const Snapshot& workflow, std::uint32_t number) {
-  const auto place = std::ranges::lower_bound(workflow.children, number, {}, &Child::number);
-  return place == workflow.children.end() || place->number != number ? nullptr : &*place;
+  return Find(workflow.children, number, &Child::number);
 }
 
 // Returns the shown end of the running jobs that a job of a workflow waits for.
@@ -276,16 +279,16 @@ absl::Duration ShownEndBefore(const Snapshot& snapshot, const StageProgress& sta
   const StageInfo* const info = InfoOf(snapshot, stage.id);
   if (info == nullptr) return end;
   for (const std::uint32_t number : info->parents) {
-    const StageId id = {stage.id.child, number};
-    const auto parent = std::ranges::lower_bound(snapshot.stages, id, {}, &StageProgress::id);
-    const bool runs = parent != snapshot.stages.end() && parent->id == id &&
-                      parent->state == StageState::kRunning;
-    if (runs) end = std::max(end, ShownEnd(parent->ends_in));
+    const StageProgress* const parent =
+        Find(snapshot.stages, StageId{stage.id.child, number}, &StageProgress::id);
+    if (parent == nullptr || parent->state != StageState::kRunning) continue;
+    end = std::max(end, ShownEnd(parent->ends_in));
   }
   return end;
 }
 
-// Returns the basis of the estimate of one of its jobs, or of the job itself for 0.
+// Returns the basis of the estimate of the workflow's job `child`, or of the job itself if `child`
+// is 0.
 Basis BasisOf(const Snapshot& snapshot, std::uint32_t child) {
   if (child == 0) return snapshot.estimate.basis;
   const Child* const found = ChildOf(snapshot, child);
@@ -398,7 +401,7 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
   return part;
 }
 
-// Appends a count such as "3 messages lost"; nothing for zero.
+// Appends a count such as "3 messages lost". Appends nothing for 0.
 void AddCount(std::uint64_t count, const char* one, const char* many,
               std::vector<std::string>& parts) {
   if (count != 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
@@ -411,8 +414,8 @@ std::string LossText(const Coverage& coverage) {
   AddCount(coverage.dropped_points, "measurement dropped", "measurements dropped", parts);
   AddCount(coverage.missing_task_ends, "task without a reported end",
            "tasks without a reported end", parts);
-  AddCount(coverage.tasks_beyond_slots, "running task beyond the slots",
-           "running tasks beyond the slots", parts);
+  AddCount(coverage.tasks_beyond_slots, "more running task than slots",
+           "more running tasks than slots", parts);
   AddCount(coverage.rejected_events, "message rejected", "messages rejected", parts);
   AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
   return fmt::format("{}", fmt::join(parts, ", "));
@@ -427,8 +430,7 @@ std::string SilenceWarning(const Snapshot& snapshot) {
   }
   const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
   if (silent == 0) return "";
-  return fmt::format("{} without a report for {}",
-                     silent == 1 ? "1 running task" : fmt::format("{} running tasks", silent),
+  return fmt::format("{} without a report for {}", text::Counted(silent, "running task"),
                      DurationText(kTaskSilence));
 }
 
@@ -439,11 +441,10 @@ std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOption
   for (const StageProgress& stage : snapshot.stages) {
     if (stage.failure.empty() || stage.state != StageState::kRunning) continue;
     if (texts.size() == kFailuresMax) break;
-    texts.push_back(
-        fmt::format("{}: {} failed; last failure: {}", StageName(snapshot, stage.id, options),
-                    stage.failed_attempts == 1 ? "1 attempt"
-                                               : fmt::format("{} attempts", stage.failed_attempts),
-                    Printable(stage.failure, options.unicode)));
+    texts.push_back(fmt::format("{}: {} failed; last failure: {}",
+                                StageName(snapshot, stage.id, options),
+                                text::Counted(stage.failed_attempts, "attempt"),
+                                Printable(stage.failure, options.unicode)));
   }
   return texts;
 }
@@ -502,7 +503,7 @@ std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const Text
 
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options) {
-  // Stages that were running end with a job that did not fail.
+  // When a job ends without failing, its running stages end too.
   const bool is_cut_off =
       snapshot.is_final && snapshot.state != JobState::kFailed && stage.id.child == 0;
   switch (stage.state) {
@@ -619,6 +620,33 @@ std::string PercentText(const Part& part) {
 
 std::string IndicatorName(const Estimate& estimate, const TextOptions& options) {
   return estimate.indicator.empty() ? "tidemark" : Printable(estimate.indicator, options.unicode);
+}
+
+std::string MethodText(const Estimate& estimate, const TextOptions& options) {
+  if (!estimate.remaining) return "";
+  switch (estimate.method) {
+    case EstimateMethod::kAssumptions:
+      return "assumed task times";
+    case EstimateMethod::kOtherJobs:
+      return "other jobs";
+    case EstimateMethod::kMapPhase:
+      return "map phase";
+    case EstimateMethod::kBytesRead:
+      return "bytes read";
+    case EstimateMethod::kPastRuns:
+      return "past runs";
+    case EstimateMethod::kTaskSizes:
+      return "task sizes";
+    case EstimateMethod::kTaskTimes:
+      return "task times";
+    case EstimateMethod::kKeyGroups:
+      return "key groups";
+    case EstimateMethod::kJobs:
+      return "forecasts of its jobs";
+    case EstimateMethod::kUnknown:
+      break;
+  }
+  return IsTidemark(estimate) ? "" : IndicatorName(estimate, options);
 }
 
 std::string AboutText(absl::Duration duration, const TextOptions& options) {

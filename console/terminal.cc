@@ -13,7 +13,8 @@
 namespace tidemark::console {
 namespace {
 
-// Starts an update and moves up `rows`.
+// Returns the escape sequence that starts a synchronized update and moves the cursor up `rows`
+// rows.
 std::string GoUp(int rows) {
   const std::string begin = "\x1b[?2026h\r";
   return rows > 0 ? begin + fmt::format("\x1b[{}A", rows) : begin;

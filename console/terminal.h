@@ -40,18 +40,19 @@ class Terminal {
   std::vector<std::string> frame_;
 };
 
-// The bytes that Terminal writes. Pure.
+// Pure functions that return the bytes that Terminal writes.
 
 // Returns the rows that lines of these widths occupy on a terminal of `width` columns. A line takes
 // several rows if the terminal became narrower after the line was drawn.
 int RowsTaken(const std::vector<int>& line_columns, int width);
 
-// Moves up `rows`, overwrites them with `lines`, erases the rest, and leaves the cursor at the
-// start of the row below the last line. The bytes are marked as one update, which terminals show at
-// once.
+// Returns the bytes that move the cursor up `rows` rows, overwrite them with `lines`, and erase the
+// rest. The cursor ends at the start of the row below the last line. The bytes are marked as one
+// update, which terminals show at once.
 std::string Redraw(int rows, const std::vector<std::string>& lines);
 
-// Erases the `rows` above and writes `lines`, which may be wider than the terminal.
+// Returns the bytes that erase the `rows` rows above the cursor and write `lines`, which may be
+// wider than the terminal.
 std::string PrintOver(int rows, const std::vector<std::string>& lines);
 
 // Returns the columns of a line without its colour codes.

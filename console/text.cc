@@ -1,6 +1,7 @@
 #include "console/text.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 namespace tidemark::console {
@@ -12,7 +13,7 @@ struct Character {
   bool valid = false;
 };
 
-// Returns the length of a UTF-8 sequence by its first byte; 0 for an invalid first byte.
+// Returns the length of a UTF-8 sequence by its first byte, or 0 for an invalid first byte.
 std::size_t SequenceLength(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -62,7 +63,7 @@ constexpr CodeRange kSteering[] = {
 constexpr CodeRange kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0E}};
 // Turns the previous character into an emoji, which some terminals draw one column wider.
 constexpr char32_t kAsEmoji = 0xFE0F;
-// The ranges of one column above kWideFrom.
+// Ranges above kWideFrom whose characters are one column wide.
 constexpr CodeRange kNarrowBeyond[] = {
     {0x1160, 0x22FF}, {0x2400, 0x25FC}, {0x27C0, 0x2B0F}, {0x2C00, 0x2DFF}};
 constexpr char32_t kWideFrom = 0x1100;
@@ -90,26 +91,10 @@ std::string Spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
-// Returns the code of a style. The colours are from the user's palette, which fits the background.
-const char* Code(Style style) {
-  switch (style) {
-    case Style::kPlain:
-      return "";
-    case Style::kStrong:
-      return "\x1b[1m";
-    case Style::kDim:
-      return "\x1b[2m";
-    case Style::kBar:
-      return "\x1b[36m";
-    case Style::kGood:
-      return "\x1b[32m";
-    case Style::kWarning:
-      return "\x1b[33m";
-    case Style::kBad:
-      return "\x1b[31m";
-  }
-  return "";
-}
+// The codes of the styles in their order. The colours are from the user's palette, which fits the
+// background.
+constexpr const char* kCodes[] = {"",         "\x1b[1m",  "\x1b[2m", "\x1b[36m",
+                                  "\x1b[32m", "\x1b[33m", "\x1b[31m"};
 
 }  // namespace
 
@@ -178,7 +163,7 @@ std::vector<std::string> WrapWords(const std::string& text, int columns, int lin
 }
 
 std::string Styled(Style style, const std::string& text) {
-  const std::string code = Code(style);
+  const std::string code = kCodes[static_cast<std::size_t>(style)];
   return code.empty() || text.empty() ? text : code + text + "\x1b[0m";
 }
 
@@ -224,6 +209,71 @@ std::vector<std::string> RenderTable(const std::vector<Row>& rows, const TableOp
     lines.push_back(TableLine(text, options, &row == &rows.front() ? Style::kDim : Style::kPlain));
   }
   return lines;
+}
+
+namespace {
+
+// One to seven eighths of a column.
+constexpr const char* kEighths[] = {"▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+
+double Clamped(double fraction) { return fraction >= 0 ? std::min(fraction, 1.0) : 0.0; }
+
+std::string Repeat(const char* text, int count) {
+  std::string repeated;
+  for (int i = 0; i < count; ++i) repeated += text;
+  return repeated;
+}
+
+// Returns the number of finished parts of `total`, rounded down. All parts are finished only if
+// `fraction` is 1.
+int PartsDone(double fraction, int total) {
+  const int parts = static_cast<int>(fraction * total);
+  return fraction < 1 ? std::min(parts, total - 1) : total;
+}
+
+// Returns the columns between the brackets of a bar, if it has any.
+int InnerColumns(int columns, bool unicode) {
+  return unicode || columns < 4 ? columns : columns - 2;
+}
+
+Bar UnicodeBar(double fraction, int columns) {
+  const int eighths = PartsDone(fraction, 8 * columns);
+  Bar bar{.done = Repeat("█", eighths / 8)};
+  const bool has_partial = eighths % 8 != 0;
+  if (has_partial) bar.done += kEighths[eighths % 8 - 1];
+  bar.left = Repeat("░", columns - eighths / 8 - (has_partial ? 1 : 0));
+  return bar;
+}
+
+Bar AsciiBar(double fraction, int columns) {
+  const int inner = InnerColumns(columns, /*unicode=*/false);
+  const int done = PartsDone(fraction, inner);
+  Bar bar{.done = Repeat("#", done), .left = Repeat(".", inner - done)};
+  if (inner < columns) bar = {.done = "[" + bar.done, .left = bar.left + "]"};
+  return bar;
+}
+
+}  // namespace
+
+Bar MakeBar(double fraction, int columns, bool unicode) {
+  if (columns <= 0) return {};
+  return unicode ? UnicodeBar(Clamped(fraction), columns) : AsciiBar(Clamped(fraction), columns);
+}
+
+RangeBar MakeRangeBar(double lower, double upper, int columns, bool unicode) {
+  if (columns <= 0) return {};
+  const int inner = InnerColumns(columns, unicode);
+  const int from = std::min(static_cast<int>(Clamped(lower) * inner), inner - 1);
+  const int to = std::max(static_cast<int>(std::ceil(Clamped(upper) * inner)), from + 1);
+  const char* const outside = unicode ? "░" : ".";
+  RangeBar bar{.before = Repeat(outside, from),
+               .within = Repeat(unicode ? "▒" : "-", to - from),
+               .after = Repeat(outside, inner - to)};
+  if (inner < columns) {
+    bar.before = "[" + bar.before;
+    bar.after += "]";
+  }
+  return bar;
 }
 
 }  // namespace tidemark::console

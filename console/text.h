@@ -1,4 +1,4 @@
-// Text for a terminal: untrusted text made printable, lines in colours, and tables. Pure.
+// Text for a terminal: untrusted text made printable, lines in colours, tables and bars. Pure.
 //
 // Names, messages and reasons arrive over the network. Printable() replaces characters that could
 // move a cursor, change colours or change the direction of text. Widths are columns of a terminal.
@@ -12,7 +12,7 @@
 namespace tidemark::console {
 
 // Returns `text` as one line: control characters become spaces; invalid UTF-8 and characters that
-// control a terminal become '?'. Without `unicode`, all characters beyond ASCII become '?'.
+// control a terminal become '?'. If `unicode` is false, all characters beyond ASCII become '?'.
 // O(length).
 std::string Printable(const std::string& text, bool unicode);
 
@@ -78,5 +78,27 @@ std::string TableLine(const std::string& text, const TableOptions& options,
 
 // Returns the lines of a table. The first row is the heading and has the most cells.
 std::vector<std::string> RenderTable(const std::vector<Row>& rows, const TableOptions& options);
+
+// The two parts of a bar, which have different colours. Together they are exactly `columns` wide.
+struct Bar {
+  std::string done;
+  std::string left;
+};
+
+// Returns a bar in eighths of a column with `unicode`, else "[###...]" (without brackets below 4
+// columns). `fraction` is clamped to 0..1; NaN counts as 0. The bar is full only for 1.
+Bar MakeBar(double fraction, int columns, bool unicode);
+
+// The three parts of a bar with an interval, "[..-----....]". Together they are exactly `columns`
+// wide.
+struct RangeBar {
+  std::string before;
+  std::string within;
+  std::string after;
+};
+
+// Returns a bar that marks `lower` to `upper`, at least one column. Both are clamped to 0..1; NaN
+// counts as 0.
+RangeBar MakeRangeBar(double lower, double upper, int columns, bool unicode);
 
 }  // namespace tidemark::console

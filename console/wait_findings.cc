@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <map>
 
 #include "absl/time/time.h"
@@ -16,12 +15,10 @@
 namespace tidemark::console {
 namespace {
 
-// Shorter waits are not shown.
-constexpr double kSecondsShown = 0.05;
 // Chosen by hand.
 constexpr double kShareShown = 0.1;
 constexpr double kLongGroupShare = 0.5;
-// Shorter times have tenths of a second.
+// Shorter times, in seconds, are shown with tenths.
 constexpr double kTenthsBelow = 1;
 
 std::string Size(double bytes) {
@@ -50,33 +47,33 @@ std::string Total(const Explanation& explanation, const QueryWaits& query, bool 
                      InfoOf(reason).phrase, host.empty() ? "" : " on " + host);
 }
 
-// Returns the host that all waits share, or nothing.
+// Returns the host that all waits share, or "".
 std::string CommonHost(const std::vector<FoundWait>& waits) {
-  const std::string host = waits.front().culprit == nullptr ? "" : waits.front().culprit->host;
+  const std::string host = waits.front().cause == nullptr ? "" : waits.front().cause->host;
   const bool is_common = std::ranges::all_of(waits, [&](const FoundWait& wait) {
-    return wait.culprit != nullptr && wait.culprit->host == host;
+    return wait.cause != nullptr && wait.cause->host == host;
   });
   return is_common ? host : "";
 }
 
-// Returns "behind job app-7 on vm", without `common_host`.
-std::string Behind(const std::string& job_id, const ContendingQuery& culprit,
+// Returns "behind job app-7 on vm". Omits the host if it is `common_host`.
+std::string Behind(const std::string& job_id, const ContendingQuery& cause,
                    const std::string& common_host) {
-  const bool is_job = !culprit.job_id.empty() && culprit.query.empty();
-  const bool has_host = !culprit.host.empty() && culprit.host != common_host;
-  return fmt::format("behind {}{}{}", is_job ? "job " : "", CauseName(job_id, culprit),
-                     has_host ? " on " + culprit.host : "");
+  const bool is_job = !cause.job_id.empty() && cause.query.empty();
+  const bool has_host = !cause.host.empty() && cause.host != common_host;
+  return fmt::format("behind {}{}{}", is_job ? "job " : "", CauseName(job_id, cause),
+                     has_host ? " on " + cause.host : "");
 }
 
 // Returns the interval of a wait. An incomplete answer has none, because its upper limits apply
 // only to the entries that have arrived.
 std::string Limits(const Explanation& explanation, const FoundWait& wait, bool unicode) {
   if (explanation.more_to_come) return "";
-  return LimitsText(wait.seconds, wait.culprit->seconds_lower, wait.culprit->seconds_upper,
-                    unicode);
+  return LimitsText(wait.seconds, wait.cause->seconds_lower, wait.cause->seconds_upper, unicode);
 }
 
-// Returns the finding about `waits`, all waits of the query for one reason, at least one.
+// Returns the finding about `waits`, which are all waits of the query for one reason. There is at
+// least one.
 WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, WaitReason reason,
                       const std::vector<FoundWait>& waits, bool unicode) {
   WaitFinding finding = {.resource = reason};
@@ -84,7 +81,7 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, W
   double blamed = 0;
   for (const FoundWait& wait : waits) {
     blamed += wait.seconds;
-    finding.blames_jobs |= wait.culprit != nullptr && wait.culprit->jobs > 0;
+    finding.blames_jobs |= wait.cause != nullptr && wait.cause->jobs > 0;
   }
   finding.seconds = std::max(blamed, all.seconds.value_or(0));
   const FoundWait& first = waits.front();
@@ -93,7 +90,7 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, W
   const bool is_least = explanation.more_to_come || (is_one ? first.is_least : all.is_least);
   const std::string seconds = SecondsText(finding.seconds);
   const std::string host = CommonHost(waits);
-  if (first.culprit == nullptr) {
+  if (first.cause == nullptr) {
     finding.sentence = Total(explanation, query, is_least, seconds, reason, "");
     if (!first.is_cause_left_out) finding.sentence += "; the cause is unknown";
     return finding;
@@ -102,7 +99,7 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, W
     const std::string limits = Limits(explanation, first, unicode);
     finding.sentence =
         fmt::format("{} {}", Total(explanation, query, is_least, seconds + limits, reason, host),
-                    Behind(explanation.job_id, *first.culprit, host));
+                    Behind(explanation.job_id, *first.cause, host));
     return finding;
   }
   std::vector<std::string> parts;
@@ -110,7 +107,7 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, W
     const bool is_part_least = explanation.more_to_come || wait.is_least;
     parts.push_back(fmt::format("{}{}{} {}", is_part_least ? AtLeast(true) : "about ",
                                 SecondsText(wait.seconds), Limits(explanation, wait, unicode),
-                                Behind(explanation.job_id, *wait.culprit, host)));
+                                Behind(explanation.job_id, *wait.cause, host)));
   }
   finding.sentence = fmt::format(
       "{}: {}", Total(explanation, query, is_least, seconds, reason, host), fmt::join(parts, ", "));
@@ -119,13 +116,13 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, W
 
 }  // namespace
 
-std::string CauseName(const std::string& job_id, const ContendingQuery& culprit) {
-  if (culprit.job_id.empty()) {
-    if (culprit.jobs == 0) return "processes outside Tidemark";
-    return culprit.jobs == 1 ? "another job" : fmt::format("{} other jobs", culprit.jobs);
+std::string CauseName(const std::string& job_id, const ContendingQuery& cause) {
+  if (cause.job_id.empty()) {
+    if (cause.jobs == 0) return "processes outside Tidemark";
+    return cause.jobs == 1 ? "another job" : fmt::format("{} other jobs", cause.jobs);
   }
-  if (culprit.query.empty()) return culprit.job_id;
-  return culprit.job_id == job_id ? culprit.query : culprit.job_id + "/" + culprit.query;
+  if (cause.query.empty()) return cause.job_id;
+  return cause.job_id == job_id ? cause.query : cause.job_id + "/" + cause.query;
 }
 
 std::vector<WaitFinding> WaitFindings(const Explanation& explanation, const QueryWaits& query,
@@ -148,19 +145,18 @@ bool IsNotable(double seconds, double of_seconds) {
 
 std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_max) {
   std::vector<FoundWait> found;
-  for (const ContendingQuery& culprit : query.culprits) {
-    if (!IsShown(culprit.seconds)) continue;
-    const bool has_limits = culprit.seconds_lower && culprit.seconds_upper;
-    found.push_back({.resource = culprit.resource,
-                     .seconds = culprit.seconds,
-                     .is_least = query.waits[culprit.resource].is_least && !has_limits,
-                     .culprit = &culprit});
+  for (const ContendingQuery& cause : query.culprits) {
+    if (!IsShown(cause.seconds)) continue;
+    const bool has_limits = cause.seconds_lower && cause.seconds_upper;
+    found.push_back({.resource = cause.resource,
+                     .seconds = cause.seconds,
+                     .is_least = query.waits[cause.resource].is_least && !has_limits,
+                     .cause = &cause});
   }
   for (const WaitReason resource : kWaitReasons) {
     const QueryWait& wait = query.waits[resource];
     const bool has_culprit = std::ranges::any_of(
-        query.culprits,
-        [&](const ContendingQuery& culprit) { return culprit.resource == resource; });
+        query.culprits, [&](const ContendingQuery& cause) { return cause.resource == resource; });
     // Waits for slots are shown only with their cause.
     if (resource == WaitReason::kSlots || has_culprit) continue;
     if (!IsShown(wait.seconds.value_or(0))) continue;
@@ -198,13 +194,15 @@ std::string LimitsText(double seconds, const std::optional<double>& lower,
   if (!lower || !upper) return "";
   const double digit = seconds < kTenthsBelow ? 0.1 : 1;
   if (!(*upper - *lower >= digit)) return "";
+  const double scale = *upper < kTenthsBelow ? 10 : 1;
+  // A lower limit that equals the value is rounded like it.
+  const bool is_equal = *lower >= seconds * (1 - 1e-9);
+  const double least = is_equal ? std::round(seconds * scale) : std::floor(*lower * scale);
+  const double most = std::ceil(*upper * scale);
   if (*upper < kTenthsBelow) {
-    return fmt::format(" ({:.1f}{}{:.1f} s)", std::floor(*lower * 10) / 10, unicode ? "–" : "-",
-                       std::ceil(*upper * 10) / 10);
+    return fmt::format(" ({:.1f}{}{:.1f} s)", least / scale, unicode ? "–" : "-", most / scale);
   }
-  const absl::Duration whole = absl::Seconds(1);
-  return fmt::format(" ({})", RangeText(absl::Floor(absl::Seconds(*lower), whole),
-                                        absl::Ceil(absl::Seconds(*upper), whole), unicode));
+  return fmt::format(" ({})", RangeText(absl::Seconds(least), absl::Seconds(most), unicode));
 }
 
 std::string LongestTaskText(const LongestTask& task) {

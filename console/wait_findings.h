@@ -12,23 +12,26 @@
 
 namespace tidemark::console {
 
+// Shorter waits are not shown. Seconds
+inline constexpr double kSecondsShown = 0.05;
+
 // Returns true if the part is at least a tenth of the whole.
 bool IsNotable(double seconds, double of_seconds);
 
 struct FoundWait {
   WaitReason resource = WaitReason::kSlots;
   double seconds = 0;
-  bool is_least = false;                     // a lower bound
-  const ContendingQuery* culprit = nullptr;  // the cause; null if none is reported
-  bool is_cause_left_out = false;            // the limit of causes may have removed it
+  bool is_least = false;                   // a lower bound
+  const ContendingQuery* cause = nullptr;  // null if none is reported
+  bool is_cause_left_out = false;          // the limit of causes may have removed it
 };
 
-// Returns the name of a cause: "sql/3" for a query of `job_id` itself, "app-7/sql/3" for one of
-// another job, "another job" if the user may not see the job, "processes outside Tidemark" without
-// a job.
-std::string CauseName(const std::string& job_id, const ContendingQuery& culprit);
+// Returns the name of a cause: "sql/3" for a query of `job_id` itself, "app-7/sql/3" for a query of
+// another job, "another job" if the user may not see the job, or "processes outside Tidemark" if no
+// job is known.
+std::string CauseName(const std::string& job_id, const ContendingQuery& cause);
 
-// Returns the waits with a known cause, the longest first, then the others. `culprits_max`: the
+// Returns the waits with a known cause, the longest first, then the others. `culprits_max` is the
 // limit of the request. The query must outlive the result.
 std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_max);
 
@@ -42,19 +45,19 @@ struct WaitFinding {
   bool blames_jobs = false;  // a job is among the causes and could run at another time
 };
 
-// Returns a finding for each wait reason, the longest wait first. `culprits_max`: the limit of the
-// request.
+// Returns a finding for each wait reason, the longest wait first. `culprits_max` is the limit of
+// the request.
 std::vector<WaitFinding> WaitFindings(const Explanation& explanation, const QueryWaits& query,
                                       std::size_t culprits_max, bool unicode);
 
-// Returns the longest task if it is notably longer than a mean one, or one key group made it long;
-// else null.
+// Returns the longest task if it is notably longer than a mean one, or one key group made it long.
+// Otherwise returns null.
 const LongestTask* FoundLongestTask(const QueryWaits& query);
 
 // Returns true if one key group took at least half of the task's time.
 bool IsInOneGroup(const LongestTask& task);
 
-// Returns "at least " for a lower bound, else nothing.
+// Returns "at least " for a lower bound, else "".
 std::string_view AtLeast(bool is_least);
 
 // Returns "8 s", "1 min 30 s"; with tenths below one second, "0.4 s".

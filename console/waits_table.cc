@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "console/duration_text.h"
-#include "console/text.h"
 #include "console/wait_findings.h"
 #include "text/did_you_mean.h"
 
@@ -53,7 +51,7 @@ std::string SkewSentence(const Explanation& explanation, const QueryWaits& query
   const double skew = query.skew_seconds.value_or(0);
   if (!query.seconds || !IsNotable(skew, *query.seconds)) return "";
   return fmt::format(
-      "{}: the longest tasks of its stages took {} more than mean tasks, without waits",
+      "{}: excluding waits, the longest tasks of its stages took {} longer than the average task",
       NameOf(explanation, query), SecondsText(skew));
 }
 
@@ -79,19 +77,19 @@ std::vector<std::string> SoonerSentences(const Explanation& explanation, bool un
   std::vector<std::string> sentences;
   std::set<std::string> named;
   for (const QueryWaits& query : explanation.queries) {
-    for (const ContendingQuery& culprit : query.culprits) {
-      if (culprit.sooner_seconds.value_or(0) < kSoonerShown) continue;
-      if (!culprit.sooner_seconds_lower || !culprit.sooner_seconds_upper) continue;
-      const std::string name = CauseName(explanation.job_id, culprit);
+    for (const ContendingQuery& cause : query.culprits) {
+      if (cause.sooner_seconds.value_or(0) < kSoonerShown) continue;
+      if (!cause.sooner_seconds_lower || !cause.sooner_seconds_upper) continue;
+      const std::string name = CauseName(explanation.job_id, cause);
       if (!named.insert(name).second) continue;
       const absl::Duration whole = absl::Seconds(1);
       sentences.push_back(fmt::format(
           "Without {}{} about {} sooner ({}).", name,
           explanation.has_ended ? fmt::format(", {} would have ended", explanation.job_id)
                                 : fmt::format(" from now on, {} would end", explanation.job_id),
-          DurationText(absl::Seconds(*culprit.sooner_seconds) + whole / 2),
-          RangeText(absl::Floor(absl::Seconds(*culprit.sooner_seconds_lower), whole),
-                    absl::Ceil(absl::Seconds(*culprit.sooner_seconds_upper), whole), unicode)));
+          DurationText(absl::Seconds(*cause.sooner_seconds) + whole / 2),
+          RangeText(absl::Floor(absl::Seconds(*cause.sooner_seconds_lower), whole),
+                    absl::Ceil(absl::Seconds(*cause.sooner_seconds_upper), whole), unicode)));
     }
   }
   return sentences;
@@ -103,16 +101,16 @@ bool IsReported(const Explanation& explanation, WaitReason resource) {
   });
 }
 
-// Returns why the answer lacks the requested waits. Empty if it has some.
+// Returns why the answer lacks the requested waits, or "" if it has some.
 std::string WhyUnreported(const Explanation& explanation, const ExplainQuestion& question) {
   const std::vector<std::string>& hosts = explanation.hosts;
   const char* const when = question.last ? " in that time" : "";
   if (!question.host.empty() && hosts.empty()) {
-    return fmt::format("No task of it reported its host{}.", when);
+    return fmt::format("None of its tasks reported its host{}.", when);
   }
   if (!question.host.empty() && std::ranges::find(hosts, question.host) == hosts.end()) {
     const std::string meant = text::DidYouMean(question.host, hosts);
-    return fmt::format("No task of it ran on {}{}{}", question.host, when,
+    return fmt::format("None of its tasks ran on {}{}{}", question.host, when,
                        meant.empty() ? "; its hosts: " + text::FewNames(hosts) : meant);
   }
   if (question.resource == WaitReason::kSlots) {
@@ -143,8 +141,8 @@ std::vector<std::string> Missing(const Explanation& explanation) {
   if (explanation.more_to_come) lines.push_back(ToCome(explanation));
   if (explanation.is_partial) {
     lines.push_back(
-        fmt::format("The waits are incomplete: the master has none before {}, or lacked the memory "
-                    "to keep them.",
+        fmt::format("The waits are incomplete: the master has none before {}, or the job exceeded "
+                    "the master's limits.",
                     ClockText(explanation.since)));
   }
   return lines;
@@ -159,7 +157,7 @@ std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQu
     lines.push_back(std::move(unreported));
   }
   if (!has_sentence && IsReported(explanation, WaitReason::kSlots)) {
-    lines.emplace_back("No wait of one query for another is known.");
+    lines.emplace_back("No waits of one query for another were found.");
   }
   if (explanation.queries_left_out > 0) {
     lines.push_back(fmt::format("{} older queries are omitted.", explanation.queries_left_out));
@@ -189,10 +187,22 @@ std::vector<std::string> QuerySentences(const Explanation& explanation, const Qu
                                         const ExplainQuestion& question,
                                         const TextOptions& options) {
   std::vector<std::string> sentences;
+  const bool is_of_one_cause = !question.because_of.empty();
   for (WaitFinding& finding :
        WaitFindings(explanation, query, question.culprits_max, options.unicode)) {
+    if (is_of_one_cause && !finding.blames_jobs) continue;
     sentences.push_back(std::move(finding.sentence));
   }
+  if (is_of_one_cause && sentences.empty()) {
+    const bool has_wait = std::ranges::any_of(
+        query.culprits, [](const ContendingQuery& cause) { return cause.seconds > 0; });
+    const std::string name = NameOf(explanation, query);
+    sentences.push_back(
+        has_wait ? fmt::format("{}: waited less than {} s behind {}", name, kSecondsShown,
+                               question.because_of)
+                 : fmt::format("{}: no waits behind {} were found", name, question.because_of));
+  }
+  if (is_of_one_cause) return sentences;
   sentences.push_back(SkewSentence(explanation, query));
   sentences.push_back(LongestTaskSentence(explanation, query));
   sentences.push_back(GrowthSentence(explanation, query, options.unicode));
@@ -264,18 +274,18 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
 std::string WaitsToCome(const std::string& job_id, absl::Duration within,
                         const TextOptions& options) {
   return fmt::format(
-      "{} has ended; its waits are known when the reports of other tasks have arrived, at most "
-      "about {} "
-      "after its end",
+      "{} has ended; its waits will be known when the reports of other tasks have arrived, at most "
+      "about {} after its end",
       Printable(job_id, options.unicode), DurationText(within));
 }
 
-std::string NoQueriesOfWorkflow(const Snapshot& workflow) {
+std::string WorkflowHasNo(const std::string& parts, const Snapshot& workflow) {
   std::vector<std::string> started;
   for (const Child& child : workflow.children) {
     if (!child.job_id.empty() && child.started_at) started.push_back(child.job_id);
   }
-  return fmt::format("{} is a workflow and has no queries; pass one of its jobs{}", workflow.job_id,
+  return fmt::format("{} is a workflow and has no {}; pass one of its jobs{}", workflow.job_id,
+                     parts,
                      started.empty() ? " once it has started" : ": " + text::FewNames(started));
 }
 
@@ -284,10 +294,10 @@ std::string WorstWait(const Explanation& explanation, const TextOptions& options
   const QueryWaits* of = nullptr;
   for (const QueryWaits& query : explanation.queries) {
     if (query.culprits.empty() || !query.seconds) continue;
-    const ContendingQuery& culprit = query.culprits.front();
-    if (culprit.seconds <= kLabelledShare * *query.seconds) continue;
-    if (worst != nullptr && !(culprit.seconds > worst->seconds)) continue;
-    worst = &culprit;
+    const ContendingQuery& cause = query.culprits.front();
+    if (cause.seconds <= kLabelledShare * *query.seconds) continue;
+    if (worst != nullptr && !(cause.seconds > worst->seconds)) continue;
+    worst = &cause;
     of = &query;
   }
   if (worst == nullptr) return "";
@@ -306,13 +316,13 @@ std::string WaitsGraph(const Explanation& explanation) {
     const std::string target = Quoted(NameOf(explanation, query));
     graph += fmt::format("  {};\n", target);
     for (const FoundWait& wait : FoundWaits(query, query.culprits.size())) {
-      if (wait.culprit == nullptr) continue;
-      const std::string where = wait.culprit->host.empty() ? "" : ", " + wait.culprit->host;
+      if (wait.cause == nullptr) continue;
+      const std::string where = wait.cause->host.empty() ? "" : ", " + wait.cause->host;
       const std::string label = fmt::format("{}{}: {}{}", InfoOf(wait.resource).name, where,
                                             AtLeast(wait.is_least), SecondsText(wait.seconds));
       graph +=
           fmt::format("  {} -> {} [label={}];\n",
-                      Quoted(CauseName(explanation.job_id, *wait.culprit)), target, Quoted(label));
+                      Quoted(CauseName(explanation.job_id, *wait.cause)), target, Quoted(label));
     }
   }
   return graph + "}";

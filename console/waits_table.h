@@ -39,13 +39,13 @@ std::vector<std::string> RenderWaits(const Explanation& explanation,
 std::string WaitsToCome(const std::string& job_id, absl::Duration within,
                         const TextOptions& options);
 
-// Returns "nightly is a workflow and has no queries; pass one of its jobs: load, count". Names the
-// jobs that have started.
-std::string NoQueriesOfWorkflow(const Snapshot& workflow);
+// Returns "nightly is a workflow and has no queries; pass one of its jobs: load, count" for
+// "queries". Names the jobs that have started.
+std::string WorkflowHasNo(const std::string& parts, const Snapshot& workflow);
 
-// Returns "waits for CPU on node-3, mostly behind app-7/sql/3": the largest cause of a wait of more
-// than a fifth of a query's time, "partly" if it is less than half of the wait. Empty without such
-// a wait.
+// Returns "waits for CPU on node-3, mostly behind app-7/sql/3" for the largest cause of a wait of
+// more than a fifth of a query's time. The text has "partly" if the cause explains less than half
+// of the wait. Returns "" if there is no such wait.
 std::string WorstWait(const Explanation& explanation, const TextOptions& options);
 
 // Returns a graph for Graphviz: an arrow from each cause to the query that waited.

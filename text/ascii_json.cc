@@ -11,7 +11,7 @@ bool IsAscii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 // Returns true for a character that a JSON string contains unescaped.
 bool IsPlain(char c) { return c >= ' ' && c < 0x7f && c != '"' && c != '\\'; }
 
-// Returns characters beyond ASCII as their escapes.
+// Returns `text` with JSON escapes, without quotes.
 std::string Escaped(const std::string& text) {
   const std::string quoted = QuotedJson(text);
   return quoted.substr(1, quoted.size() - 2);

@@ -5,9 +5,9 @@
 
 namespace tidemark::text {
 
-// Returns the same value with each character beyond ASCII as its escape. Escaping all of them
-// avoids a table of invisible characters and of characters that change the direction of text.
-// `json` is JSON; a byte outside any UTF-8 character becomes U+FFFD. O(size).
+// Returns `json` with each character beyond ASCII as an escape. Escaping every such character
+// avoids a table of invisible characters and of characters that change the direction of text. A
+// byte outside any UTF-8 character becomes U+FFFD. REQUIRES: `json` is valid JSON. O(size).
 std::string AsciiJson(std::string json);
 
 // Returns `text` as a JSON string in ASCII, with its quotes. U+FFFD replaces bytes that are not

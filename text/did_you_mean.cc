@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <numeric>
 
+#include "absl/strings/str_join.h"
+
 namespace tidemark::text {
 namespace {
 
@@ -57,17 +59,12 @@ std::string DidYouMean(std::string_view word, const std::vector<std::string>& kn
 
 std::string DidYouMeanOrKnown(std::string_view word, const std::vector<std::string>& known) {
   if (std::string meant = DidYouMean(word, known); !meant.empty()) return meant;
-  std::string names;
-  for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
-  return "; known: " + (names.empty() ? "none" : names);
+  return "; known: " + (known.empty() ? "none" : absl::StrJoin(known, ", "));
 }
 
 std::string FewNames(const std::vector<std::string>& names) {
-  std::string few;
-  for (std::size_t i = 0; i < std::min(names.size(), kFew); ++i) {
-    few += (i == 0 ? "" : ", ") + names[i];
-  }
-  return names.size() > kFew ? few + ", ..." : few;
+  if (names.size() <= kFew) return absl::StrJoin(names, ", ");
+  return absl::StrJoin(names.begin(), names.begin() + kFew, ", ") + ", ...";
 }
 
 }  // namespace tidemark::text

@@ -26,6 +26,16 @@ std::string DurationText(absl::Duration duration) {
   return TwoUnits(seconds, 86400, "d", 3600, "h");
 }
 
+absl::Duration UnitOf(absl::Duration duration) {
+  if (duration < absl::Hours(1)) return absl::Seconds(1);
+  return duration < absl::Hours(24) ? absl::Minutes(1) : absl::Hours(1);
+}
+
+std::string NearestText(absl::Duration duration) {
+  const absl::Duration unit = UnitOf(duration);
+  return DurationText(absl::Floor(duration + unit / 2, unit));
+}
+
 std::string ElapsedText(absl::Duration elapsed) {
   if (elapsed >= absl::Seconds(10)) return DurationText(elapsed);
   return fmt::format("{:.1f} s", absl::ToDoubleSeconds(std::max(elapsed, absl::ZeroDuration())));

@@ -15,6 +15,13 @@ inline constexpr absl::Duration kLongestSaid = absl::Hours(999 * 24);
 // 999 d".
 std::string DurationText(absl::Duration duration);
 
+// Returns the smallest unit of DurationText() for the duration: a second, a minute or an hour.
+absl::Duration UnitOf(absl::Duration duration);
+
+// Returns DurationText() of the duration rounded to the nearest UnitOf(): "1 h 13 min" for 1 h 12
+// min 40 s.
+std::string NearestText(absl::Duration duration);
+
 // Returns DurationText(), with tenths of a second below ten seconds: "0.6 s".
 std::string ElapsedText(absl::Duration elapsed);
 

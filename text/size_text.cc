@@ -24,7 +24,7 @@ std::uint64_t Power(std::uint64_t base, std::size_t exponent) {
   return power;
 }
 
-// Returns the bytes of one unit, which is in lower case.
+// Returns the number of bytes in `unit`, which is in lower case.
 std::optional<std::uint64_t> BytesOf(std::string_view unit) {
   if (unit.ends_with('b')) unit.remove_suffix(1);
   if (unit.empty()) return 1;

@@ -18,7 +18,7 @@ using ::testing::Not;
 
 constexpr TextOptions kAscii = {};
 
-// 22:14:32 UTC on a Tuesday in November.
+// The snapshot is at 22:14:32 UTC on a Tuesday in November.
 Snapshot Due(absl::Duration in, std::optional<double> late) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.deadline = snapshot.at + in;
@@ -93,7 +93,8 @@ TEST(EndClockText, ShowsTheEndUnlessItIsNear) {
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)};
   EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 23:04");
-  // Known to the half minute, which would be 22:22:02: an end that moves has no seconds.
+  // The end is known to within half a minute and would be 22:22:02. An uncertain end is shown
+  // without seconds.
   snapshot.estimate.remaining = Range{absl::Seconds(450), absl::Seconds(360), absl::Seconds(540)};
   EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 22:22");
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(2), absl::Hours(17)};
@@ -107,7 +108,7 @@ TEST(EndClockText, ShowsTheEndUnlessItIsNear) {
 TEST(ForecastEnd, IsAsPreciseAsTheRemainingTime) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.estimate.remaining = Range{absl::Seconds(198), absl::Seconds(171), absl::Seconds(249)};
-  // The reader sees 3 min 18 s as 3 min 20 s.
+  // The remaining time of 3 min 18 s is shown as 3 min 20 s.
   EXPECT_EQ(ForecastEnd(snapshot), snapshot.at + absl::Seconds(200)) << "though it is near";
 }
 

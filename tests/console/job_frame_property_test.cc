@@ -1,5 +1,5 @@
-// For any snapshot, no line is wider than the terminal, and the terminal receives only printable
-// text and finite numbers.
+// For any snapshot, no line is wider than the terminal. The terminal receives only printable text
+// and finite numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -159,8 +159,8 @@ std::string WithoutColours(const std::string& line) {
   return text;
 }
 
-// Returns the columns by the table of the C library. Negative for control characters and invalid
-// UTF-8.
+// Returns the number of columns according to the C library, or a negative number for control
+// characters and invalid UTF-8.
 int ColumnsByTheCLibrary(const std::string& line) {
   std::mbstate_t state{};
   int columns = 0;

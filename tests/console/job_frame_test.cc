@@ -27,19 +27,21 @@ TEST(JobFrame, ShowsPhaseForecastAndStraggler) {
       ElementsAre(
           "two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s",
           "██████████████▎░░░░░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)",
-          "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"));
+          "Reduce task 2 will end last: a key of 1.2 MB takes 61 % of its remaining time"));
 }
 
 TEST(JobFrame, FoldsLongSentences) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.named_tasks[0].reason =
-      "Reduce task 2, attempt 1, ends last: 1.2 MB key still to come, 61 % of its remaining time";
+      "Reduce task 2, attempt 1, will end last: an upcoming key of 1.2 MB takes 61 % of its "
+      "remaining time";
   EXPECT_THAT(
       RenderFrame(snapshot, kAscii80),
-      ElementsAre("two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s",
-                  "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
-                  "Reduce task 2, attempt 1, ends last: 1.2 MB key still to come, 61 % of its",
-                  "remaining time"));
+      ElementsAre(
+          "two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s",
+          "[#########..............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+          "Reduce task 2, attempt 1, will end last: an upcoming key of 1.2 MB takes 61 % of",
+          "its remaining time"));
 }
 
 TEST(JobFrame, MovesTheRemainingTimeBelowANarrowBar) {
@@ -47,16 +49,16 @@ TEST(JobFrame, MovesTheRemainingTimeBelowANarrowBar) {
               ElementsAre("two-path | reduce 1/4 tasks | 1 min 12 s",
                           "[#############...................]  41 %",  //
                           "~ 3 min 20 s left",                         //
-                          "(2 min 50 s - 4 min 10 s)", "Reduce task 2 ends last: 1.2 MB key, 61",
-                          "% of its remaining time"));
+                          "(2 min 50 s - 4 min 10 s)", "Reduce task 2 will end last: a key of",
+                          "1.2 MB takes 61 % of its remaining time"));
 }
 
 TEST(JobFrame, IsUsableOnAVeryNarrowTerminal) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 20, .unicode = true}),
               ElementsAre("two-path", "reduce 1/4 tasks", "1 min 12 s",  //
                           "█████▋░░░░░░░░  41 %",                        //
-                          "≈ 3 min 20 s left", "(2 min 50 s – 4 min", "10 s)", "Reduce task 2 ends",
-                          "last: 1.2 MB key, 6…"));
+                          "≈ 3 min 20 s left", "(2 min 50 s – 4 min", "10 s)", "Reduce task 2 will",
+                          "end last: a key of …"));
 }
 
 TEST(JobFrame, HasNoLinesWithoutWidth) {
@@ -134,17 +136,42 @@ TEST(JobFrame, ComparesIndicatorsBelowEachOther) {
       RenderFrame(SomeSnapshot(), {.width = 90, .compare = true}),
       ElementsAre(
           "two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s",
-          "nearestfit  [########.............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
+          "tidemark    [########.............]  41 %  ~ 3 min 20 s left (2 min 50 s - 4 min 10 s)",
           "hadoop      [##################...]  88 %  ~ 10 s left",
-          "jobratio    [################.....]  79 %  remaining time unknown",
-          "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"));
+          "nearestfit  [################.....]  79 %  remaining time unknown",
+          "Reduce task 2 will end last: a key of 1.2 MB takes 61 % of its remaining time"));
 }
 
 TEST(JobFrame, ComparesOnlyBarsOnANarrowTerminal) {
   EXPECT_THAT(RenderFrame(SomeSnapshot(), {.width = 40, .compare = true}),
-              AllOf(Contains("nearestfit  [########............]  41 %"),
+              AllOf(Contains("tidemark    [########............]  41 %"),
                     Contains("hadoop      [#################...]  88 %"),
                     Contains("(2 min 50 s - 4 min 10 s)")));
+}
+
+TEST(JobFrame, ReportsThatNoOtherEstimatorsAreCompared) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.indicators.clear();
+  EXPECT_THAT(RenderFrame(snapshot, {.width = 100, .compare = true}),
+              Contains("this master runs no other estimators; start it with --indicator tidemark "
+                       "nearestfit hadoop"));
+  EXPECT_THAT(RenderFrame(Query(), {.width = 100, .compare = true}),
+              Contains("no other estimators: they exist for MapReduce jobs only"));
+}
+
+TEST(JobFrame, NamesTheMethodOfTheShownPercentage) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.method = EstimateMethod::kKeyGroups;
+  EXPECT_EQ(RenderFrame(snapshot, {.width = 100})[0],
+            "two-path | map done | shuffle done | reduce 1/4 tasks | 1 min 12 s | method: key "
+            "groups");
+  EXPECT_EQ(RenderFrame(snapshot, kAscii80)[1], "method: key groups");
+  EXPECT_THAT(RenderFrame(snapshot, {.width = 40}), Not(Contains(HasSubstr("method"))));
+  snapshot.estimate.method = EstimateMethod::kUnknown;
+  snapshot.estimate.indicator = "nearestfit";
+  EXPECT_THAT(RenderFrame(snapshot, {.width = 100})[0], EndsWith(" | method: nearestfit"));
+  snapshot.estimate.remaining.reset();
+  EXPECT_THAT(RenderFrame(snapshot, {.width = 100}), Not(Contains(HasSubstr("method"))));
 }
 
 TEST(JobFrame, ShowsLosses) {
@@ -227,11 +254,7 @@ TEST(JobFrame, MarksAGuess) {
 TEST(JobFrame, MarksGuessesOfStagesAndQueries) {
   Snapshot query = Query();
   query.estimate.basis = Basis::kGuess;
-  query.groups = {{.group = "sql/3",
-                   .state = JobState::kRunning,
-                   .fraction_done = 0.5,
-                   .started_at = query.started_at,
-                   .ends_in = Range{absl::Seconds(60)}}};
+  query.groups = {HalfDoneGroup(query)};
   const auto lines = RenderFrame(query, {.width = 120});
   EXPECT_THAT(lines[2], AllOf(HasSubstr("sql/3"), EndsWith("  ~ 1 min left (a guess)")));
   EXPECT_THAT(lines[3], AllOf(HasSubstr("scan"), EndsWith("  ~ 1 min left (a guess)")));
@@ -295,12 +318,8 @@ TEST(JobFrame, ShowsTheRangeOfAnUnknownApplication) {
 TEST(JobFrame, ShowsRunningGroupsFirst) {
   Snapshot query = Query();
   query.groups = {{.group = "job/2", .name = "count", .state = JobState::kSucceeded},
-                  {.group = "sql/3",
-                   .name = "sales\x1b[2J",
-                   .state = JobState::kRunning,
-                   .fraction_done = 0.5,
-                   .started_at = query.at - absl::Seconds(60),
-                   .ends_in = Range{absl::Seconds(60)}}};
+                  HalfDoneGroup(query)};
+  query.groups[1].name = "sales\x1b[2J";
   const auto lines = RenderFrame(query, kAscii80);
   EXPECT_THAT(lines[2], AllOf(StartsWith("  sql/3 sales [2J ["), EndsWith("50 %  ~ 1 min left")));
   EXPECT_THAT(lines[3], StartsWith("  scan "));

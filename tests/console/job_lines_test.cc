@@ -19,12 +19,19 @@ Snapshot After(int seconds, double fraction) {
 TEST(JobLine, HasAllPartsInOneLine) {
   EXPECT_EQ(PlainLine(SomeSnapshot(), kAscii, false),
             "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ~ 3 min 20 s left (2 min 50 s - 4 min "
-            "10 s); reduce task 2 ends last: 1.2 MB key, 61 % of its remaining "
-            "time");
+            "10 s); reduce task 2 will end last: a key of 1.2 MB takes 61 % of its remaining time");
+}
+
+TEST(JobLine, NamesTheMethodOfTheShownPercentage) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.method = EstimateMethod::kPastRuns;
+  EXPECT_TRUE(PlainLine(snapshot, kAscii, false)
+                  .starts_with("[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ~ 3 min 20 s left "
+                               "(2 min 50 s - 4 min 10 s), method: past runs; "));
 }
 
 TEST(JobLine, ComparesIndicators) {
-  EXPECT_TRUE(PlainLine(SomeSnapshot(), kAscii, true).ends_with("; hadoop 88 %, jobratio 79 %"));
+  EXPECT_TRUE(PlainLine(SomeSnapshot(), kAscii, true).ends_with("; hadoop 88 %, nearestfit 79 %"));
 }
 
 TEST(JobLine, HasNoPercentageWhileWarmingUp) {

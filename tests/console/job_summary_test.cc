@@ -17,7 +17,7 @@ constexpr TextOptions kAscii = {};
 TEST(JobSummary, ShowsTheErrorOfEachIndicator) {
   EXPECT_THAT(RenderSummary(Succeeded(), 80, kAscii, "", true),
               ElementsAre("two-path succeeded after 1 min 12 s",
-                          "Error of the progress of each indicator, in percentage points",
+                          "Progress error by indicator, in percentage points",
                           "            ------- reduce phase -------   - whole job -",
                           "               avg     max  end in range     avg     max",
                           "nearestfit     2.1     8.9          92 %     1.8     9.1",
@@ -72,8 +72,9 @@ TEST(JobSummary, ShowsTheOutcomeOfTheCaller) {
 }
 
 TEST(JobSummary, ReplacesAnAbandonedOutcomeByThatOfTheCaller) {
-  EXPECT_THAT(RenderSummary(Ended(JobState::kAbandoned), 80, kAscii, "succeeded, as YARN reports"),
-              ElementsAre("two-path succeeded, as YARN reports"));
+  EXPECT_THAT(
+      RenderSummary(Ended(JobState::kAbandoned), 80, kAscii, "succeeded, according to YARN"),
+      ElementsAre("two-path succeeded, according to YARN"));
 }
 
 TEST(JobSummary, WrapsALongEnd) {

@@ -21,27 +21,34 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
+constexpr TableOptions kWide = {.width = 120};
+
+std::vector<std::string> EstimateLines(const Outcome& outcome) {
+  return RenderEstimate(outcome, kWide);
+}
+std::vector<std::string> ScenarioLines(const std::vector<ScenarioRow>& rows) {
+  return RenderScenarios(rows, kWide);
+}
+
 TEST(JobTable, HasARowForEachJob) {
   Snapshot failed = Failed();
   failed.job_id = "job-20";
-  EXPECT_THAT(
-      RenderJobTable({SomeSnapshot(), failed}, {.width = 100}),
-      ElementsAre(
-          "JOB     STATE    DONE  ELAPSED     STAGE             END",
-          "job-1   running  41 %  1 min 12 s  reduce 1/4 tasks  ~ 3 min 20 s left (2 min 50 s - 4 "
-          "min 10 s)",
-          "job-20  failed   41 %  1 min 12 s                    r-1 failed four times: out of "
-          "memory"));
+  EXPECT_THAT(RenderJobTable({SomeSnapshot(), failed}, {.width = 100}),
+              ElementsAre("JOB     STATE    DONE  ELAPSED     STAGE             END",
+                          "job-1   running  41 %  1 min 12 s  reduce 1/4 tasks  ~ 3 min 20 s left "
+                          "(2 min 50 s - 4 min 10 s)",
+                          "job-20  failed   41 %  1 min 12 s                    r-1 failed four "
+                          "times: out of memory"));
 }
 
 TEST(JobTable, MarksASilentJob) {
   Snapshot silent = SomeSnapshot();
   silent.silent_since = silent.at - absl::Seconds(131);
-  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1],
+  EXPECT_THAT(RenderJobTable({silent}, kWide)[1],
               HasSubstr("  no reports for 2 min 11 s; ~ 3 min 20 s left"));
   silent.state = JobState::kAbandoned;
   silent.is_final = true;
-  EXPECT_THAT(RenderJobTable({silent}, {.width = 120})[1], Not(HasSubstr("no reports")));
+  EXPECT_THAT(RenderJobTable({silent}, kWide)[1], Not(HasSubstr("no reports")));
 }
 
 TEST(JobTable, HasOneLineWithoutRows) {
@@ -51,30 +58,31 @@ TEST(JobTable, HasOneLineWithoutRows) {
 TEST(JobTable, ShowsTheProgressOfAWorkflowAndOfASmallView) {
   Snapshot basic = Visits();
   basic.children.clear();
-  const auto lines = RenderJobTable({basic, Query()}, {.width = 120});
+  const auto lines = RenderJobTable({basic, Query()}, kWide);
   EXPECT_THAT(lines[1], HasSubstr("  1 of 3 jobs done "));
   EXPECT_THAT(lines[2], HasSubstr("  4 of 14 stages done "));
   Snapshot small = Query();
   small.stages.clear();
-  EXPECT_THAT(RenderJobTable({small}, {.width = 120})[1],
-              HasSubstr("  4 of 14 stages done or skipped  "));
+  EXPECT_THAT(RenderJobTable({small}, kWide)[1], HasSubstr("  4 of 14 stages done or skipped  "));
 }
 
 TEST(JobTable, HasARangeOfPercentagesOfAnUnknownApplication) {
-  EXPECT_THAT(RenderJobTable({UnknownQuery()}, {.width = 120})[1],
+  EXPECT_THAT(RenderJobTable({UnknownQuery()}, kWide)[1],
               HasSubstr("  running  9-91 %  1 min 12 s  4 of 14 stages done, more may come  "));
 }
 
 TEST(JobTable, IsWideWhenAsked) {
   Snapshot job = SomeSnapshot();
   job.info->user = "ada";
-  EXPECT_THAT(RenderJobTable({job}, {.width = 200, .is_wide = true}),
-              ElementsAre(HasSubstr("STAGE             NAME      KIND       USER  QUEUE  END"),
-                          HasSubstr("two-path  mapreduce  ada   -      ~ 3 min 20 s left")));
+  job.estimate.method = EstimateMethod::kKeyGroups;
+  EXPECT_THAT(
+      RenderJobTable({job}, {.width = 200, .is_wide = true}),
+      ElementsAre(HasSubstr("STAGE             METHOD      NAME      KIND       USER  QUEUE  END"),
+                  HasSubstr("key groups  two-path  mapreduce  ada   -      ~ 3 min 20 s left")));
 }
 
 TEST(StageTable, HasARowForEachStage) {
-  const auto lines = RenderStageTable(SomeSnapshot(), {.width = 120});
+  const auto lines = RenderStageTable(SomeSnapshot(), kWide);
   ASSERT_THAT(lines, SizeIs(3));
   EXPECT_THAT(lines[0], StartsWith("STAGE   DONE"));
   EXPECT_THAT(lines[1], StartsWith("map"));
@@ -85,7 +93,7 @@ TEST(StageTable, NamesTheJobsOfAWorkflow) {
   Snapshot snapshot = Visits();
   snapshot.stage_infos = {{.id = {1, 0}, .name = "map", .kind = StageKind::kMap}};
   snapshot.stages = {{.id = {1, 0}, .state = StageState::kDone, .tasks = 4, .finished_tasks = 4}};
-  EXPECT_THAT(RenderStageTable(snapshot, {.width = 120})[1],
+  EXPECT_THAT(RenderStageTable(snapshot, kWide)[1],
               AllOf(StartsWith("parse  map"), HasSubstr("100 %"), HasSubstr("done")));
 }
 
@@ -97,7 +105,7 @@ TEST(StageTable, NumbersStagesOfOneName) {
                        {.id = {0, 1}, .name = "join"},
                        {.id = {0, 2}, .name = "scan"},
                        {.id = {0, kExpectedStages + 1}, .name = "scan"}};
-  const auto lines = RenderStageTable(query, {.width = 120});
+  const auto lines = RenderStageTable(query, kWide);
   ASSERT_THAT(lines, SizeIs(5));
   EXPECT_THAT(lines[1], StartsWith("scan (stage 0) "));
   EXPECT_THAT(lines[2], StartsWith("join  "));
@@ -111,18 +119,18 @@ TEST(StageTable, NumbersStagesWhoseNamesLookNumbered) {
   query.stage_infos = {{.id = {0, 0}, .name = "scan"},
                        {.id = {0, 1}, .name = "scan (stage 2)"},
                        {.id = {0, 2}, .name = "scan"}};
-  const auto lines = RenderStageTable(query, {.width = 120});
+  const auto lines = RenderStageTable(query, kWide);
   ASSERT_THAT(lines, SizeIs(4));
   EXPECT_THAT(lines[2], StartsWith("scan (stage 2) (stage 1) "));
   EXPECT_THAT(lines[3], StartsWith("scan (stage 2) "));
 }
 
-// The first column distinguishes them.
+// The first column distinguishes stages of different jobs.
 TEST(StageTable, DoesNotNumberStagesOfDifferentJobs) {
   Snapshot snapshot = Visits();
   snapshot.stage_infos = {{.id = {1, 0}, .name = "map"}, {.id = {2, 0}, .name = "map"}};
   snapshot.stages = {{.id = {1, 0}}, {.id = {2, 0}}};
-  const auto lines = RenderStageTable(snapshot, {.width = 120});
+  const auto lines = RenderStageTable(snapshot, kWide);
   EXPECT_THAT(lines[1], StartsWith("parse  map    0 %"));
   EXPECT_THAT(lines[2], StartsWith("count  map    0 %"));
 }
@@ -132,9 +140,10 @@ TEST(StageTable, HasOneLineWithoutRows) {
 }
 
 TEST(TaskTable, ListsTheTasksThatEndLast) {
-  const auto lines = RenderTaskTable(SomeSnapshot(), {.width = 120});
+  const auto lines = RenderTaskTable(SomeSnapshot(), kWide);
   ASSERT_THAT(lines, SizeIs(2));
-  EXPECT_THAT(lines[1], AllOf(StartsWith("reduce task 2"), HasSubstr("ends last: 1.2 MB key")));
+  EXPECT_THAT(lines[1],
+              AllOf(StartsWith("reduce task 2"), HasSubstr("will end last: a key of 1.2 MB")));
 }
 
 TEST(TaskTable, ExplainsAnEmptyTable) {
@@ -149,9 +158,6 @@ TEST(TaskTable, ExplainsAnEmptyTable) {
   job.info->kind = JobKind::kApplication;
   EXPECT_THAT(RenderTaskTable(job, {}),
               ElementsAre("no running task is late or the last of its stage"));
-  job.info->kind = JobKind::kWorkflow;
-  EXPECT_THAT(RenderTaskTable(job, {}),
-              ElementsAre("a workflow has no tasks; pass one of its jobs"));
   job.is_final = true;
   EXPECT_THAT(RenderTaskTable(job, {}), ElementsAre("the job has ended"));
 }
@@ -201,14 +207,45 @@ Outcome Planned(absl::Duration end) {
 
 TEST(EstimateTable, ShowsTheEndAndEachStage) {
   EXPECT_THAT(
-      RenderEstimate(Planned(absl::Seconds(20)), {.width = 120}),
+      EstimateLines(Planned(absl::Seconds(20))),
       ElementsAre("visits: ~ 20 s left, 50 % of the slots' time used", "STAGE  STARTS  ENDS",
                   "parse  0 s     20 s  critical path, bound by network",
-                  "critical path: each entry waits for the one before; other jobs may occupy the "
-                  "slots that it needs"));
+                  "critical path: each entry waits for the previous entry; other jobs may occupy "
+                  "the slots it needs"));
 }
 
-// The last end must not be "13 min 15 s" below a headline of 15 min.
+TEST(EstimateTable, ShowsTheTimeOfATaskInEachStateOfAPlan) {
+  Outcome outcome = Planned(absl::Seconds(81));
+  const PlanState::Stage parse = {
+      .id = {0, 0}, .tasks = 2, .task_time = absl::Seconds(26.9), .bottleneck = "cpu"};
+  const PlanState::Stage other = {.id = {0, 7}, .tasks = 0.4};
+  outcome.states = {
+      {.starts_in = {}, .ends_in = absl::Seconds(54), .stages = {parse, other}},
+      {.starts_in = absl::Seconds(54), .ends_in = absl::Seconds(81), .stages = {parse}}};
+  const auto lines = EstimateLines(outcome);
+  ASSERT_THAT(lines, SizeIs(10));
+  EXPECT_EQ(lines[9],
+            "STATE has mean task times; STARTS and ENDS are medians over varying task times");
+  EXPECT_EQ(lines[5], "STATE               STAGE  TASKS  TASK TIME");
+  EXPECT_EQ(lines[6], "1: 0 s-54 s         parse  2      27 s       bound by cpu");
+  EXPECT_EQ(lines[7], "                    -      1      -");
+  EXPECT_EQ(lines[8], "2: 54 s-1 min 21 s  parse  2      27 s       bound by cpu");
+  outcome.states.assign(25, outcome.states[1]);
+  EXPECT_EQ(EstimateLines(outcome)[EstimateLines(outcome).size() - 2],
+            "5 more states; -o json lists all");
+}
+
+TEST(EstimateTable, ShowsStagesToTheSecondIfThereAreStates) {
+  Outcome outcome = Planned(absl::Seconds(154));
+  outcome.snapshot.estimate.remaining =
+      Range{absl::Seconds(159), absl::Seconds(119), absl::Seconds(204)};
+  const std::string rounded = EstimateLines(outcome)[2];
+  EXPECT_THAT(rounded, HasSubstr("2 min 30 s"));
+  outcome.states = {{.starts_in = {}, .ends_in = absl::Seconds(154), .stages = {}}};
+  EXPECT_THAT(EstimateLines(outcome)[2], HasSubstr("2 min 34 s"));
+}
+
+// The last end must not be "13 min 15 s" if the headline is 15 min.
 TEST(EstimateTable, RoundsEveryInstantLikeTheEndOfTheWhole) {
   Outcome outcome;
   const absl::Duration end = absl::Minutes(13) + absl::Seconds(15);
@@ -222,7 +259,7 @@ TEST(EstimateTable, RoundsEveryInstantLikeTheEndOfTheWhole) {
        .estimate = {.remaining = Range{end}},
        .starts_in = Range{absl::Seconds(288)},
        .after = {1}}};
-  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+  EXPECT_THAT(EstimateLines(outcome),
               ElementsAre("chain: takes ~ 15 min (2-50 min)", "JOB  STARTS  ENDS",
                           "a    -       5 min", "b    5 min   15 min"));
 }
@@ -230,7 +267,7 @@ TEST(EstimateTable, RoundsEveryInstantLikeTheEndOfTheWhole) {
 TEST(EstimateTable, OmitsAMissingCriticalPath) {
   Outcome outcome = Planned(absl::Seconds(20));
   outcome.snapshot.stages[0].is_critical = false;
-  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}), SizeIs(3));
+  EXPECT_THAT(EstimateLines(outcome), SizeIs(3));
 }
 
 // A plan that has not started "takes" time; none is "left".
@@ -238,10 +275,10 @@ TEST(EstimateTable, ShowsTheDurationOfAPlan) {
   Outcome outcome = Planned(absl::Seconds(20));
   outcome.busy_share.reset();
   outcome.snapshot.state = JobState::kQueued;
-  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: takes ~ 20 s");
+  EXPECT_EQ(EstimateLines(outcome).front(), "visits: takes ~ 20 s");
   outcome.snapshot.estimate.remaining =
       Range{absl::Seconds(20), absl::Seconds(10), absl::Seconds(30)};
-  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: takes ~ 20 s (10-30 s)");
+  EXPECT_EQ(EstimateLines(outcome).front(), "visits: takes ~ 20 s (10-30 s)");
 }
 
 TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
@@ -250,7 +287,7 @@ TEST(EstimateTable, ShowsJobsBesideTheStagesOfOthers) {
   outcome.snapshot.children = {
       {.number = 1, .name = "load", .estimate = {.remaining = Range{.median = absl::Seconds(5)}}},
       {.number = 2, .name = "report"}};
-  const auto lines = RenderEstimate(outcome, {.width = 120});
+  const auto lines = EstimateLines(outcome);
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_THAT(lines[2], HasSubstr("report/parse"));
   EXPECT_THAT(lines[3], HasSubstr("load          -       5 s"));
@@ -261,22 +298,22 @@ TEST(EstimateTable, ShowsTheOutcomeOfAnEndedJob) {
   outcome.snapshot.state = JobState::kKilled;
   outcome.snapshot.is_final = true;
   outcome.snapshot.message = "the workflow was cancelled";
-  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
-              ElementsAre("page visits: killed (the workflow was cancelled); there is nothing to "
-                          "estimate"));
+  EXPECT_THAT(
+      EstimateLines(outcome),
+      ElementsAre(
+          "page visits: killed (the workflow was cancelled); there is nothing to estimate"));
   outcome.snapshot = Succeeded();
-  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}),
+  EXPECT_THAT(EstimateLines(outcome),
               ElementsAre("two-path: succeeded; there is nothing to estimate"));
 }
 
 TEST(EstimateTable, MarksGuesses) {
   Outcome outcome = {.snapshot = Visits()};
   outcome.snapshot.children[1].estimate.basis = Basis::kGuess;
-  EXPECT_EQ(RenderEstimate(outcome, {.width = 120})[3],
-            "count    -       1 min       critical path, a guess");
+  EXPECT_EQ(EstimateLines(outcome)[3], "count    -       1 min       critical path, a guess");
   outcome.snapshot = Query();
   outcome.snapshot.estimate.basis = Basis::kGuess;
-  const auto lines = RenderEstimate(outcome, {.width = 120});
+  const auto lines = EstimateLines(outcome);
   EXPECT_THAT(lines[6], AllOf(HasSubstr("scan"), EndsWith("a guess")));
   EXPECT_THAT(lines[2], Not(HasSubstr("a guess"))) << "it is done";
 }
@@ -286,7 +323,7 @@ TEST(EstimateTable, ShowsEndedJobsOfAWorkflow) {
   outcome.snapshot.children[2].state = ChildState::kCancelled;
   outcome.snapshot.children[2].starts_in.reset();
   outcome.snapshot.children[2].estimate.remaining.reset();
-  const auto lines = RenderEstimate(outcome, {.width = 120});
+  const auto lines = EstimateLines(outcome);
   ASSERT_THAT(lines, SizeIs(6));
   EXPECT_EQ(lines[2], "parse    -       -      done");
   EXPECT_EQ(lines[3], "count    -       1 min  critical path");
@@ -297,19 +334,18 @@ TEST(EstimateTable, ShowsEndedJobsOfAWorkflow) {
 TEST(EstimateTable, OmitsUnknownValues) {
   Outcome outcome = Planned(absl::Seconds(20));
   outcome.busy_share.reset();
-  EXPECT_EQ(RenderEstimate(outcome, {.width = 120}).front(), "visits: ~ 20 s left");
+  EXPECT_EQ(EstimateLines(outcome).front(), "visits: ~ 20 s left");
   Outcome endless = outcome;
   endless.snapshot.estimate.remaining.reset();
-  EXPECT_THAT(RenderScenarios({{"4 slots", endless}, {"8 slots", outcome}}, {.width = 120}),
+  EXPECT_THAT(ScenarioLines({{"4 slots", endless}, {"8 slots", outcome}}),
               ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP",
                           "4 slots   -        -    -     -     -",
                           "8 slots   20 s     -    -     -     -"));
 }
 
 TEST(EstimateTable, ComparesScenarios) {
-  EXPECT_THAT(RenderScenarios({{"4 slots", Planned(absl::Seconds(20))},
-                               {"8 slots", Planned(absl::Seconds(10))}},
-                              {.width = 120}),
+  EXPECT_THAT(ScenarioLines({{"4 slots", Planned(absl::Seconds(20))},
+                             {"8 slots", Planned(absl::Seconds(10))}}),
               ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP",
                           "4 slots   20 s     -    -     50 %  1.00x",
                           "8 slots   10 s     -    -     50 %  2.00x"));
@@ -319,7 +355,7 @@ TEST(EstimateTable, ComparesWithTheSameMethodForTheUnchangedRun) {
   ScenarioRow modelled = {.name = "2 executors", .outcome = Planned(absl::Seconds(10))};
   modelled.as_it_is = absl::Seconds(15);
   const ScenarioRow measured = {.name = "as it is", .outcome = Planned(absl::Seconds(20))};
-  EXPECT_THAT(RenderScenarios({measured, modelled}, {.width = 120}),
+  EXPECT_THAT(ScenarioLines({measured, modelled}),
               ElementsAre("SCENARIO     ENDS IN  5 %  95 %  BUSY  SPEED-UP",
                           "as it is     20 s     -    -     50 %  1.00x",
                           "2 executors  10 s     -    -     50 %  1.50x"));
@@ -330,13 +366,13 @@ TEST(EstimateTable, RoundsToTheNearestAndBoundsOutwards) {
   Outcome outcome = Planned(absl::Seconds(57));
   outcome.snapshot.estimate.remaining =
       Range{absl::Milliseconds(56'600), absl::Milliseconds(50'900), absl::Milliseconds(64'010)};
-  EXPECT_THAT(RenderScenarios({{"as it is", outcome}}, {.width = 120}).back(),
+  EXPECT_THAT(ScenarioLines({{"as it is", outcome}}).back(),
               StartsWith("as it is  57 s     50 s  1 min 05 s  50 %"));
-  EXPECT_THAT(RenderEstimate(outcome, {.width = 120}).front(),
+  EXPECT_THAT(EstimateLines(outcome).front(),
               StartsWith("visits: ~ 57 s left (50 s - 1 min 05 s)"));
   outcome.snapshot.estimate.remaining =
       Range{absl::Minutes(100), absl::Minutes(90), absl::Minutes(100) + absl::Seconds(1)};
-  EXPECT_THAT(RenderScenarios({{"as it is", outcome}}, {.width = 120}).back(),
+  EXPECT_THAT(ScenarioLines({{"as it is", outcome}}).back(),
               StartsWith("as it is  1 h 40 min  1 h 30 min  1 h 41 min  50 %"));
 }
 
@@ -344,16 +380,15 @@ TEST(EstimateTable, ShowsDurationsBeforeTheStartAndAfterTheEnd) {
   Outcome plan = Planned(absl::Seconds(20));
   plan.snapshot.state = JobState::kQueued;
   const Outcome running = Planned(absl::Seconds(20));
-  EXPECT_THAT(RenderScenarios({{"4 slots", plan}, {"8 slots", plan}}, {.width = 120}).front(),
+  EXPECT_THAT(ScenarioLines({{"4 slots", plan}, {"8 slots", plan}}).front(),
               StartsWith("SCENARIO  TAKES  5 %"));
-  EXPECT_THAT(RenderScenarios({{"4 slots", running}, {"8 slots", running}}, {.width = 120}).front(),
+  EXPECT_THAT(ScenarioLines({{"4 slots", running}, {"8 slots", running}}).front(),
               StartsWith("SCENARIO  ENDS IN  5 %"));
 }
 
 TEST(EstimateTable, ShowsKnownCostsAndBottlenecks) {
-  EXPECT_THAT(RenderScenarios({{"as it is", Planned(absl::Seconds(20)), 0.5},
-                               {"8 cores", Planned(absl::Seconds(10)), 0.25, "disk"}},
-                              {.width = 120}),
+  EXPECT_THAT(ScenarioLines({{"as it is", Planned(absl::Seconds(20)), 0.5},
+                             {"8 cores", Planned(absl::Seconds(10)), 0.25, "disk"}}),
               ElementsAre("SCENARIO  ENDS IN  5 %  95 %  BUSY  SPEED-UP  CORE-HOURS  BOUND BY",
                           "as it is  20 s     -    -     50 %  1.00x     0.5         -",
                           "8 cores   10 s     -    -     50 %  2.00x     0.25        disk"));
@@ -370,9 +405,12 @@ TEST(ScenarioRemarks, NameTheirRows) {
   EXPECT_THAT(RenderRemarks({row("as it is", {}), row("2 cores", {"wide", "beyond"}),
                              row("4 cores", {"beyond"}), row("8 cores", {"wide"})},
                             {}),
-              ElementsAre("2 cores; 8 cores: wide", "2 cores; 4 cores: beyond"));
+              ElementsAre("2 cores and 1 more row: wide", "2 cores and 1 more row: beyond"));
   EXPECT_THAT(RenderRemarks({row("as it is", {}), row("2 cores", {"wide"})}, {}),
               ElementsAre("2 cores: wide"));
+  EXPECT_THAT(
+      RenderRemarks({row("as it is", {}), row("2 cores, spark.a=1", {"spark.a=1: wide"})}, {}),
+      ElementsAre("2 cores, spark.a=1: wide"));
 }
 
 TEST(ScenarioRemarks, AbbreviateManyRows) {
@@ -384,14 +422,15 @@ TEST(ScenarioRemarks, AbbreviateManyRows) {
     rows[i].remarks.emplace_back("every");
   }
   EXPECT_THAT(RenderRemarks(rows, {}),
-              ElementsAre("all: every", "all but the first: other", "2; 3; 4; 2 more: more"));
+              ElementsAre("all: every", "all but the first: other", "2 and 4 more rows: more"));
 }
 
 TEST(ScenarioRemarks, ArePrintableAndOmitTheNameOfASingleRow) {
   ScenarioRow row;
   row.name = "as it is";
-  row.remarks = {"parameters beyond those of all runs: k\x1b[2J"};
-  EXPECT_THAT(RenderRemarks({row}, {}), ElementsAre("parameters beyond those of all runs: k [2J"));
+  row.remarks = {"parameters outside the range of all runs: k\x1b[2J"};
+  EXPECT_THAT(RenderRemarks({row}, {}),
+              ElementsAre("parameters outside the range of all runs: k [2J"));
   EXPECT_THAT(RenderRemarks({}, {}), IsEmpty());
 }
 

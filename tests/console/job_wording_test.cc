@@ -23,6 +23,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
+std::string Percent(const Snapshot& snapshot) {
+  return PercentText(snapshot, snapshot.estimate, {});
+}
+
 TEST(JobPercent, IsRoundedDown) {
   EXPECT_EQ(ShownPercent(0, false), 0);
   EXPECT_EQ(ShownPercent(0.419, false), 41);
@@ -72,12 +76,12 @@ TEST(JobWording, CapsLongDurations) {
 
 TEST(Percentage, OfAFailedJobIsItsLastOne) {
   Snapshot failed = Ended(JobState::kFailed);
-  EXPECT_EQ(PercentText(failed, failed.estimate, {}), "41 %");
+  EXPECT_EQ(Percent(failed), "41 %");
   failed.estimate.fraction_done = 0;
-  EXPECT_EQ(PercentText(failed, failed.estimate, {}), "-") << "it ended before the first estimate";
+  EXPECT_EQ(Percent(failed), "-") << "it ended before the first estimate";
   EXPECT_THAT(PlainLine(failed, {}, false), Not(HasSubstr("0 %")));
   failed.estimate.fraction_done = 0.004;
-  EXPECT_EQ(PercentText(failed, failed.estimate, {}), "0 %");
+  EXPECT_EQ(Percent(failed), "0 %");
 }
 
 TEST(Silence, BeforeTheStartOfTheMasterCountsFromThatStart) {
@@ -133,14 +137,14 @@ TEST(Percentage, IsARangeIfItMayBeAThirdTooHighOrTooLow) {
   Snapshot snapshot = SomeSnapshot();  // 41 %
   snapshot.estimate.fraction_done_lower = 0.1;
   snapshot.estimate.fraction_done_upper = 0.74;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "41 %");
+  EXPECT_EQ(Percent(snapshot), "41 %");
   snapshot.estimate.fraction_done_upper = 0.75;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "10-75 %");
+  EXPECT_EQ(Percent(snapshot), "10-75 %");
   EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {.unicode = true}), "10–75 %");
   // The shown fraction never falls, even if it was too large.
   snapshot.estimate.fraction_done_lower = 0.03;
   snapshot.estimate.fraction_done_upper = 0.06;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "3-6 %");
+  EXPECT_EQ(Percent(snapshot), "3-6 %");
 }
 
 TEST(Percentage, KeepsItsBoundsWithoutSuccess) {
@@ -153,31 +157,24 @@ TEST(Percentage, KeepsItsBoundsWithoutSuccess) {
     snapshot.state = state;
     snapshot.estimate.fraction_done_lower = 0.2;
     snapshot.estimate.fraction_done_upper = 0.99;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "20-99 %");
+    EXPECT_EQ(Percent(snapshot), "20-99 %");
     snapshot.estimate.fraction_done_upper = 0.6;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "41 %");
+    EXPECT_EQ(Percent(snapshot), "41 %");
     snapshot.estimate.fraction_done_lower = 0;
     snapshot.estimate.fraction_done_upper = 0.999;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "-") << "it has no bounds";
+    EXPECT_EQ(Percent(snapshot), "-") << "it has no bounds";
     snapshot.estimate.fraction_done_lower = snapshot.estimate.fraction_done_upper = 0.41;
-    EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "41 %") << "of an older master";
+    EXPECT_EQ(Percent(snapshot), "41 %") << "of an older master";
   }
   snapshot.state = JobState::kSucceeded;
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {}), "100 %");
+  EXPECT_EQ(Percent(snapshot), "100 %");
 }
 
 TEST(Percentage, OfAGroupRequiresMostlyKnownWork) {
   Snapshot query = Query();
-  query.groups = {{.group = "sql/3",
-                   .state = JobState::kRunning,
-                   .fraction_done = 0.5,
-                   .started_at = query.at - absl::Seconds(60),
-                   .ends_in = Range{absl::Seconds(60)}}};
+  query.groups = {HalfDoneGroup(query)};
   const auto of_group = [&] { return PercentText(PartsOf(query, {}).front()); };
-  const auto of_group_alone = [&] {
-    const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
-    return PercentText(alone, alone.estimate, {});
-  };
+  const auto of_group_alone = [&] { return Percent(SnapshotOfGroup(query, "sql/3").value()); };
   EXPECT_EQ(of_group(), "50 %");
   EXPECT_EQ(of_group_alone(), "50 %");
   query.groups[0].ends_in = Range{absl::Minutes(9)};  // 60 of 600 s
@@ -189,19 +186,14 @@ TEST(Percentage, OfAGroupRequiresMostlyKnownWork) {
   EXPECT_EQ(of_group_alone(), "-");
 }
 
-// After 60 s, a remaining time of 40-90 s means 40-60 %, and one of 6 s to 10 min 9-90 %.
+// After 60 s, a remaining time of 40 to 90 s means 40 to 60 %. One of 6 s to 10 min means 9 to 90
+// %.
 TEST(Percentage, OfAGroupDependsOnItsInterval) {
   Snapshot query = Query();
   query.estimate.known_share = 0.4;
-  query.groups = {{.group = "sql/3",
-                   .state = JobState::kRunning,
-                   .fraction_done = 0.5,
-                   .started_at = query.at - absl::Seconds(60),
-                   .ends_in = Range{absl::Seconds(60), absl::Seconds(40), absl::Seconds(90)}}};
-  const auto of_group_alone = [&] {
-    const Snapshot alone = SnapshotOfGroup(query, "sql/3").value();
-    return PercentText(alone, alone.estimate, {});
-  };
+  query.groups = {HalfDoneGroup(query)};
+  query.groups[0].ends_in = Range{absl::Seconds(60), absl::Seconds(40), absl::Seconds(90)};
+  const auto of_group_alone = [&] { return Percent(SnapshotOfGroup(query, "sql/3").value()); };
   EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "50 %");
   EXPECT_EQ(of_group_alone(), "50 %");
   query.groups[0].ends_in = Range{absl::Seconds(60), absl::Seconds(6), absl::Minutes(10)};

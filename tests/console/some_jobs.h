@@ -40,17 +40,17 @@ inline Snapshot SomeSnapshot() {
                       .shuffle = ShuffleProgress{.fraction_done = 1, .finished_tasks = 4}}};
   snapshot.counts = {
       .stages = 2, .finished_stages = 1, .tasks = 12, .running_tasks = 2, .finished_tasks = 9};
-  snapshot.estimate = SomeEstimate("nearestfit", 0.41);
+  snapshot.estimate = SomeEstimate("", 0.41);
   snapshot.estimate.basis = Basis::kThisRun;
   snapshot.estimate.known_share = 1;
   snapshot.estimate.remaining = Range{absl::Seconds(198), absl::Seconds(171), absl::Seconds(249)};
   Estimate hadoop = SomeEstimate("hadoop", 0.88);
   hadoop.remaining = Range{absl::Seconds(10)};
-  snapshot.indicators = {{.estimate = hadoop}, {.estimate = SomeEstimate("jobratio", 0.79)}};
+  snapshot.indicators = {{.estimate = hadoop}, {.estimate = SomeEstimate("nearestfit", 0.79)}};
   snapshot.named_tasks = {
       {.attempt = {.stage = 1, .index = 2},
        .in_heaviest_group = true,
-       .reason = "Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time"}};
+       .reason = "Reduce task 2 will end last: a key of 1.2 MB takes 61 % of its remaining time"}};
   snapshot.coverage = Coverage{.map_profiles = 1};
   return snapshot;
 }
@@ -74,8 +74,7 @@ inline Snapshot WarmingUp() {
 
 inline Snapshot Overdue() {
   Snapshot snapshot = SomeSnapshot();
-  snapshot.estimate = {
-      .state = EstimateState::kOverdue, .fraction_done = 0.999, .indicator = "nearestfit"};
+  snapshot.estimate = {.state = EstimateState::kOverdue, .fraction_done = 0.999};
   return snapshot;
 }
 
@@ -118,7 +117,7 @@ inline Snapshot Failed() {
   return snapshot;
 }
 
-// Returns a workflow of three jobs: one has ended, one is running, one is waiting.
+// Returns a workflow of three jobs, of which one has ended, one is running and one is waiting.
 inline Snapshot Visits() {
   const absl::Time start = absl::FromUnixSeconds(1'700'000'000);
   Snapshot snapshot{.job_id = "visits-1",
@@ -169,7 +168,16 @@ inline Snapshot Query() {
   return snapshot;
 }
 
-// Returns the application without past runs. At 50 %, it may take between a tenth longer and ten
+// Returns a group that has run for 60 s and will end in 60 s.
+inline Group HalfDoneGroup(const Snapshot& application) {
+  return {.group = "sql/3",
+          .state = JobState::kRunning,
+          .fraction_done = 0.5,
+          .started_at = application.at - absl::Seconds(60),
+          .ends_in = Range{absl::Seconds(60)}};
+}
+
+// Returns the application without past runs. At 50 %, its total time may be a tenth longer or ten
 // times as long.
 inline Snapshot UnknownQuery() {
   Snapshot snapshot = Query();

@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 constexpr TextOptions kAscii = {};
 const absl::StatusOr<Explanation> kNone = absl::UnknownError("no master reported them");
 
-// A job of 100 s: map ran from 0 to 20 s, reduce from 10 s to the end.
+// Returns a job of 100 s. Its map stage ran from 0 to 20 s, and its reduce stage from 10 s to the
+// end.
 Snapshot Long() {
   Snapshot job = Ended(JobState::kSucceeded);
   const absl::Time start = *job.started_at;
@@ -30,7 +31,7 @@ Snapshot Long() {
   return job;
 }
 
-// The same at an instant, with one reduce task that runs while the others have ended.
+// Returns the same job at an instant when one reduce task runs and the others have ended.
 Snapshot Alone(double seconds, std::uint64_t group_bytes = 0) {
   Snapshot job = SomeSnapshot();
   job.at = *job.started_at + absl::Seconds(seconds);
@@ -59,6 +60,19 @@ Explanation Waits(double late_seconds, double skew_seconds = 0) {
   return {.job_id = "app-6", .queries = {query}};
 }
 
+Snapshot WithoutStages() {
+  Snapshot job = Long();
+  job.stages.clear();
+  job.stage_infos.clear();
+  return job;
+}
+
+// Returns the paragraph about a job of 100 s.
+std::string Spent(const absl::StatusOr<Explanation>& waits,
+                  const std::optional<LoneTask>& lone = {}) {
+  return TimeSpentText(Long(), lone, waits, kAscii);
+}
+
 TEST(LoneTask, RunsAfterAllOthers) {
   EXPECT_EQ(After({SomeSnapshot()}), std::nullopt) << "two run";
   const auto lone = After({SomeSnapshot(), Alone(60), Alone(80)});
@@ -74,7 +88,7 @@ TEST(LoneTask, IsMissingWhileOthersWaitForItsSlot) {
   EXPECT_EQ(After({one_slot}), std::nullopt);
 }
 
-// From 30 to 50 s one of four reduce tasks runs and others wait for its slot.
+// From 30 to 50 s, one of four reduce tasks runs and the others wait for its slot.
 TEST(LoneTask, IsMissingIfItMayHaveWaitedForASlot) {
   Snapshot one_slot = SomeSnapshot();
   one_slot.stages[1].running_tasks = 1;
@@ -98,10 +112,9 @@ TEST(LoneTask, IgnoresTheFinalSnapshot) {
 }
 
 TEST(TimeSpent, NamesTheLongestStage) {
-  EXPECT_EQ(
-      TimeSpentText(Long(), {}, kNone, kAscii),
-      "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. Its waits are unknown: no master "
-      "reported them.");
+  EXPECT_EQ(Spent(kNone),
+            "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. Its waits are unknown: no "
+            "master reported them.");
 }
 
 TEST(TimeSpent, ShowsTenthsOfShortTimes) {
@@ -116,20 +129,21 @@ TEST(TimeSpent, ShowsTenthsOfShortTimes) {
 }
 
 TEST(TimeSpent, NamesTheTaskThatRanAlone) {
-  EXPECT_THAT(TimeSpentText(Long(), After({Alone(60), Alone(99)}), kNone, kAscii),
-              HasSubstr("Reduce task 2 ran alone for at least the last 40 s: more slots would not "
-                        "have helped; tasks of equal length would, or a speculative attempt if "
-                        "its host was slow."));
+  EXPECT_THAT(
+      Spent(kNone, After({Alone(60), Alone(99)})),
+      HasSubstr(
+          "Reduce task 2 ran alone for at least the last 40 s: more slots would not have helped; "
+          "tasks of equal length would, or a speculative attempt if its host was slow."));
 }
 
 TEST(TimeSpent, NamesTheKeyGroupOfTheTask) {
   EXPECT_THAT(
-      TimeSpentText(Long(), After({Alone(60, 1'200'000), Alone(99, 1'200'000)}), kNone, kAscii),
+      Spent(kNone, After({Alone(60, 1'200'000), Alone(99, 1'200'000)})),
       HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots or reducers would "
                 "not have helped; a combiner, or splitting the key (salting), might."));
 }
 
-// It ran alone for 40 s of 100, and was 70 s in one key group.
+// The task ran alone for 40 of 100 s and spent 70 s in one key group.
 TEST(TimeSpent, UsesTheKeyGroupAndHostOfTheMaster) {
   Explanation waits = Waits(0);
   waits.queries[0].longest_task = LongestTask{.attempt = {.stage = 1, .index = 2},
@@ -140,54 +154,49 @@ TEST(TimeSpent, UsesTheKeyGroupAndHostOfTheMaster) {
                                               .group_bytes = 1'200'000,
                                               .group_seconds = 70};
   EXPECT_THAT(
-      TimeSpentText(Long(), After({Alone(60), Alone(99)}), waits, kAscii),
+      Spent(waits, After({Alone(60), Alone(99)})),
       HasSubstr(
           "Reduce task 2 on node-3 ran alone for at least the last 40 s; it took 1 min 20 s (mean "
           "of its stage: 30 s), 1 min 10 s of that in one key group of 1.2 MB: more slots or "
           "reducers would not have helped; a combiner, or splitting the key (salting), might."));
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("Reduce task 2 on node-3 took 1 min 20 s (mean of its stage: 30 s), 1 "
-                        "min 10 s of that in one key group of 1.2 MB: more slots or reducers"))
+  EXPECT_THAT(Spent(waits),
+              HasSubstr("Reduce task 2 on node-3 took 1 min 20 s (mean of its stage: 30 s), 1 min "
+                        "10 s of that in one key group of 1.2 MB: more slots or reducers"))
       << "without a watch";
   waits.queries[0].longest_task->group_bytes = 0;
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("(mean of its stage: 30 s): if it had more data, more even partitions "
-                        "would help; if its host was slow, a speculative attempt."));
+  EXPECT_THAT(
+      Spent(waits),
+      HasSubstr("(mean of its stage: 30 s): if it read more data than the others, more even "
+                "partitions would help; if its host was slow, a speculative attempt would."));
 }
 
 TEST(TimeSpent, OmitsSmallCosts) {
-  EXPECT_EQ(
-      TimeSpentText(Long(), After({Alone(90), Alone(99)}), kNone, kAscii),
-      "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. Its waits are unknown: no master "
-      "reported them.");
-  EXPECT_EQ(
-      TimeSpentText(Long(), {}, Waits(9, 9), kAscii),
-      "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. No known wait took a tenth of "
-      "its time or more.");
+  EXPECT_EQ(Spent(kNone, After({Alone(90), Alone(99)})),
+            "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. Its waits are unknown: no "
+            "master reported them.");
+  EXPECT_EQ(Spent(Waits(9, 9)),
+            "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. No known wait took 10 % or "
+            "more of its time.");
 }
 
-// 12 s of 100, as in the table.
+// The finding is 12 of 100 s, as in the table.
 TEST(TimeSpent, ContainsTheFindingsOfWhy) {
   Explanation waits = Waits(0);
   waits.queries[0].culprits.clear();
   waits.queries[0].waits[WaitReason::kMemory] = {12, true};
-  EXPECT_THAT(
-      TimeSpentText(Long(), {}, waits, kAscii),
-      HasSubstr("sql/3 waited at least 12 s of 1 min 40 s for garbage collection; the cause "
-                "is unknown. More memory might help."));
+  EXPECT_THAT(Spent(waits), HasSubstr("sql/3 waited at least 12 s of 1 min 40 s for garbage "
+                                      "collection; the cause is unknown. More memory might help."));
   waits.queries[0].data_growth = DataGrowth{
       .task_seconds = 40, .read_bytes = 20e9, .earlier_read_bytes = 10e9, .all_task_seconds = 80};
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("Stages of sql/3 read 20.0 GB (past runs: 10.0 GB), which cost their tasks "
-                        "about 40 s in total."));
+  EXPECT_THAT(Spent(waits), HasSubstr("Stages of sql/3 read 20.0 GB (past runs: 10.0 GB), which "
+                                      "cost their tasks about 40 s in total."));
 }
 
 TEST(TimeSpent, NamesTheCauseOfAWait) {
   const Explanation waits = Waits(40);
-  EXPECT_THAT(
-      TimeSpentText(Long(), {}, waits, kAscii),
-      HasSubstr("sql/3 waited 40 s of 1 min 40 s for CPU on node-3 behind app-7/sql/1. More "
-                "CPUs, or running the jobs at different times, might help."));
+  EXPECT_THAT(Spent(waits),
+              HasSubstr("sql/3 waited 40 s of 1 min 40 s for CPU on node-3 behind app-7/sql/1. "
+                        "More CPUs, or running the jobs at different times, might help."));
 }
 
 TEST(TimeSpent, SuggestsNoOtherTimeWithoutAJob) {
@@ -195,10 +204,8 @@ TEST(TimeSpent, SuggestsNoOtherTimeWithoutAJob) {
   waits.queries[0].culprits[0].job_id.clear();
   waits.queries[0].culprits[0].query.clear();
   waits.queries[0].culprits[0].jobs = 0;
-  EXPECT_THAT(
-      TimeSpentText(Long(), {}, waits, kAscii),
-      HasSubstr("sql/3 waited 40 s of 1 min 40 s for CPU on node-3 behind processes outside "
-                "Tidemark. More CPUs might help."));
+  EXPECT_THAT(Spent(waits), HasSubstr("sql/3 waited 40 s of 1 min 40 s for CPU on node-3 behind "
+                                      "processes outside Tidemark. More CPUs might help."));
 }
 
 // Processes outside Tidemark took the larger part of the wait, and a job the smaller one.
@@ -212,12 +219,11 @@ TEST(TimeSpent, NamesEachJobOfWhy) {
   unreported.jobs = 0;
   unreported.seconds = 13;
   query.culprits.insert(query.culprits.begin(), unreported);
-  const std::string spent = TimeSpentText(Long(), {}, waits, kAscii);
+  const std::string spent = Spent(waits);
   EXPECT_THAT(spent,
-              HasSubstr("sql/3 waited at least 30 s of 1 min 40 s for CPU on node-3: at least "
-                        "13 s behind processes outside Tidemark, at least 12 s behind "
-                        "app-7/sql/1. More CPUs, or running the jobs at different times, "
-                        "might help."));
+              HasSubstr("sql/3 waited at least 30 s of 1 min 40 s for CPU on node-3: at least 13 s "
+                        "behind processes outside Tidemark, at least 12 s behind app-7/sql/1. More "
+                        "CPUs, or running the jobs at different times, might help."));
   for (const std::string& sentence : DescribeWaits(waits, {}, kAscii).sentences) {
     EXPECT_THAT(spent, HasSubstr(sentence)) << "one wording for both";
   }
@@ -229,16 +235,16 @@ TEST(TimeSpent, ShowsTheLimitsOfACause) {
   culprit.seconds_lower = 30.9;
   culprit.seconds_upper = 52.1;
   EXPECT_THAT(
-      TimeSpentText(Long(), {}, waits, kAscii),
+      Spent(waits),
       HasSubstr("sql/3 waited 40 s (30-53 s) of 1 min 40 s for CPU on node-3 behind app-7"));
   culprit.jobs = 0;
   culprit.job_id.clear();
   culprit.seconds_lower = 0;
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+  EXPECT_THAT(Spent(waits),
               HasSubstr("sql/3 waited 40 s (0-53 s) of 1 min 40 s for CPU on node-3 behind proc"));
   culprit.seconds_lower = 39.5;
   culprit.seconds_upper = 40.2;
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii), HasSubstr("waited 40 s of"));
+  EXPECT_THAT(Spent(waits), HasSubstr("waited 40 s of"));
 }
 
 TEST(TimeSpent, ShowsLowerBoundsOfAnIncompleteAnswer) {
@@ -247,22 +253,20 @@ TEST(TimeSpent, ShowsLowerBoundsOfAnIncompleteAnswer) {
   waits.queries[0].culprits[0].seconds_upper = 52;
   waits.more_to_come = true;
   waits.at = *Long().ended_at - absl::Seconds(3);
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
+  EXPECT_THAT(Spent(waits),
               HasSubstr("sql/3 waited at least 40 s of 1 min 40 s for CPU on node-3 behind app-7"));
 }
 
 TEST(TimeSpent, ReportsSkew) {
   const Explanation waits = Waits(0, 30);
-  EXPECT_THAT(TimeSpentText(Long(), {}, waits, kAscii),
-              HasSubstr("The longest tasks of sql/3 took 30 s longer than mean tasks of their "
-                        "stages, without waits. If they had more data, more even partitions would "
-                        "help."));
+  EXPECT_THAT(Spent(waits),
+              HasSubstr("Excluding waits, the longest tasks of sql/3 took 30 s longer than the "
+                        "average task of their stages. If they read more data than the others, "
+                        "more even partitions would help."));
 }
 
 TEST(TimeSpent, ReportsWhyWaitsAreUnknown) {
-  Snapshot bare = Long();
-  bare.stages.clear();
-  bare.stage_infos.clear();
+  const Snapshot bare = WithoutStages();
   EXPECT_EQ(
       TimeSpentText(bare, {}, absl::UnimplementedError("this master does not report them"), kAscii),
       "Its waits are unknown: this master does not report them.");
@@ -279,28 +283,21 @@ TEST(TimeSpent, ReportsWhyWaitsAreUnknown) {
   waits.is_partial = true;
   waits.at = *bare.ended_at - absl::Seconds(12);
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "No known wait took a tenth of its time or more. Its waits are incomplete: the master "
-            "started "
-            "later, or lacked the memory to keep them. The waits of its last 12 s are missing: "
-            "reports of other "
-            "tasks have not arrived yet.");
+            "No known wait took 10 % or more of its time. Its waits are incomplete: it started "
+            "before the master observed it, or exceeded the master's limits. The waits of its last "
+            "12 s are missing: reports of other tasks have not arrived yet.");
   waits.is_partial = false;
   waits.at = *bare.ended_at - absl::Seconds(9);
-  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "No known wait took a tenth of its time or more.");
+  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii), "No known wait took 10 % or more of its time.");
 }
 
 TEST(TimeSpent, IgnoresNaN) {
-  Snapshot bare = Long();
-  bare.stages.clear();
-  bare.stage_infos.clear();
+  const Snapshot bare = WithoutStages();
   Explanation odd =
       Waits(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii),
-            "No known wait took a tenth of its time or more.");
+  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii), "No known wait took 10 % or more of its time.");
   odd.queries[0].seconds.reset();
-  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii),
-            "No known wait took a tenth of its time or more.");
+  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii), "No known wait took 10 % or more of its time.");
 }
 
 TEST(TimeSpent, IsEmptyForFailedRunningAndShortJobs) {
@@ -320,10 +317,9 @@ TEST(TimeSpent, NamesTheLongestJobOfAWorkflow) {
   workflow.at = *workflow.started_at + absl::Seconds(100);
   workflow.ended_at = workflow.at;
   workflow.children[1].ended_at = *workflow.started_at + absl::Seconds(95);
-  EXPECT_EQ(
-      TimeSpentText(workflow, {}, kNone, kAscii),
-      "The longest job, count, took 55 s of 1 min 40 s. `tidemark why JOB` shows the waits of "
-      "each job.");
+  EXPECT_EQ(TimeSpentText(workflow, {}, kNone, kAscii),
+            "The longest job, count, took 55 s of 1 min 40 s. `tidemark why JOB` shows the waits "
+            "of each job.");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(WaitFindings, RoundsLimitsOutwards) {
   EXPECT_EQ(LimitsText(40, kNaN, 52, false), "");
 }
 
-// Two reported causes, and garbage collection without a cause.
+// The answer has two reported causes, and garbage collection without a cause.
 TEST(WaitFindings, ListsWaitsWithACauseFirst) {
   QueryWaits query = {.query = "sql/3", .seconds = 100};
   query.waits[WaitReason::kSlots].seconds = 9;
@@ -39,9 +39,9 @@ TEST(WaitFindings, ListsWaitsWithACauseFirst) {
                     {.job_id = "app-8", .resource = WaitReason::kProcessor, .seconds = 0.01}};
   const std::vector<FoundWait> found = FoundWaits(query, 3);
   ASSERT_EQ(found.size(), 2U);
-  EXPECT_EQ(found[0].culprit, &query.culprits[0]);
+  EXPECT_EQ(found[0].cause, &query.culprits[0]);
   EXPECT_EQ(found[1].resource, WaitReason::kMemory);
-  EXPECT_EQ(found[1].culprit, nullptr);
+  EXPECT_EQ(found[1].cause, nullptr);
   EXPECT_FALSE(found[1].is_cause_left_out);
   EXPECT_TRUE(FoundWaits(query, 2)[1].is_cause_left_out);
 }

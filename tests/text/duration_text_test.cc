@@ -35,5 +35,11 @@ TEST(ElapsedText, HasTenthsBelowTenSeconds) {
   EXPECT_EQ(ElapsedText(absl::InfiniteDuration()), "over 999 d");
 }
 
+TEST(NearestText, RoundsToTheSmallestShownUnit) {
+  EXPECT_EQ(NearestText(absl::Milliseconds(3'599'600)), "1 h");
+  EXPECT_EQ(NearestText(Seconds(3600 + 12 * 60 + 29)), "1 h 12 min");
+  EXPECT_EQ(NearestText(Seconds(3600 + 12 * 60 + 40)), "1 h 13 min");
+}
+
 }  // namespace
 }  // namespace tidemark::text
