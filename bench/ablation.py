@@ -28,38 +28,34 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("regression", "master/facts", "master/forecast")
 WORKFLOW_FOLDERS = ("master/forecast",)
 # Constants that shape no forecast, by file or by name.
-SKIPPED = {
-    "fold.cc": "memory accounting", "checkpoint.h": "layout version", "silence.cc": "silence",
-    "report_gaps": "silence", "shown_progress": "display", "straggler.cc": "wording",
-    "clock_offset.h": "clocks", "kTail": "table of a formula", "kOctaves": "table of a formula",
-    "kPointsPerOctave": "table of a formula",
-    **dict.fromkeys(("kHeld", "kForecastsMin", "kPriorScores", "kScoreMax"),
-                    "affects only jobs with a history, and no row has one (ADR 42)"),
-    "accuracy.cc": "accuracy statistics", "evidence_loss.cc": "lost messages",
-    "kMissedAfter": "wording",
-    "kRemainingUpperMax": "limit of an interval",
-    "kPredictionsMax": "memory", "kCountersPerExplicitKeyMax": "memory",
-    "kChangeTolerance": "processor time", "kUpdatesPerChoiceMin": "processor time",
-    "kProfilesPerSearchTolerance": "processor time", "kPendingMax": "processor time",
-    "kWavesPlayedMin": "processor time", "kTasksMax": "processor time",
-    "kLooksMax": "processor time", "kParentsMax": "processor time",
-    "kPivotTolerance": "rounding", "kRoundingTolerance": "rounding", "kMissingTolerance": "rounding",
-    "kRateTolerance": "rounding", "kRoundsMax": "iterations",
-    "kShareMin": "guard", "kSpeedMin": "guard", "kTaskSecondsMin": "guard", "kLogMax": "guard",
-    "kWeightMax": "guard", "kCrowdMax": "guard",
-    "kResolutionOfValues": "resolution",
-    "newest_weight_": "arbitrary unit", "shift": "a factor of 1 before any evidence",
-    "kOfJobs": "stream number", "kOfSizes": "stream number",
-    "kCores": "sentinel", "kUnbound": "sentinel",
-    "kNotesMax": "limit", "kDataFactorMax": "limit", "kSilence": "silence", "kSilenceMore": "silence",
-    "kDeviationsOf90Percent": "mathematics", "kZ95": "mathematics", "kGoldenStep": "mathematics",
-    "kCoefficients": "mathematics", "kPowerBit": "mathematics", "kNoneIsNamed": "sentinel",
-    "kWarmths": "number of kinds", "kResources": "number of kinds", "kCostFeatures": "number of kinds",
-    "kOwnOwner": "sentinel", "kNone": "sentinel", "kNever": "sentinel", "kWarm": "sentinel",
-    "kNoLimit": "sentinel", "kForever": "sentinel",
-    "kCommonRow": "row number", "kJobRows": "row number", "kWaitRows": "row number",
-    "kGrowthRow": "row number", "kFactorRows": "row number",
-}
+SKIPPED = {name: reason for reason, names in {
+    "memory accounting": "fold.cc",
+    "layout version": "checkpoint.h",
+    "display": "shown_progress",
+    "table of a formula": "kTail kOctaves kPointsPerOctave",
+    "affects only jobs with a history, and no row has one (ADR 42)":
+        "kHeld kForecastsMin kPriorScores kScoreMax",
+    "accuracy statistics": "accuracy.cc",
+    "lost messages": "evidence_loss.cc",
+    "wording": "kMissedAfter",
+    "limit of an interval": "kRemainingUpperMax",
+    "memory": "kCountersPerExplicitKeyMax",
+    "processor time":
+        "kChangeTolerance kUpdatesPerChoiceMin kProfilesPerSearchTolerance kPendingMax "
+        "kWavesPlayedMin kTasksMax kLooksMax",
+    "rounding": "kPivotTolerance kRoundingTolerance kMissingTolerance kRateTolerance",
+    "iterations": "kRoundsMax",
+    "guard": "kShareMin kSpeedMin kTaskSecondsMin kLogMax kWeightMax kCrowdMax",
+    "resolution": "kResolutionOfValues",
+    "arbitrary unit": "newest_weight_",
+    "a factor of 1 before any evidence": "shift",
+    "stream number": "kOfJobs kOfSizes",
+    "sentinel": "kCores kUnbound kNoneIsNamed kOwnOwner kNone kNever kNoLimit kForever",
+    "limit": "kDataFactorMax",
+    "silence": "kSilenceMore",
+    "mathematics": "kDeviationsOf90Percent kGoldenStep kCoefficients kPowerBit",
+    "number of kinds": "kWarmths kResources kCostFeatures",
+}.items() for name in names.split()}
 CONSTANT = re.compile(
     r"^(?P<indent>\s*)(?P<head>(?:static |inline )*)constexpr (?P<type>double|int|unsigned|"
     r"std::size_t|std::u?int\d+_t|absl::Duration) (?P<name>k\w+) = (?P<value>[^;]+);(?P<tail>.*)$")

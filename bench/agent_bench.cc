@@ -1,8 +1,9 @@
-// Measures the cost of the agent for a reduce task: nanoseconds per key group and per value, with a
-// live background thread and a master in this process. Goal: 50 ns per key group.
+// Measures the cost of the agent for a reduce task in nanoseconds per key group and per value. A
+// live background thread and a master run in this process. The goal is 50 ns per key group.
 //
 // The counter points_dropped is the share of key groups whose point was dropped because the buffer
-// was full. Totals stay exact. Only these loops, which do nothing but report, drop points.
+// was full. Totals stay exact. Points are dropped only because these loops do nothing except
+// report.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -24,7 +25,7 @@ std::unique_ptr<Master> StartMaster() {
   return *std::move(master);
 }
 
-// Returns 12-byte keys, none repeated consecutively.
+// Returns 12-byte keys. No key follows itself.
 std::vector<std::string> MakeKeys() {
   std::vector<std::string> keys;
   for (int i = 0; i < 1024; ++i) keys.push_back("key-" + std::to_string(10'000'000 + i));
@@ -74,8 +75,8 @@ void Shapes(benchmark::internal::Benchmark* benchmark) {
 BENCHMARK(BM_LiveAgent)->Apply(Shapes);
 BENCHMARK(BM_NoAgent)->Apply(Shapes);
 
-// Measures the cost of a key group for the background thread: splitting bursts, merging points,
-// filling bins. The argument is the number of key groups per burst.
+// Measures the cost of a key group for the background thread, which splits bursts, merges points
+// and fills bins. The argument is the number of key groups per burst.
 void BM_Collect(benchmark::State& state) {
   const auto shared = std::make_shared<Shared>(AgentOptions{.job_id = "bench"}, "bench");
   const auto meter = std::make_shared<ReduceMeter>();

@@ -1,6 +1,7 @@
-// Measures how many messages of 100 key groups, as bins and points or as bins only, a master
-// receives, compared with a bare gRPC server that reads the same messages. Each server is a
-// separate process. The load runs in this process on the same machine, and affects both alike.
+// Measures how many messages of 100 key groups a master receives, as bins and points or as bins
+// only. Compares the master with a bare gRPC server that reads the same messages. Each server is a
+// separate process. The load runs in this process on the same machine, and affects both servers
+// alike.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -15,10 +16,10 @@
 
 #include "absl/time/clock.h"
 #include "bench/json_report.h"
+#include "bench/quantile.h"
 #include "bench/service/agent_load.h"
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
-#include "bench/service/serve.h"
 
 namespace tidemark::bench {
 namespace {
@@ -65,11 +66,6 @@ int RunSink() {
   return 0;
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 struct Settings {
   std::string self;
   std::vector<std::uint32_t> streams = {1, 16, 256, 1000};
@@ -105,8 +101,8 @@ class IngestBench {
     return command;
   }
 
-  // Runs in turn, each in a new process: the bare server, a master without a journal, one with a
-  // journal, and one without points.
+  // Runs each server in turn in a new process. The servers are the bare server, a master without a
+  // journal, one with a journal, and one without points.
   nlohmann::ordered_json Compare(std::uint32_t streams) {
     std::map<std::string, std::vector<double>> rates;
     std::map<std::string, std::vector<double>> costs;
@@ -204,18 +200,17 @@ class IngestBench {
 
 int Main(int argc, char** argv) {
   CLI::App app("Measures a master and a bare gRPC server with messages of 100 key-group points.");
+  app.option_defaults()->always_capture_default();
   Settings settings;
   std::string json;
   bool sink = false;
   settings.self = std::filesystem::absolute(argv[0]).string();
   app.add_flag("--sink", sink, "Run the bare server");
-  app.add_option("--streams", settings.streams, "Numbers of streams")->capture_default_str();
-  app.add_option("--repetitions", settings.repetitions, "Repetitions of each measurement")
-      ->capture_default_str();
-  app.add_option("--seconds", settings.seconds, "Seconds per measurement")->capture_default_str();
+  app.add_option("--streams", settings.streams, "Numbers of streams");
+  app.add_option("--repetitions", settings.repetitions, "Repetitions of each measurement");
+  app.add_option("--seconds", settings.seconds, "Seconds per measurement");
   app.add_option("--sustained-seconds", settings.sustained_seconds,
-                 "Seconds at a million points per second")
-      ->capture_default_str();
+                 "Seconds at a million points per second");
   app.add_option("--json", json, "Write the figures to this file");
   CLI11_PARSE(app, argc, argv);
   if (sink) return RunSink();

@@ -1,5 +1,5 @@
 // Compares the cost of storing an event in the journal and in SQLite in WAL mode, in the same run.
-// An event has 100 key-group points, and a batch of events shares one commit. ADR 7.
+// An event has 100 key-group points, and a batch of events shares one commit. See ADR 7.
 #include <benchmark/benchmark.h>
 #include <sqlite3.h>
 
@@ -24,7 +24,7 @@ const wire::ReceivedEvent& Profile() {
   return event;
 }
 
-// Arguments: events per batch, and whether the disk is synced.
+// Sets the arguments, which are the events per batch and whether the disk is synced.
 void Batches(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"batch", "sync"})
       ->ArgsProduct({{1, 100, 1000}, {0, 1}})

@@ -8,8 +8,8 @@
 
 namespace tidemark::bench {
 
-// Writes to standard output and, if `path` is not empty, to that file. Returns false if the file
-// cannot be written.
+// Writes the report to standard output and, if `path` is not empty, to that file. Returns false if
+// the file cannot be written.
 template <typename Json>
 bool WriteJson(const Json& report, const std::string& path) {
   std::cout << report.dump(2) << std::endl;

@@ -3,8 +3,6 @@
 // connection.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -19,16 +18,15 @@
 
 #include "absl/time/clock.h"
 #include "bench/json_report.h"
+#include "bench/quantile.h"
 #include "bench/service/agent_load.h"
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
-#include "bench/service/serve.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::bench {
 namespace {
 
-constexpr int kNicenessOfAgents = 10;
 constexpr absl::Duration kTick = absl::Milliseconds(200);  // the default of a master
 constexpr absl::Duration kBetweenSamples = absl::Seconds(5);
 
@@ -43,7 +41,7 @@ struct Settings {
   std::string json;
 };
 
-// Watches one job until it is stopped, and records the times without a new snapshot. The first
+// Watches one job until it is stopped, and records the intervals between snapshots. The first
 // minute, in which the streams are opened, is recorded separately.
 class Onlooker {
  public:
@@ -93,15 +91,7 @@ class Onlooker {
   std::thread thread_;
 };
 
-// Seconds. 0 for an empty list.
-double Quantile(std::vector<absl::Duration> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return absl::ToDoubleSeconds(
-      values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))]);
-}
-
-// Totals of the agent processes: sent and acknowledged messages, and failed streams.
+// The numbers of sent and acknowledged messages and of failed streams over all agent processes.
 struct Shares {
   std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
@@ -116,11 +106,10 @@ class LoadBench {
     auto master = MasterProcess::Start(
         {settings_.self, "serve", "--listen", "127.0.0.1:0", "--data-dir", directory_.path()},
         absl::Seconds(30));
-    if (!master.ok()) {
-      fmt::print(stderr, "load: {}\n", master.status().ToString());
-      return 1;
+    if (!master.ok()) return Fail(master.status());
+    for (std::uint32_t i = 0; i < settings_.processes; ++i) {
+      if (absl::Status status = Spawn(i, master->address()); !status.ok()) return Fail(status);
     }
-    for (std::uint32_t i = 0; i < settings_.processes; ++i) Spawn(i, master->address());
     const absl::Time begin = absl::Now();
     const absl::Duration duration = absl::Minutes(settings_.minutes);
     absl::SleepFor(kBetweenSamples);
@@ -148,7 +137,7 @@ class LoadBench {
     }
     const auto missed = std::count_if(gaps.begin(), gaps.end(),
                                       [](absl::Duration gap) { return gap >= 2 * kTick; });
-    // Tables grow in the first quarter.
+    // The first quarter is excluded, since tables grow during it.
     const std::size_t settled = memory.size() / 4;
     const nlohmann::ordered_json report = {
         {"agents", settings_.agents},
@@ -161,9 +150,9 @@ class LoadBench {
         {"jobs_watched", onlookers.size()},
         {"snapshots_seen", gaps.size()},
         {"snapshots_two_ticks_late", missed},
-        {"between_snapshots_median_s", Quantile(gaps, 0.5)},
-        {"between_snapshots_p99_s", Quantile(gaps, 0.99)},
-        {"between_snapshots_max_s", Quantile(gaps, 1)},
+        {"between_snapshots_median_s", absl::ToDoubleSeconds(Quantile(gaps, 0.5))},
+        {"between_snapshots_p99_s", absl::ToDoubleSeconds(Quantile(gaps, 0.99))},
+        {"between_snapshots_max_s", absl::ToDoubleSeconds(Quantile(gaps, 1))},
         {"between_snapshots_max_in_first_minute_s", absl::ToDoubleSeconds(longest_gap_at_first)},
         {"cores", cores},
         {"memory_bytes_after_a_quarter", memory.empty() ? 0 : memory[settled]},
@@ -174,49 +163,34 @@ class LoadBench {
   }
 
  private:
-  // A separate process with its share of the agents.
-  void Spawn(std::uint32_t index, const std::string& address) {
-    const std::string report = fmt::format("{}/agents-{}.txt", scratch_.path(), index);
+  static int Fail(const absl::Status& status) {
+    fmt::print(stderr, "load: {}\n", status.ToString());
+    return 1;
+  }
+
+  // Starts a process with its share of the agents.
+  absl::Status Spawn(std::uint32_t index, const std::string& address) {
     const std::uint32_t streams = settings_.agents / settings_.processes;
-    std::vector<std::string> words = {settings_.self,
-                                      "--be-agents",
-                                      address,
-                                      "--report",
-                                      report,
-                                      "--prefix",
-                                      fmt::format("agents-{}", index),
-                                      "--agents",
-                                      fmt::to_string(streams),
-                                      "--agents-per-job",
-                                      fmt::to_string(settings_.agents_per_job),
-                                      "--points",
-                                      fmt::to_string(settings_.points),
-                                      "--rate",
-                                      fmt::to_string(settings_.messages_per_second),
-                                      "--minutes",
-                                      fmt::to_string(settings_.minutes)};
-    std::vector<char*> argv;
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    const pid_t pid = fork();
-    if (pid == 0) {
-      // On other hosts, the agents would take no processor time from the master.
-      if (nice(kNicenessOfAgents) == -1) _exit(126);
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-    children_.emplace_back(pid, report);
+    const AgentLoad load = {.address = address,
+                            .job_prefix = fmt::format("agents-{}", index),
+                            .streams = streams,
+                            .streams_per_job = settings_.agents_per_job,
+                            .points = settings_.points,
+                            .messages_per_second = settings_.messages_per_second * streams,
+                            .duration = absl::Minutes(settings_.minutes)};
+    return agents_.Start([load] {
+      const LoadResult result = RunLoad(load);
+      return fmt::format("{} {} {}", result.sent, result.messages, result.failed_streams);
+    });
   }
 
   Shares Wait() {
     Shares all;
-    for (const auto& [pid, report] : children_) {
-      int status = 0;
-      waitpid(pid, &status, 0);
+    for (const std::string& result : agents_.Join()) {
       Shares share;
-      std::ifstream file(report);
-      file >> share.sent >> share.acknowledged >> share.failed_streams;
-      if (!file) ++all.failed_streams;
+      std::istringstream text(result);
+      text >> share.sent >> share.acknowledged >> share.failed_streams;
+      if (!text) ++all.failed_streams;
       all.sent += share.sent;
       all.acknowledged += share.acknowledged;
       all.failed_streams += share.failed_streams;
@@ -226,48 +200,22 @@ class LoadBench {
 
   const Settings settings_;
   const ScratchDirectory directory_;
-  const ScratchDirectory scratch_;
-  std::vector<std::pair<pid_t, std::string>> children_;
+  AgentProcesses agents_;
 };
-
-int BeAgents(const Settings& settings, const std::string& address, const std::string& prefix,
-             const std::string& report) {
-  const LoadResult result =
-      RunLoad({.address = address,
-               .job_prefix = prefix,
-               .streams = settings.agents,
-               .streams_per_job = settings.agents_per_job,
-               .points = settings.points,
-               .messages_per_second = settings.messages_per_second * settings.agents,
-               .duration = absl::Minutes(settings.minutes)});
-  std::ofstream(report) << result.sent << ' ' << result.messages << ' ' << result.failed_streams
-                        << '\n';
-  return 0;
-}
 
 int Main(int argc, char** argv) {
   CLI::App app("Runs many agents at a master for a long time.");
+  app.option_defaults()->always_capture_default();
   Settings settings;
-  std::string address;
-  std::string prefix;
-  std::string report;
   settings.self = std::filesystem::absolute(argv[0]).string();
-  app.add_option("--agents", settings.agents, "Number of agents")->capture_default_str();
-  app.add_option("--processes", settings.processes, "Number of processes for the agents")
-      ->capture_default_str();
-  app.add_option("--agents-per-job", settings.agents_per_job)->capture_default_str();
-  app.add_option("--points", settings.points, "Key-group points per message")
-      ->capture_default_str();
-  app.add_option("--rate", settings.messages_per_second, "Messages per second and agent")
-      ->capture_default_str();
-  app.add_option("--minutes", settings.minutes, "Minutes of the measurement")
-      ->capture_default_str();
+  app.add_option("--agents", settings.agents, "Number of agents");
+  app.add_option("--processes", settings.processes, "Number of processes for the agents");
+  app.add_option("--agents-per-job", settings.agents_per_job);
+  app.add_option("--points", settings.points, "Key-group points per message");
+  app.add_option("--rate", settings.messages_per_second, "Messages per second and agent");
+  app.add_option("--minutes", settings.minutes, "Minutes of the measurement");
   app.add_option("--json", settings.json, "Write the figures to this file");
-  app.add_option("--be-agents", address, "Run a part of the agents in this process")->group("");
-  app.add_option("--prefix", prefix)->group("");
-  app.add_option("--report", report)->group("");
   CLI11_PARSE(app, argc, argv);
-  if (!address.empty()) return BeAgents(settings, address, prefix, report);
   return LoadBench(settings).Run();
 }
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import math
 import os
 import pathlib
 import platform
@@ -88,6 +89,16 @@ def end_when_cut():
     signal.signal(signal.SIGTERM, end)
 
 
+def end_group(process, patience_s=30):
+    """Ends a process and its children: with SIGTERM, and with SIGKILL if it does not end in time."""
+    for number, seconds in ((signal.SIGTERM, patience_s), (signal.SIGKILL, None)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+            return
+
+
 class Kept:
     """Runs by number in a file that is whole at any time, so that a benchmark that was cut goes on from it.
 
@@ -122,6 +133,16 @@ def spread(values):
     """Returns median, minimum, maximum and mean."""
     return {"median": statistics.median(values), "min": min(values), "max": max(values),
             "mean": statistics.fmean(values), "n": len(values)}
+
+
+def mean_and_error(values):
+    """Returns the mean and its standard error, which is None for a single value."""
+    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
+    return statistics.fmean(values), error
+
+
+def percent(share):
+    return "-" if share is None else f"{100 * share:.2f} %"
 
 
 def load(name):

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -25,6 +24,7 @@
 
 #include "absl/time/clock.h"
 #include "bench/json_report.h"
+#include "bench/quantile.h"
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
 #include "bench/service/steady_agents.h"
@@ -33,34 +33,26 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr int kMasters = 4;            // packaging/proxy/haproxy.cfg
-constexpr int kNicenessOfAgents = 19;  // in production, agents are on other machines
+constexpr int kMasters = 4;  // packaging/proxy/haproxy.cfg
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
 struct Settings {
-  std::string self;
   std::string tidemark;
   std::string haproxy = "haproxy";
   std::string config;
   std::uint32_t agents = 40'000;
-  std::uint32_t processes = 4;  // of agents, each with a separate proxy
+  std::uint32_t processes = 4;  // processes of agents, each with a separate proxy
   std::uint32_t agents_per_job = 100;
-  double seconds_between = 10;  // between two messages of an agent
+  double seconds_between = 10;  // time between two messages of an agent
   double opening_s = 60;
-  double seconds = 150;  // from the first message to the last
+  double seconds = 150;  // time from the first message to the last
   double kill_after_s = 100;
   double dead_s = 1;           // RestartSec of the systemd unit
-  std::uint32_t watched = 25;  // jobs of each master
+  std::uint32_t watched = 25;  // watched jobs of each master
   std::string json;
 };
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
-
-double Quantile(std::vector<double> values, double share) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
 
 // Returns an unused port on loopback.
 int FreePort() {
@@ -78,15 +70,13 @@ int FreePort() {
   return port;
 }
 
-// A process that ends at the latest with this object.
+// A process that this object's destructor ends.
 class Child {
  public:
-  Child(std::vector<std::string> words, const std::map<std::string, std::string>& environment,
-        int niceness) {
+  Child(std::vector<std::string> words, const std::map<std::string, std::string>& environment) {
     pid_ = fork();
     if (pid_ != 0) return;
     for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
-    if (niceness != 0 && nice(niceness) == -1) _exit(126);
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -96,11 +86,7 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
   ~Child() {
-    if (pid_ > 0 && kill(pid_, SIGTERM) == 0) Wait();
-  }
-  bool Wait() {
-    int status = 0;
-    return waitpid(std::exchange(pid_, -1), &status, 0) > 0 && status == 0;
+    if (pid_ > 0 && kill(pid_, SIGTERM) == 0) waitpid(pid_, nullptr, 0);
   }
 
  private:
@@ -182,8 +168,9 @@ class ScaleBench {
       masters_.push_back(*std::move(master));
     }
     StartProxies();
-    std::vector<std::unique_ptr<Child>> agents;
-    for (std::uint32_t i = 0; i < settings_.processes; ++i) agents.push_back(StartAgents(i));
+    for (std::uint32_t i = 0; i < settings_.processes; ++i) {
+      if (absl::Status status = StartAgents(i); !status.ok()) return Fail("agents", status);
+    }
     if (absl::Status status = FindJobs(); !status.ok()) return Fail("jobs", status);
     const absl::Time begin = absl::Now();
     absl::SleepFor(absl::Seconds(settings_.opening_s));
@@ -199,8 +186,7 @@ class ScaleBench {
     if (!again.ok()) return Fail("the killed master", again.status());
     const absl::Time listens = absl::Now();
     masters_[0] = *std::move(again);
-    bool whole = true;
-    for (auto& process : agents) whole = process->Wait() && whole;
+    const std::vector<std::string> results = agents_.Join();
     const absl::Time end = begin + absl::Seconds(settings_.seconds);
 
     nlohmann::ordered_json report = {
@@ -231,7 +217,7 @@ class ScaleBench {
     report["watched_jobs_of_others"] = others_before.size();
     report["longest_gap_of_others_in_20_s_before_s"] = Quantile(others_before, 1);
     report["longest_gap_of_others_in_20_s_after_s"] = Quantile(others_after, 1);
-    return AddAgents(restarted, report) && WriteJson(report, settings_.json) && whole ? 0 : 1;
+    return AddAgents(results, restarted, report) && WriteJson(report, settings_.json) ? 0 : 1;
   }
 
  private:
@@ -241,7 +227,8 @@ class ScaleBench {
   }
 
   absl::StatusOr<MasterProcess> StartMaster(int index) {
-    // Settings for a master behind proxies, which sees all agents as a few hosts: docs/scale.md.
+    // These are the settings for a master behind proxies, which sees all agents as a few hosts; see
+    // docs/scale.md.
     return MasterProcess::Start(
         {settings_.tidemark, "serve", "--listen", addresses_[index], "--data-dir",
          fmt::format("{}/{}", directory_.path(), index), "--set", "limits.streams_per_peer=1000000",
@@ -252,7 +239,7 @@ class ScaleBench {
 
   void StartProxies() {
     const std::string more = scratch_.path() + "/limits.cfg";
-    // HAProxy would reserve two descriptors per connection, more than it needs.
+    // Without this option, HAProxy reserves two descriptors per connection, more than it needs.
     std::ofstream(more) << "global\n  no strict-limits\n";
     for (std::uint32_t i = 0; i < settings_.processes; ++i) {
       proxy_addresses_.push_back(fmt::format("127.0.0.1:{}", FreePort()));
@@ -264,24 +251,26 @@ class ScaleBench {
       proxies_.push_back(
           std::make_unique<Child>(std::vector<std::string>{settings_.haproxy, "-db", "-q", "-f",
                                                            settings_.config, "-f", more},
-                                  environment, 0));
+                                  environment));
     }
   }
 
-  std::unique_ptr<Child> StartAgents(std::uint32_t index) {
-    return std::make_unique<Child>(
-        std::vector<std::string>{settings_.self, "--be-agents", proxy_addresses_[index], "--report",
-                                 Report(index), "--prefix", fmt::format("scale-{}", index),
-                                 "--agents", fmt::to_string(settings_.agents / settings_.processes),
-                                 "--agents-per-job", fmt::to_string(settings_.agents_per_job),
-                                 "--between", fmt::to_string(settings_.seconds_between),
-                                 "--opening", fmt::to_string(settings_.opening_s), "--seconds",
-                                 fmt::to_string(settings_.seconds)},
-        // Elsewhere these would be other hosts, which take no processor from the masters.
-        std::map<std::string, std::string>{}, kNicenessOfAgents);
+  absl::Status StartAgents(std::uint32_t index) {
+    const SteadyLoad load = {.address = proxy_addresses_[index],
+                             .job_prefix = fmt::format("scale-{}", index),
+                             .agents = settings_.agents / settings_.processes,
+                             .agents_per_job = settings_.agents_per_job,
+                             .between_messages = absl::Seconds(settings_.seconds_between),
+                             .opening = absl::Seconds(settings_.opening_s),
+                             .duration = absl::Seconds(settings_.seconds)};
+    return agents_.Start([load] {
+      nlohmann::json told = nlohmann::json::array();
+      for (const SteadyJobFate& job : RunSteadyLoad(load)) told.push_back(Told(job));
+      return told.dump();
+    });
   }
 
-  // Asks each master for its jobs once all are open.
+  // Requests the list of jobs from each master once all jobs are open.
   absl::Status FindJobs() {
     const std::size_t jobs = settings_.agents / settings_.agents_per_job;
     const absl::Time deadline = absl::Now() + 5 * kPatience;
@@ -317,13 +306,13 @@ class ScaleBench {
   }
 
   // Reports the agents' results, separately for the killed master. Returns false if a check fails.
-  bool AddAgents(absl::Time restarted, nlohmann::ordered_json& report) const {
+  bool AddAgents(const std::vector<std::string>& results, absl::Time restarted,
+                 nlohmann::ordered_json& report) const {
     std::uint64_t sent = 0, acknowledged = 0, refused = 0, breaks_of_others = 0, never = 0;
     std::vector<double> back, whole_jobs;
     std::size_t agents_of_it = 0, at_two = 0, unopened = 0;
-    for (std::uint32_t i = 0; i < settings_.processes; ++i) {
-      std::ifstream file(Report(i));
-      const auto jobs = nlohmann::json::parse(file, nullptr, false);
+    for (const std::string& result : results) {
+      const auto jobs = nlohmann::json::parse(result, nullptr, false);
       if (jobs.is_discarded()) return false;
       for (const auto& job : jobs) {
         sent += job["sent"].get<std::uint64_t>();
@@ -366,10 +355,6 @@ class ScaleBench {
     return true;
   }
 
-  std::string Report(std::uint32_t index) const {
-    return fmt::format("{}/agents-{}.json", scratch_.path(), index);
-  }
-
   const Settings settings_;
   const ScratchDirectory directory_;
   const ScratchDirectory scratch_;
@@ -377,61 +362,31 @@ class ScaleBench {
   std::vector<MasterProcess> masters_;
   std::vector<std::string> proxy_addresses_;
   std::vector<std::unique_ptr<Child>> proxies_;
+  AgentProcesses agents_;
   std::map<std::string, std::vector<int>> at_;
   std::array<std::size_t, kMasters> jobs_of_each_ = {};
   std::vector<std::unique_ptr<Watcher>> watchers_;
 };
 
-int BeAgents(const Settings& settings, const std::string& address, const std::string& prefix,
-             const std::string& report) {
-  const std::vector<SteadyJobFate> jobs =
-      RunSteadyLoad({.address = address,
-                     .job_prefix = prefix,
-                     .agents = settings.agents,
-                     .agents_per_job = settings.agents_per_job,
-                     .between_messages = absl::Seconds(settings.seconds_between),
-                     .opening = absl::Seconds(settings.opening_s),
-                     .duration = absl::Seconds(settings.seconds)});
-  nlohmann::json told = nlohmann::json::array();
-  for (const SteadyJobFate& job : jobs) told.push_back(Told(job));
-  std::ofstream(report) << told;
-  return 0;
-}
-
 int Main(int argc, char** argv) {
   CLI::App app("Runs four masters behind proxies and kills one of them.");
+  app.option_defaults()->always_capture_default();
   Settings settings;
-  std::string address;
-  std::string prefix;
-  std::string report;
-  settings.self = std::filesystem::absolute(argv[0]).string();
   app.add_option("--tidemark", settings.tidemark, "Path of the tidemark program");
-  app.add_option("--haproxy", settings.haproxy, "Path of the HAProxy program")
-      ->capture_default_str();
+  app.add_option("--haproxy", settings.haproxy, "Path of the HAProxy program");
   app.add_option("--config", settings.config, "Path of packaging/proxy/haproxy.cfg");
-  app.add_option("--agents", settings.agents, "Number of agents")->capture_default_str();
+  app.add_option("--agents", settings.agents, "Number of agents");
   app.add_option("--processes", settings.processes,
-                 "Number of processes for the agents, and of proxies")
-      ->capture_default_str();
-  app.add_option("--agents-per-job", settings.agents_per_job)->capture_default_str();
-  app.add_option("--between", settings.seconds_between, "Seconds between messages of an agent")
-      ->capture_default_str();
-  app.add_option("--opening", settings.opening_s, "Seconds until all agents have started")
-      ->capture_default_str();
-  app.add_option("--seconds", settings.seconds, "Seconds of the measurement")
-      ->capture_default_str();
-  app.add_option("--kill-after", settings.kill_after_s, "Seconds until a master is killed")
-      ->capture_default_str();
-  app.add_option("--dead", settings.dead_s, "Seconds until the killed master is restarted")
-      ->capture_default_str();
-  app.add_option("--watched", settings.watched, "Number of watched jobs per master")
-      ->capture_default_str();
+                 "Number of processes for the agents, and of proxies");
+  app.add_option("--agents-per-job", settings.agents_per_job);
+  app.add_option("--between", settings.seconds_between, "Seconds between messages of an agent");
+  app.add_option("--opening", settings.opening_s, "Seconds until all agents have started");
+  app.add_option("--seconds", settings.seconds, "Seconds of the measurement");
+  app.add_option("--kill-after", settings.kill_after_s, "Seconds until a master is killed");
+  app.add_option("--dead", settings.dead_s, "Seconds until the killed master is restarted");
+  app.add_option("--watched", settings.watched, "Number of watched jobs per master");
   app.add_option("--json", settings.json, "Write the figures to this file");
-  app.add_option("--be-agents", address, "Run a part of the agents in this process")->group("");
-  app.add_option("--prefix", prefix)->group("");
-  app.add_option("--report", report)->group("");
   CLI11_PARSE(app, argc, argv);
-  if (!address.empty()) return BeAgents(settings, address, prefix, report);
   return ScaleBench(settings).Run();
 }
 

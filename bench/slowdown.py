@@ -6,10 +6,8 @@ including the embedded master. Other work on the machine affects processor time 
 usage: slowdown.py PAIRS NAME JOB-ARGUMENTS...
 """
 
-import math
 import re
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -48,11 +46,10 @@ def main():
               f"processor {100 * processor[-1]:+.2f} %", flush=True)
 
     def summary(name, slowdowns):
-        error = statistics.stdev(slowdowns) / math.sqrt(pairs) if pairs > 1 else float("nan")
-        print(f"{name}: mean slowdown {100 * statistics.fmean(slowdowns):+.2f} % "
-              f"+- {100 * error:.2f} % (standard error, {pairs} pairs)")
-        return {"slowdown": measure.spread(slowdowns), "mean": statistics.fmean(slowdowns),
-                "standard_error": error}
+        mean, error = measure.mean_and_error(slowdowns)
+        print(f"{name}: mean slowdown {100 * mean:+.2f} % "
+              f"+- {measure.percent(error)} (standard error, {pairs} pairs)")
+        return {"slowdown": measure.spread(slowdowns), "mean": mean, "standard_error": error}
 
     measure.save(f"slowdown_{name}", {
         "job": arguments, "wall_clock": summary(f"{name}, wall clock", wall),

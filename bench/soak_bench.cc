@@ -1,5 +1,5 @@
-// Runs hours of a master in minutes. Recorded jobs are replayed, several at a time, in virtual time
-// into a job table with journal, checkpoints and history. Its memory must not grow once all
+// Simulates hours of a master in minutes. Recorded jobs are replayed in virtual time, several at a
+// time, by a job table with journal, checkpoints and history. Its memory must not grow once all
 // structures are in use.
 #include <fmt/format.h>
 #include <google/protobuf/timestamp.pb.h>
@@ -31,7 +31,7 @@ struct Settings {
   std::string json;
 };
 
-// The events of a recorded job and their times.
+// The events of a recorded job, with their times.
 struct Recording {
   std::string name;
   std::vector<std::pair<absl::Duration, Event>> events;  // by the time since the first event
@@ -100,7 +100,7 @@ class Job {
   std::size_t refused_ = 0;
 };
 
-// Returns the bytes of the heap in use.
+// Returns the size of the heap in use in MiB.
 double HeapMebibytes() {
   const struct mallinfo2 heap = mallinfo2();
   return static_cast<double>(heap.uordblks + heap.hblkhd) / (1 << 20);
@@ -125,7 +125,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
   options.on_end = [&](const store::FinishedJob& job) { unkept += history.Add(job).ok() ? 0 : 1; };
   options.past_runs = [&](const std::string& name, const store::Reported&) {
     std::vector<PastRun> runs;
-    const auto jobs = history.OfName(name, JobMonitor::kPastRunsMax);
+    const auto jobs = history.SucceededOfName(name, JobMonitor::kPastRunsMax);
     for (std::size_t i = 0; jobs.ok() && i < jobs->size(); ++i) {
       if (const auto run = PastRunOf((*jobs)[i].final, (*jobs)[i].summary)) runs.push_back(*run);
     }
@@ -180,13 +180,12 @@ int Fail(const absl::Status& status) {
 
 int Main(int argc, char** argv) {
   CLI::App app("Replays recorded jobs to a master repeatedly and measures its memory.");
+  app.option_defaults()->always_capture_default();
   Settings settings;
   app.add_option("--log", settings.logs, "Event logs of the jobs [logs of the tests]");
-  app.add_option("--hours", settings.hours, "Hours of virtual time")->capture_default_str();
-  app.add_option("--jobs-at-once", settings.jobs_at_once, "Number of concurrent jobs")
-      ->capture_default_str();
-  app.add_option("--jobs-max", settings.jobs_max, "Number of jobs that the master keeps")
-      ->capture_default_str();
+  app.add_option("--hours", settings.hours, "Hours of virtual time");
+  app.add_option("--jobs-at-once", settings.jobs_at_once, "Number of concurrent jobs");
+  app.add_option("--jobs-max", settings.jobs_max, "Number of jobs that the master keeps");
   app.add_option("--json", settings.json, "Write the figures to this file");
   CLI11_PARSE(app, argc, argv);
   if (settings.logs.empty()) settings.logs = {TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log"};

@@ -1,9 +1,9 @@
-// Measures the summary of heavy keys: the cost of merging map profiles, the cost of an update
-// compared with an exact hash map, and the accuracy of the heaviest keys
+// Measures the summary of heavy keys. Reports the cost of merging map profiles, the cost of an
+// update compared with an exact hash map, and the accuracy of the heaviest keys
 // (docs/internals/summaries.md).
 //
-// Keys are drawn from a Zipf law over ten million, sizes from a log-normal one. `./dev bench
-// streaming` runs summary and map in random turns.
+// Keys are drawn from a Zipf distribution over ten million, sizes from a log-normal distribution.
+// `./dev bench streaming` runs summary and map in random turns.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -27,13 +27,13 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr std::size_t kCapacity = 70'000;  // for a job with lambda
+constexpr std::size_t kCapacity = 70'000;  // capacity for a job with the default lambda
 constexpr std::uint32_t kLambda = 2000;
 constexpr std::uint64_t kKeys = 10'000'000;
 constexpr std::uint32_t kPartitions = 100;
 constexpr std::size_t kTop = 2000;
-// A stream longer than the pool repeats it. By then the summary has dropped all but the heaviest
-// keys.
+// A stream longer than the pool repeats it. At that point, the summary has dropped all except the
+// heaviest keys.
 constexpr std::size_t kProfilesInPool = 2000;
 constexpr std::size_t kProfiles = 50'000;
 constexpr std::size_t kUpdates = 20'000'000;
@@ -41,7 +41,7 @@ constexpr std::size_t kUpdates = 20'000'000;
 using Exact = absl::flat_hash_map<KeyHash, std::uint64_t>;
 using Pairs = std::vector<ExplicitKey>;
 
-// Converts ranks to hashes, so that the order of hashes is independent of the weight.
+// Converts ranks to hashes, so that the order of hashes is independent of the weights.
 KeyHash HashOfRank(std::uint64_t rank) {
   rank *= 0x9E3779B97F4A7C15;
   return KeyHash{(rank ^ (rank >> 32)) * 0xD6E8FEB86659FD93};
@@ -55,8 +55,9 @@ std::uint64_t RandomSize(std::mt19937_64& random) {
 // --- profiles of 2,000 explicit keys
 // --------------------------------------------------------------
 
-// Selects the keys of a profile: all distinct, most of them new to the summary, or 2,000 draws with
-// repetitions, in which heavy keys are as frequent as in the stream of single updates.
+// Selects the keys of a profile. They are all distinct and mostly new to the summary, or 2,000
+// draws with repetitions. In the latter, heavy keys are as frequent as in the stream of single
+// updates.
 enum class Draws { kRepeating, kDistinct };
 
 MapProfile RandomProfile(Draws draws, std::mt19937_64& random) {
@@ -132,7 +133,8 @@ void BM_CountProfiles(benchmark::State& state, Draws draws) {
   ReportPerPair(state);
 }
 
-// The path of a profile in a live master after parsing: the profile, then the end of its task.
+// Measures the path of a profile in a live master after parsing. The profile arrives first, then
+// the end of its task.
 void BM_ApplyProfiles(benchmark::State& state, Draws draws) {
   const std::vector<MapProfile>& pool = Profiles(draws);
   for (auto _ : state) {
@@ -207,7 +209,7 @@ Pairs Heaviest(const Pairs& pairs) {
   return all;
 }
 
-// Errors relative to the true size. A key that is not watched has an error of 1.
+// Reports errors relative to the true size. A key that is not tracked has an error of 1.
 void ReportErrors(benchmark::State& state, const std::string& name, std::vector<double> errors) {
   double sum = 0;
   for (const double error : errors) sum += error;

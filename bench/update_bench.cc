@@ -1,10 +1,10 @@
-// Measures the cost of one update of an estimate: the time of JobMonitor::Tick after new reports of
-// every running reduce task, on one core, without a server.
+// Measures the cost of one update of an estimate. This is the time of JobMonitor::Tick after new
+// reports of every running reduce task, on one core, without a server.
 //
-// Goals for MapReduce jobs: at most 1 ms for 30 tasks, 20 ms for 1,000 tasks with any number of
-// explicit keys up to 70,000, and 200 ms for 1,000 jobs with 10,000 running tasks. A job of 50,000
-// map and 10,000 reduce tasks, 100 of them running, has 100 ms in either phase. A job of other
-// stages has 10 ms for 50 stages with 5,000 tasks, and 40 ms for 1,000 with 10,000.
+// The goals for MapReduce jobs are at most 1 ms for 30 tasks, and 20 ms for 1,000 tasks with up to
+// 70,000 explicit keys. 1,000 jobs with 10,000 running tasks have 200 ms. A job of 50,000 map and
+// 10,000 reduce tasks, 100 of them running, has 100 ms in either phase. A job of other stages has
+// 10 ms for 50 stages with 5,000 tasks, and 40 ms for 1,000 with 10,000.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +20,7 @@
 
 #include "absl/time/time.h"
 #include "bench/accuracy/thread_clock.h"
+#include "bench/quantile.h"
 #include "streaming/size_histogram.h"
 #include "tidemark/event.h"
 #include "tidemark/job_monitor.h"
@@ -28,12 +29,12 @@ namespace tidemark::bench {
 namespace {
 
 constexpr std::int64_t kStart = 1'700'000'000;
-// Number of map tasks with key groups in their output. The output of the others is empty.
+// The number of map tasks with key groups in their output. The output of the others is empty.
 constexpr std::uint32_t kFullMapTasks = 8;
-// Number of key groups that a task finishes between two updates.
+// The number of key groups that a task finishes between two updates.
 constexpr std::size_t kGroupsPerUpdate = 20;
 constexpr double kSmallestBytes = 50;
-// Number of reports of every task before the measurement, which starts in its second minute.
+// The number of reports of every task before the measurement, which starts in its second minute.
 constexpr int kReportsBefore = 100;
 
 struct Shape {
@@ -43,13 +44,13 @@ struct Shape {
   std::uint32_t keys;               // explicit keys per task
   std::uint32_t running_max = ~0U;  // the others wait for a slot
   std::uint32_t map_tasks = kFullMapTasks;
-  std::uint32_t maps_running = 0;  // if not 0: the number of running map tasks; some others wait
+  std::uint32_t maps_running = 0;  // the number of running map tasks if not 0; other map tasks wait
   double maps_done = 0.05;         // the finished share if some run
   std::uint32_t running() const { return maps_running > 0 ? 0 : std::min(tasks, running_max); }
 };
 
 // A job in the middle of its reduce phase. Sizes follow a Pareto distribution. Costs grow with the
-// power 1.5 and scatter by a tenth.
+// power 1.5, with a spread of a tenth.
 class RunningJob {
  public:
   RunningJob(std::string id, const Shape& shape, const std::vector<std::string>& indicators,
@@ -76,13 +77,13 @@ class RunningJob {
     }
   }
 
-  // Every running task finishes some more key groups.
+  // Lets every running task finish some more key groups.
   void Advance() {
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) Report(i);
   }
 
-  // Returns the seconds of the update.
+  // Returns the duration of the update in seconds.
   double Tick() {
     const double before = ThreadSeconds();  // an update uses only the processor
     const Snapshot snapshot = monitor_.Tick(Now());
@@ -200,7 +201,7 @@ class RunningJob {
 };
 
 // A layered DAG of stages with one past run. Every stage waits for two earlier stages. A fifth of
-// the tasks has ended, and 100 run.
+// the tasks have ended, and 100 are running.
 class StagesJob {
  public:
   StagesJob(std::uint32_t stages, std::uint32_t tasks)
@@ -232,7 +233,7 @@ class StagesJob {
     }
   }
 
-  // Milliseconds.
+  // Returns the duration of the update in milliseconds.
   double Tick() {
     now_ += 1;
     Say(ExecutorOpened{.executor = 0, .host = "a", .slots = 100});  // a heartbeat
@@ -259,12 +260,6 @@ class StagesJob {
   double now_ = 0;
   std::uint64_t sequence_ = 0;
 };
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
-                   values.end());
-  return values[values.size() / 2];
-}
 
 constexpr Shape kShapes[] = {
     {"update_ms_30_tasks", 1, 30, 70},
@@ -302,7 +297,7 @@ double Run(const Shape& shape, const Options& options, const std::vector<std::st
     double seconds = 0;
     for (RunningJob& job : jobs) job.Advance();
     for (RunningJob& job : jobs) seconds += job.Tick();
-    if (update >= 2) milliseconds.push_back(1e3 * seconds);  // later ones read no map profiles
+    if (update >= 2) milliseconds.push_back(1e3 * seconds);  // later updates read no map profiles
   }
   for (const RunningJob& job : jobs) {
     if (!job.is_estimated()) fmt::print(stderr, "{}: no estimate was made\n", shape.name);

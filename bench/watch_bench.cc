@@ -1,7 +1,7 @@
 // Measures the time from an agent's event to the snapshot at a watcher that contains it.
 //
-// Each event contains its number in a field that the snapshot's coverage sums
-// (StreamEventsRequest.dropped_events), so a snapshot shows exactly which events it contains.
+// Each event contains its number in StreamEventsRequest.dropped_events. The snapshot's coverage
+// sums this field, so a snapshot shows exactly which events it contains.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -17,17 +17,17 @@
 
 #include "absl/time/clock.h"
 #include "bench/json_report.h"
+#include "bench/quantile.h"
 #include "bench/service/agent_load.h"
 #include "bench/service/master_process.h"
 #include "bench/service/scratch.h"
-#include "bench/service/serve.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::bench {
 namespace {
 
-// One job with an agent that sends at a constant rate, and a watcher.
+// One job with a watcher and an agent that sends at a constant rate.
 class AgentAndWatcher {
  public:
   AgentAndWatcher(const std::string& address, std::string job_id, double events_per_second,
@@ -134,20 +134,19 @@ absl::StatusOr<Latency> Measure(const Settings& settings) {
     return absl::DataLossError(
         fmt::format("only {} of {} events reached a snapshot", all.size(), expected));
   }
-  std::sort(all.begin(), all.end());
-  return Latency{all[all.size() / 2], all[all.size() * 99 / 100], all.back()};
+  return Latency{Median(all), Quantile(all, 0.99), Quantile(all, 1)};
 }
 
 int Main(int argc, char** argv) {
   CLI::App app("Measures the time from an agent's event to its snapshot at a watcher.");
+  app.option_defaults()->always_capture_default();
   Settings settings;
   std::string json;
   settings.self = std::filesystem::absolute(argv[0]).string();
-  app.add_option("--rate", settings.events_per_second, "Events per second")->capture_default_str();
-  app.add_option("--jobs", settings.jobs, "Number of jobs that share the events")
-      ->capture_default_str();
-  app.add_option("--seconds", settings.seconds, "Seconds per run")->capture_default_str();
-  app.add_option("--repetitions", settings.repetitions, "Number of runs")->capture_default_str();
+  app.add_option("--rate", settings.events_per_second, "Events per second");
+  app.add_option("--jobs", settings.jobs, "Number of jobs that share the events");
+  app.add_option("--seconds", settings.seconds, "Seconds per run");
+  app.add_option("--repetitions", settings.repetitions, "Number of runs");
   app.add_option("--json", json, "Write the figures to this file");
   CLI11_PARSE(app, argc, argv);
   std::vector<Latency> runs;
@@ -160,9 +159,9 @@ int Main(int argc, char** argv) {
     runs.push_back(*run);
   }
   const auto median_of = [&runs](double Latency::*field) {
-    std::sort(runs.begin(), runs.end(),
-              [field](const Latency& a, const Latency& b) { return a.*field < b.*field; });
-    return runs[runs.size() / 2].*field;
+    std::vector<double> values;
+    for (const Latency& run : runs) values.push_back(run.*field);
+    return Median(std::move(values));
   };
   const nlohmann::ordered_json report = {{"events_per_s", settings.events_per_second},
                                          {"jobs", settings.jobs},

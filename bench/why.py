@@ -54,3 +54,25 @@ def other_jobs(queries, own):
 
 def waited(queries, resource):
     return sum(query["waits"].get(resource, {}).get("seconds", 0) for query in queries)
+
+
+def answer(asked, job, noisy=None):
+    """Asks about an ended job. `noisy`: the id of the job that took the processors from it, if any."""
+    time.sleep(SETTLED_SECONDS)
+    queries = asked.why(job)
+    others = other_jobs(queries, job)
+    found = {"noisy": noisy is not None, "processor_wait_seconds": waited(queries, "processor"),
+             "unreported_seconds": sum(culprit["seconds"] for culprit in culprits(queries)
+                                       if culprit.get("unreported")),
+             "culprits": others[:3]}
+    if noisy is not None:
+        found["right"] = bool(others) and (others[0].get("job_id") == noisy and others[0]["resource"] == "processor")
+    return found
+
+
+def figures(runs):
+    """Returns the numbers of right answers beside a noisy job, and of named jobs without one."""
+    beside = [one for one in runs if one["noisy"]]
+    return {"right": sum(one["right"] for one in beside), "of": len(beside),
+            "false_blame": sum(bool(one["culprits"]) for one in runs if not one["noisy"]),
+            "quiet": len(runs) - len(beside)}

@@ -1,5 +1,5 @@
 // Draws ranks 1..n with probability proportional to rank^-skew, by rejection from the integral of
-// x^-skew: O(1) per draw, without a table.
+// x^-skew. A draw is O(1) and needs no table.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace tidemark::bench {
 
 class Zipf {
  public:
-  // skew > 0, not 1.
+  // `skew` must be above 0 and not 1.
   Zipf(double skew, std::uint64_t ranks)
       : skew_(skew),
         ranks_(static_cast<double>(ranks)),
@@ -24,7 +24,7 @@ class Zipf {
       const double x = std::pow(1 + u * (1 - skew_), 1 / (1 - skew_));
       const double rank = std::clamp(std::round(x), 1.0, ranks_);
       // The integral over [rank - 1/2, rank + 1/2] exceeds rank^-skew, since the curve is convex.
-      // The excess, at the upper end, is rejected.
+      // Draws in the excess, at the upper end, are rejected.
       if (u >= Integral(rank + 0.5) - std::pow(rank, -skew_)) {
         return static_cast<std::uint64_t>(rank);
       }

@@ -8,9 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "cost_log.pb.h"
@@ -20,7 +18,8 @@ namespace tidemark::bench {
 namespace {
 
 constexpr std::uint32_t kFormatVersion = 1;
-// Limits the size of a part, far below Protobuf's limit, so that both forms need little memory.
+// Limits the size of a part, far below Protobuf's limit, so that reading and writing need little
+// memory.
 constexpr std::size_t kItemsPerPart = std::size_t{1} << 20;
 
 class Writer {
@@ -30,7 +29,7 @@ class Writer {
   void Write(const CostLogPart& part) {
     ok_ = ok_ && google::protobuf::util::SerializeDelimitedToZeroCopyStream(part, &stream_);
   }
-  // 0, or the error that left the file incomplete.
+  // Returns 0, or the error that left the file incomplete.
   int Close() {
     const bool flushed = ok_ && stream_.Flush();
     return flushed ? 0 : std::max(stream_.GetErrno(), EIO);
@@ -153,7 +152,7 @@ class Reader {
   absl::Status status_;
 };
 
-// Each returns false if the columns are inconsistent.
+// Add columns to the log. Each returns false if the columns are inconsistent.
 bool Take(const GroupColumns& columns, CostLog& log) {
   const int count = columns.keys_size();
   if (columns.sizes_bytes_size() != count || columns.emitted_bytes_size() != count ||

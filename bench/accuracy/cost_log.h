@@ -1,9 +1,9 @@
 // The measured cost of every key group of one job on one data set, and the map tasks that emit it.
 //
-// Measured once (measure.h), stored in a file, and replayed in virtual time (simulate.h). Key
-// groups are in key order.
+// A job is measured once (measure.h). Its log is stored in a file and replayed in virtual time
+// (simulate.h). Key groups are in key order.
 //
-// Memory: 48 bytes for each key group and 8 for each that a map task emits.
+// The log takes 48 bytes for each key group and 8 for each group in the output of a map task.
 #pragma once
 
 #include <array>
@@ -58,10 +58,10 @@ struct CurvePoint {
 using Curve = std::vector<CurvePoint>;  // by elapsed share; the last point has read everything
 
 struct CostLog {
-  std::string identity;  // of job, parameters and inputs; a cached log must match it
+  std::string identity;  // identifies job, parameters and inputs; a cached log must match it
   std::vector<GroupCost> groups;
   std::vector<MapTaskLog> map_tasks;
-  // The partition of each group by number of reduce tasks, for a job with its own partitioner.
+  // The partition of each group by the number of reduce tasks, for a job with its own partitioner.
   // Empty for hash partitioning.
   std::map<std::uint32_t, std::vector<std::uint16_t>> partitions;
   std::map<std::uint32_t, Curve> curves;  // curves of heavy key groups, by index

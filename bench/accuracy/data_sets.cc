@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "bench/accuracy/generate.h"
+#include "bench/accuracy/random.h"
 #include "examples/local_mapreduce/file_io.h"
 
 namespace tidemark::bench {
@@ -41,7 +41,7 @@ absl::Status Unpack(const std::string& archive, const std::string& directory) {
   return absl::InternalError(fmt::format("cannot unpack {}: {}", archive, command));
 }
 
-// --- Relations of [NF] 7.3: sizes are such that a join has about 1e9 tuples at most ---
+// --- Relations of [NF] 7.3: their sizes limit a join to about 1e9 tuples ---
 
 constexpr std::uint32_t kKeys = 50'000;
 
@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<std::string>> DataSets::Relations(const std::string& 
 absl::StatusOr<std::vector<std::string>> DataSets::Matrices(const std::string& name) const {
   std::vector<BlockMatrix> matrices;
   if (name == "blocks-uniform") {
-    matrices = {{.block_side = kBlockSide, .density = Uniform, .seed = 11}};  // for its square
+    matrices = {{.block_side = kBlockSide, .density = Uniform, .seed = 11}};  // is squared
   } else if (name == "blocks-skewed") {
     matrices = {{.block_side = kBlockSide, .density = GrowsByColumn, .seed = 12},
                 {.block_side = kBlockSide, .density = GrowsByRow, .seed = 13}};
@@ -148,6 +148,64 @@ absl::StatusOr<std::vector<std::string>> DataSets::Matrices(const std::string& n
     if (absl::Status done = WriteMatrix(matrices[i], paths.back()); !done.ok()) return done;
   }
   return paths;
+}
+
+namespace {
+
+using examples::FileWriter;
+
+// Writes to a temporary file and renames it to `path` once the contents are complete.
+template <typename Fill>
+absl::Status WriteFile(const std::string& path, Fill fill) {
+  const std::string unfinished = path + ".new";
+  absl::StatusOr<FileWriter> file = FileWriter::Create(unfinished);
+  if (!file.ok()) return file.status();
+  fill(*file);
+  if (absl::Status closed = file->Close(); !closed.ok()) return closed;
+  return examples::Rename(unfinished, path);
+}
+
+// Returns distinct keys in a scrambled order: multiplying by an odd number permutes 32 bits.
+std::string KeyOf(std::size_t rank) {
+  return fmt::format("k{:08x}", static_cast<std::uint32_t>(rank * 2'654'435'761U));
+}
+
+}  // namespace
+
+absl::Status WriteRelation(const Relation& relation, const std::string& path) {
+  std::vector<double> cumulated;
+  double sum = 0;
+  for (std::uint32_t rank = 1; rank <= relation.keys; ++rank) {
+    cumulated.push_back(sum += std::pow(rank, -relation.skew));
+  }
+  return WriteFile(path, [&](FileWriter& file) {
+    Random random(relation.seed);
+    const std::uint32_t tuples = relation.skew == 0 ? relation.keys : relation.tuples;
+    for (std::uint32_t i = 0; i < tuples; ++i) {
+      std::size_t rank = i;
+      if (relation.skew != 0) {
+        const auto drawn =
+            std::upper_bound(cumulated.begin(), cumulated.end(), sum * random.Uniform());
+        rank = std::min<std::size_t>(static_cast<std::size_t>(drawn - cumulated.begin()),
+                                     relation.keys - std::size_t{1});
+      }
+      file.Append(fmt::format("{} {:06}\n", KeyOf(rank), i));
+    }
+  });
+}
+
+absl::Status WriteMatrix(const BlockMatrix& matrix, const std::string& path) {
+  return WriteFile(path, [&](FileWriter& file) {
+    Random random(matrix.seed);
+    const std::uint32_t side = matrix.blocks_across * matrix.block_side;
+    for (std::uint32_t row = 0; row < side; ++row) {
+      for (std::uint32_t column = 0; column < side; ++column) {
+        const double density = matrix.density(row / matrix.block_side, column / matrix.block_side,
+                                              matrix.blocks_across);
+        if (random.Uniform() < density) file.Append(fmt::format("{} {}\n", row, column));
+      }
+    }
+  });
 }
 
 }  // namespace tidemark::bench

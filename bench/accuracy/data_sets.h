@@ -14,29 +14,29 @@ inline constexpr char kNoData[] = "none";
 // Rows and columns of a block of the generated matrices.
 inline constexpr std::uint32_t kBlockSide = 384;
 
-// Places of the data.
+// The directories that contain the data.
 struct DataPlaces {
-  std::string data;        // with graphs/NAME.txt.zst, text/books-N.tar.zst, hadoop/rumen/
-  std::string repository;  // small data sets of the source; used if `data` lacks them
-  std::string cache;       // for unpacked and generated files
+  std::string data;        // contains graphs/NAME.txt.zst, text/books-N.tar.zst, hadoop/rumen/
+  std::string repository;  // small data sets of the source tree; used if `data` lacks them
+  std::string cache;       // receives unpacked and generated files
 };
 
 class DataSets {
  public:
   explicit DataSets(DataPlaces places);
 
-  // The files of a data set:
+  // Returns the files of a data set:
   //   none                              no file
   //   books                             a collection of English books
   //   zipf-A, zipf-A-B                  two relations, below
   //   blocks-uniform, blocks-skewed     one or two sparse matrices, below
   //   rumen/NAME                        a Rumen trace of Hadoop jobs
-  //   anything else                     the graph of that name
-  // Returns NotFound if no place has it.
+  //   anything else                     the graph of that name Returns NotFound if no directory has
+  //   the data set.
   absl::StatusOr<std::vector<std::string>> Find(const std::string& name) const;
 
  private:
-  // Returns the first file of that name below the places.
+  // Returns the first file of that name in these directories.
   absl::StatusOr<std::vector<std::string>> File(const std::string& in_data,
                                                 const std::string& in_repository) const;
   absl::StatusOr<std::vector<std::string>> Books() const;
@@ -45,5 +45,27 @@ class DataSets {
 
   DataPlaces places_;
 };
+
+// The functions below generate the inputs of [NF] 7.3. Equal arguments give equal bytes.
+
+// Lines "KEY NUMBER". Keys are drawn among `keys` with probability proportional to 1 / rank^skew.
+// Two relations rank the keys alike, and the byte order of keys is independent of the rank.
+struct Relation {
+  double skew = 1;  // if 0, each key occurs once, independent of `tuples`
+  std::uint32_t tuples = 0;
+  std::uint32_t keys = 0;
+  std::uint64_t seed = 1;
+};
+absl::Status WriteRelation(const Relation& relation, const std::string& path);
+
+// Lines "ROW COLUMN" of a square matrix of blocks. Each place of the block (i, j) is filled with
+// the probability density(i, j, blocks_across).
+struct BlockMatrix {
+  std::uint32_t blocks_across = 8;
+  std::uint32_t block_side = 0;
+  double (*density)(std::uint32_t row, std::uint32_t column, std::uint32_t blocks_across) = nullptr;
+  std::uint64_t seed = 1;
+};
+absl::Status WriteMatrix(const BlockMatrix& matrix, const std::string& path);
 
 }  // namespace tidemark::bench

@@ -2,11 +2,89 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "bench/accuracy/thread_clock.h"
+#include "bench/quantile.h"
 
 namespace tidemark::bench {
+
+void GroupRecords::Start(std::string_view key) {
+  group_key_ = key;
+  bytes_.clear();
+  value_ends_.clear();
+  Rewind();
+}
+
+void GroupRecords::Append(std::string_view value) {
+  bytes_.append(value);
+  value_ends_.push_back(bytes_.size());
+}
+
+void GroupRecords::Rewind() {
+  next_ = 0;
+  next_begin_ = 0;
+}
+
+bool GroupRecords::Next() {
+  if (next_ == value_ends_.size()) return false;
+  key_ = group_key_;
+  value_ = std::string_view(bytes_).substr(next_begin_, value_ends_[next_] - next_begin_);
+  next_begin_ = value_ends_[next_++];
+  return true;
+}
+
+GroupMerge::GroupMerge(std::vector<examples::SegmentReader> map_outputs)
+    : readers_(std::move(map_outputs)) {
+  for (std::uint32_t i = 0; i < readers_.size(); ++i) {
+    if (Advance(i)) Push(i);
+  }
+}
+
+bool GroupMerge::ComesAfter(std::uint32_t a, std::uint32_t b) const {
+  const int order = readers_[a].key().compare(readers_[b].key());
+  return order != 0 ? order > 0 : a > b;
+}
+
+void GroupMerge::Push(std::uint32_t map_task) {
+  heap_.push_back(map_task);
+  std::push_heap(heap_.begin(), heap_.end(),
+                 [this](std::uint32_t a, std::uint32_t b) { return ComesAfter(a, b); });
+}
+
+std::uint32_t GroupMerge::Pop() {
+  std::pop_heap(heap_.begin(), heap_.end(),
+                [this](std::uint32_t a, std::uint32_t b) { return ComesAfter(a, b); });
+  const std::uint32_t map_task = heap_.back();
+  heap_.pop_back();
+  return map_task;
+}
+
+bool GroupMerge::Advance(std::uint32_t map_task) {
+  if (readers_[map_task].Next()) return true;
+  if (status_.ok()) status_ = readers_[map_task].status();
+  return false;
+}
+
+bool GroupMerge::Next(GroupRecords& group) {
+  parts_.clear();
+  if (heap_.empty() || !status_.ok()) return false;
+  group.Start(readers_[heap_.front()].key());
+  while (!heap_.empty() && readers_[heap_.front()].key() == group.group_key()) {
+    const std::uint32_t map_task = Pop();
+    examples::SegmentReader& reader = readers_[map_task];
+    Part part = {.map_task = map_task};
+    bool more = true;
+    while (more && reader.key() == group.group_key()) {
+      group.Append(reader.value());
+      part.size_bytes += examples::RecordBytes(reader.key(), reader.value());
+      more = Advance(map_task);
+    }
+    parts_.push_back(part);
+    if (more) Push(map_task);
+  }
+  return status_.ok();
+}
+
 namespace {
 
 // Shorter groups run once before the measurement, to warm code, data and allocator.
@@ -63,14 +141,12 @@ GroupTimer::GroupTimer(examples::Job& job)
     : job_(job),
       output_(std::move(*examples::OpenSink(examples::OutputKind::kCount, "")),
               [this](std::uint64_t bytes) { probe_.BytesEmitted(bytes); }) {
-  constexpr int kLooks = 1001;
-  std::array<double, kLooks> looks{};
+  std::vector<double> looks(1001);
   for (double& look : looks) {
     const double before = ThreadSeconds();
     look = ThreadSeconds() - before;
   }
-  std::nth_element(looks.begin(), looks.begin() + kLooks / 2, looks.end());
-  clock_seconds_ = looks[kLooks / 2];
+  clock_seconds_ = Median(std::move(looks));
 }
 
 absl::Status GroupTimer::Reduce(GroupRecords& group) {
@@ -84,7 +160,7 @@ absl::Status GroupTimer::Reduce(GroupRecords& group) {
   return absl::OkStatus();
 }
 
-// Returns the seconds of one of the calls, each of which reduces all groups.
+// Returns the duration in seconds of one of `calls` calls, each of which reduces all groups.
 absl::StatusOr<double> GroupTimer::Call(std::span<GroupRecords> groups, int calls) {
   const double before = ThreadSeconds();
   for (int i = 0; i < calls; ++i) {
@@ -128,6 +204,82 @@ absl::StatusOr<GroupTimer::Times> GroupTimer::TimeAndDraw(GroupRecords& group,
   if (!timed.ok()) return timed.status();
   times.seconds = timed->seconds;
   return times;
+}
+
+namespace {
+
+// The total duration of the known key groups. It suffices for a good measurement with few key
+// groups.
+constexpr double kKnownSeconds = 30e-6;
+constexpr std::size_t kKnownMax = 1000;
+// A reading is the best of this many calls, to avoid interrupts.
+constexpr int kCalls = 3;
+// The share of time that readings take.
+constexpr double kShareOfTime = 0.03;
+// The share of readings that are better than the machine's best speed.
+constexpr double kBestQuantile = 0.05;
+// A reading counts as the median of this many neighbours.
+constexpr std::size_t kSmoothedOver = 5;
+
+// Replaces each reading by a median, which removes single disturbed readings.
+std::vector<double> Smooth(const std::vector<double>& readings) {
+  std::vector<double> smooth;
+  smooth.reserve(readings.size());
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    const std::size_t begin = i < kSmoothedOver / 2 ? 0 : i - kSmoothedOver / 2;
+    const std::size_t end = std::min(i + kSmoothedOver / 2 + 1, readings.size());
+    smooth.push_back(Quantile({readings.begin() + static_cast<std::ptrdiff_t>(begin),
+                               readings.begin() + static_cast<std::ptrdiff_t>(end)},
+                              0.5));
+  }
+  return smooth;
+}
+
+}  // namespace
+
+void Pace::Offer(const GroupRecords& group, double seconds) {
+  if (known_seconds_ >= kKnownSeconds || known_.size() == kKnownMax) return;
+  known_.push_back(group);
+  known_seconds_ += seconds;
+}
+
+absl::Status Pace::Note(std::size_t pass, std::uint32_t next_group) {
+  if (known_.empty() || (known_seconds_ < kKnownSeconds && known_.size() < kKnownMax)) {
+    return absl::OkStatus();
+  }
+  const double before = ThreadSeconds();
+  if (before < next_at_) return absl::OkStatus();
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kCalls; ++i) {
+    absl::StatusOr<double> seconds = timer_.TimeTogether(known_);
+    if (!seconds.ok()) return seconds.status();
+    least = std::min(least, *seconds);
+  }
+  next_groups_.emplace_back(pass, next_group);
+  seconds_.push_back(least);
+  const double now = ThreadSeconds();
+  next_at_ = now + (now - before) / kShareOfTime;
+  return absl::OkStatus();
+}
+
+double Pace::Correct(std::vector<std::vector<float>>& seconds) const {
+  if (seconds_.empty()) return 1;
+  const std::vector<double> smooth = Smooth(seconds_);
+  const double best = Quantile(smooth, kBestQuantile);
+  double worst = 1;
+  std::size_t after = 0;  // the first reading after the group
+  for (std::size_t pass = 0; pass < seconds.size(); ++pass) {
+    for (std::uint32_t group = 0; group < seconds[pass].size(); ++group) {
+      while (after < smooth.size() && next_groups_[after] <= std::pair(pass, group)) ++after;
+      const double last = smooth[after == 0 ? 0 : after - 1];
+      const double next = smooth[std::min(after, smooth.size() - 1)];
+      const double slowdown = std::max((last + next) / 2 / best, 1.0);
+      worst = std::max(worst, slowdown);
+      float& time = seconds[pass][group];
+      time = static_cast<float>(time / slowdown);
+    }
+  }
+  return worst;
 }
 
 }  // namespace tidemark::bench

@@ -1,27 +1,88 @@
-// Times one reduce function on one key group, alone and in memory.
+// Times one reduce function on key groups, each alone and in memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "bench/accuracy/cost_log.h"
-#include "bench/accuracy/group_merge.h"
 #include "examples/local_mapreduce/job.h"
 #include "examples/local_mapreduce/output.h"
+#include "examples/local_mapreduce/sorted_records.h"
+#include "examples/local_mapreduce/spill_file.h"
 #include "tidemark/agent.h"
 
 namespace tidemark::bench {
 
+// The records of one key group in memory, readable any number of times.
+class GroupRecords final : public examples::SortedRecords {
+ public:
+  // Removes all values.
+  void Start(std::string_view key);
+  void Append(std::string_view value);
+
+  std::size_t count() const { return value_ends_.size(); }
+  std::uint64_t size_bytes() const {
+    return value_ends_.size() * group_key_.size() + bytes_.size();
+  }
+  std::string_view group_key() const { return group_key_; }
+
+  // Rewinds to the first record.
+  void Rewind();
+  bool Next() override;
+
+ private:
+  std::string group_key_;
+  std::string bytes_;
+  std::vector<std::size_t> value_ends_;
+  std::size_t next_ = 0;
+  std::size_t next_begin_ = 0;
+};
+
+// Reads the outputs of all map tasks group by group, like a reduce task, with the share of each map
+// task. Yields each key group once, in key order. Its records are in the order of the map tasks.
+// With m map tasks, a group takes O(log m) key comparisons per map task.
+class GroupMerge {
+ public:
+  // The part of a group from one map task.
+  struct Part {
+    std::uint32_t map_task = 0;
+    std::uint64_t size_bytes = 0;
+  };
+
+  // Takes one reader per map task.
+  explicit GroupMerge(std::vector<examples::SegmentReader> map_outputs);
+
+  // Replaces `group` with the next one. Returns false at the end or after an error, which status()
+  // describes.
+  bool Next(GroupRecords& group);
+  // Returns the shares of the last group by map task.
+  const std::vector<Part>& parts() const { return parts_; }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  bool ComesAfter(std::uint32_t a, std::uint32_t b) const;
+  void Push(std::uint32_t map_task);
+  std::uint32_t Pop();
+  bool Advance(std::uint32_t map_task);
+
+  std::vector<examples::SegmentReader> readers_;
+  std::vector<std::uint32_t> heap_;  // map tasks with a current record; the smallest key is first
+  std::vector<Part> parts_;
+  absl::Status status_;
+};
+
 // Counts the calls of a reduce function to its task agent. Records them with times on request.
 class GroupProbe final : public ReduceTaskAgent {
  public:
-  // Resets the counters, and records them about every `values_step` values and `emitted_step`
-  // bytes. 0 disables recording.
+  // Resets the counters. Records them about every `values_step` values and `emitted_step` bytes; 0
+  // disables recording.
   void Start(std::uint64_t values_step, std::uint64_t emitted_step);
 
   void InputFetched(std::uint64_t /*bytes*/) override {}
@@ -39,7 +100,7 @@ class GroupProbe final : public ReduceTaskAgent {
   void Finish() override {}
 
   std::uint64_t bytes_emitted() const { return bytes_emitted_; }
-  // Returns the recorded points and the end after `seconds`, thinned to about `points` points,
+  // Returns the recorded points and the end after `seconds`. Thins them to about `points` points,
   // evenly in time.
   Curve CurveUntil(double seconds, std::size_t points) const;
 
@@ -74,7 +135,7 @@ class GroupTimer {
     Curve curve;  // empty unless requested
   };
   absl::StatusOr<Times> Time(GroupRecords& group);
-  // Also records the curve of a group that emits this number of bytes.
+  // Also records the curve of a group that emits `emitted_bytes` bytes.
   absl::StatusOr<Times> TimeAndDraw(GroupRecords& group, std::uint64_t emitted_bytes);
   // Returns the seconds of one pass over all groups.
   absl::StatusOr<double> TimeTogether(std::span<GroupRecords> groups);
@@ -88,6 +149,36 @@ class GroupTimer {
   double clock_seconds_ = 0;  // cost of reading the clock
   GroupProbe probe_;
   examples::Output output_;
+};
+
+// Tracks the speed of the machine during measurements by timing parts of the job itself.
+//
+// Other programs slow this one down by half and more, for minutes, so key groups in the middle
+// would seem more expensive. The same few key groups are therefore timed repeatedly, and their
+// times correct all others. These groups are too few to measure memory contention. Several passes
+// over all key groups address that (measure.h).
+class Pace {
+ public:
+  // `timer` must outlive this object.
+  explicit Pace(GroupTimer& timer) : timer_(timer) {}
+
+  // Adds a key group of this duration. The first groups are timed repeatedly.
+  void Offer(const GroupRecords& group, double seconds);
+  // Times the known groups if they are due, before the group of index `next_group` is measured in
+  // `pass`.
+  absl::Status Note(std::size_t pass, std::uint32_t next_group);
+  // Divides `seconds`, by pass and group, by the slowdown of the machine at that time. Returns the
+  // largest factor.
+  double Correct(std::vector<std::vector<float>>& seconds) const;
+
+ private:
+  GroupTimer& timer_;
+  std::vector<GroupRecords> known_;
+  double known_seconds_ = 0;  // approximate total of the known key groups
+  double next_at_ = 0;        // by the thread's clock
+  // Each reading consists of the next pass and group, and the duration of the known groups.
+  std::vector<std::pair<std::size_t, std::uint32_t>> next_groups_;
+  std::vector<double> seconds_;
 };
 
 }  // namespace tidemark::bench

@@ -1,4 +1,4 @@
-// Computes the predictions of indicators for a job that really ran, from its event log.
+// Computes the predictions of indicators for a real run of a job, from its event log.
 //
 // The log contains all events and the instants of snapshots, so any indicator can be evaluated.
 // Deterministic.
@@ -24,8 +24,9 @@ struct JudgedLog {
 //
 // Times are seconds from the start of the job, and predictions cover its end, including map and
 // shuffle. The timeline contains the attempts at reduce tasks, each in the lowest free slot,
-// without the ends of their key groups. There is no oracle. Returns InvalidArgument, DataLoss, ...
-// if the log is unreadable, and FailedPrecondition if the job did not succeed.
+// without the ends of their key groups. The results contain no oracle. Returns an error such as
+// InvalidArgument or DataLoss if the log is unreadable, and FailedPrecondition if the job did not
+// succeed.
 absl::StatusOr<JudgedLog> JudgeLog(const std::string& path,
                                    const std::vector<std::string>& indicators,
                                    std::span<const PastRun> past_runs = {});

@@ -1,7 +1,7 @@
 // Compares stated probabilities of lateness with observed frequencies.
 //
-// A reader sets deadlines at the first update with an interval, at kDeadlines times the remaining
-// time, and keeps them, so a deadline does not depend on the true end. Each later update until the
+// At the first update with an interval, deadlines are set at kDeadlines times the remaining time.
+// They do not change, so a deadline does not depend on the true end. Each later update until the
 // deadline states the probability of missing it. All updates of one run and deadline have a total
 // weight of one.
 #pragma once
@@ -16,11 +16,11 @@ namespace tidemark::bench {
 
 inline constexpr std::array<double, 9> kDeadlines = {0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5, 2, 3};
 
-// Statements with a probability within one tenth.
+// Predictions whose probability lies within one tenth.
 struct LateBin {
   double weight = 0;
-  double said = 0;  // weighted sum of the stated probabilities
-  double were = 0;  // weight of the late ones
+  double said = 0;  // weighted sum of the predicted probabilities
+  double were = 0;  // weight of the predictions whose deadline was missed
 
   double mean_said() const { return weight > 0 ? said / weight : 0; }
   double share_late() const { return weight > 0 ? were / weight : 0; }
@@ -30,13 +30,13 @@ struct Lateness {
   std::array<LateBin, 10> bins;
 
   void Add(const Lateness& other);
-  // Largest difference between statement and observation among bins with at least a hundredth of
-  // the weight, and the weighted mean over all bins.
+  // Return the largest difference between prediction and observation among bins with at least a
+  // hundredth of the weight, and the weighted mean over all bins.
   double largest_error() const;
   double mean_error() const;
 };
 
-// Computes the bins of one run. REQUIRES: like Measure().
+// Computes the bins of one run. Has the preconditions of Measure().
 Lateness MeasureLateness(std::span<const Prediction> predictions, double start, double end);
 
 }  // namespace tidemark::bench

@@ -36,7 +36,7 @@ class RunDirectory {
   std::string path_;
 };
 
-// Returns the event log of the run in `directory`.
+// Runs the job in `directory`. Returns the path of its event log.
 absl::StatusOr<std::string> RunOnce(const Row& row, const JobInputs& inputs,
                                     const std::string& directory, std::uint64_t seed,
                                     const std::vector<std::string>& indicators) {
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> RunOnce(const Row& row, const JobInputs& inputs,
                               .parameters = inputs.parameters,
                               .worker_command = {self.string(), "worker"}};
   run.master_options.event_log_dir = directory;
-  // Agents then send the data that these indicators need.
+  // Makes agents send the data that these indicators need.
   run.master_options.job.indicators = indicators;
   run.master_options.tick_interval = run.master_options.tick_interval_min = absl::Seconds(1);
   const absl::StatusOr<examples::RunSummary> summary = examples::RunJob(run);

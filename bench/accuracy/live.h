@@ -1,5 +1,5 @@
-// Rows that really run: worker processes of the test engine on slots of this machine, with a master
-// on loopback, including map and shuffle phases.
+// Runs rows live, including map and shuffle phases. Worker processes of the test engine run on
+// slots of this machine, with a master on loopback.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -10,8 +10,8 @@
 namespace tidemark::bench {
 
 // Runs the job once per seed, one run after another, with a snapshot per second. Evaluates all
-// indicators by the event log of each run, and kWithHistory with more than one seed. The workers
-// are this program with the argument "worker".
+// indicators by the event log of each run. Also evaluates kWithHistory if there is more than one
+// seed. The workers are this program with the argument "worker".
 absl::StatusOr<RowResult> RunLive(const Row& row, const JobInputs& inputs,
                                   const ReplayOptions& options);
 

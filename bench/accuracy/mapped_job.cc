@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -75,7 +74,7 @@ class Rounds {
     return absl::OkStatus();
   }
 
-  // Its output is the input of the next round.
+  // Runs the reduce tasks. Their output is the input of the next round.
   absl::Status Reduce(const JobPlan& plan) {
     const auto reduced = RunTask(plan, {kReduceStage, 0, 0}, examples::RunReduceTask, plan.part(0));
     if (!reduced.ok()) return reduced.status();
@@ -113,7 +112,7 @@ class Rounds {
   const std::map<std::string, std::string> parameters_;
   std::vector<InputFile> inputs_;
   const std::string directory_;
-  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // without a master
+  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // has no master
 };
 
 }  // namespace

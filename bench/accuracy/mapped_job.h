@@ -23,13 +23,13 @@ struct JobInputs {
 // Identifies a measurement except for the machine: job, parameters, names and sizes of the inputs.
 absl::StatusOr<std::string> IdentityOf(const JobInputs& inputs);
 
-// Runs all rounds but the last, then the map tasks of the last one after another: about eight per
-// round, and at least one per input. Writes their files to `directory`. The returned plan of the
-// last round has one reduce task and names the files.
+// Runs all rounds except the last, then the map tasks of the last round one after another. A round
+// has about eight map tasks, and at least one per input. Writes their files to `directory`. The
+// returned plan of the last round has one reduce task and names the files.
 absl::StatusOr<examples::JobPlan> RunMapTasks(const JobInputs& inputs,
                                               const std::string& directory);
 
-// Returns the job of the plan's round as in a worker, for this number of reduce tasks.
+// Returns the job of the plan's round, as a worker creates it, for this number of reduce tasks.
 absl::StatusOr<std::unique_ptr<examples::Job>> MakeWorkerJob(const examples::JobPlan& plan,
                                                              std::uint32_t reduce_task_count);
 

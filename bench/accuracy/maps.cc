@@ -22,7 +22,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The input of one map task: one split or several.
+// The input of one map task, which consists of one or several splits.
 struct InputSplit {
   double seconds = 0;
   std::optional<std::uint64_t> bytes;
@@ -34,7 +34,7 @@ void Add(const InputSplit& more, InputSplit& file) {
   if (file.bytes && more.bytes) *file.bytes += *more.bytes;
 }
 
-// Makes files of `next_count` splits, each read by one task.
+// Creates files of `next_count` splits. One task reads each file.
 template <typename NextCount>
 Splits Merge(const Splits& splits, NextCount next_count) {
   Splits files;

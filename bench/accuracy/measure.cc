@@ -16,9 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/accuracy/group_merge.h"
 #include "bench/accuracy/group_timer.h"
-#include "bench/accuracy/pace.h"
 #include "bench/accuracy/thread_clock.h"
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/spill_file.h"
@@ -29,11 +27,11 @@ namespace {
 
 using examples::Job;
 
-// Lighter groups are rarely observed half done, and further curves cost memory.
+// Lighter groups are rarely observed while half done, and more curves cost memory.
 constexpr double kCurveShare = 1.0 / 5000;
 constexpr std::size_t kCurvesMax = 2000;
 
-// The partitions for one number of reduce tasks, unless they follow from the hash.
+// The partitions for one number of reduce tasks, unless the hash determines them.
 class Partitions {
  public:
   Partitions(std::unique_ptr<Job> job, std::uint32_t count) : job_(std::move(job)), count_(count) {}
@@ -52,7 +50,7 @@ class Partitions {
   std::vector<std::uint16_t> Take() { return std::move(partitions_); }
 
  private:
-  // Equal to the engine's partitioner, which uses the same hash.
+  // Returns the partition that the engine's partitioner, which uses the same hash, would choose.
   std::uint16_t OfHash(KeyHash key) const {
     return static_cast<std::uint16_t>(static_cast<std::uint64_t>(key) % count_);
   }
@@ -64,11 +62,12 @@ class Partitions {
 };
 
 constexpr std::size_t kPassesMin = 3;
-// A job of a few milliseconds is stretched most, including the disturbances of its key groups.
+// A job of a few milliseconds is scaled most, which also scales the disturbances of its key groups.
 constexpr std::size_t kPassesMax = 9;
 constexpr double kShortSeconds = 15;
 
-// Disturbances only slow a key group down, and rarely in half of all passes. Sorts `seconds`.
+// Returns the best times. A disturbance only slows a key group down, and rarely in half of all
+// passes. Sorts `seconds`.
 std::array<float, kTimes> BestTimes(std::vector<float>& seconds) {
   std::sort(seconds.begin(), seconds.end());
   return {seconds[0], seconds[1], seconds[std::min<std::size_t>(2, seconds.size() / 2)]};
@@ -210,8 +209,8 @@ absl::StatusOr<CostLog> MapAndTime(const JobInputs& inputs, const std::string& d
   return Measurement(*std::move(mapped)).Run();
 }
 
-// A lock during measurements, so that two processes neither disturb each other nor measure the same
-// log.
+// Holds a lock during measurements, so that two processes neither disturb each other nor measure
+// the same log.
 class FileLock {
  public:
   explicit FileLock(const std::string& path)

@@ -1,9 +1,9 @@
-// Measures the cost of every key group of a job: runs the job's map and reduce functions in this
+// Measures the cost of every key group of a job. Runs the job's map and reduce functions in this
 // process on one thread.
 //
-// All key groups are timed in three passes, or up to nine for a short job, so that a temporary
-// disturbance does not affect the same key groups each time. The fastest three passes of each key
-// group count; of three, the second replaces the slowest.
+// All key groups are timed in three passes, or up to nine for a short job. A temporary disturbance
+// therefore does not affect the same key groups each time. The fastest three passes of each key
+// group count. If there are only three passes, the second replaces the slowest.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ namespace tidemark::bench {
 // partitioner.
 inline constexpr std::uint32_t kPartitionCounts[] = {1, 7, 8, 14, 15, 16, 30, 31, 32, 62, 64};
 
-// Writes map outputs to `directory`, and removes it at the end. Takes as long as the job without
-// parallelism, with three to seven runs of its reduce functions, or a few seconds.
+// Writes map outputs to `directory`, and removes the directory at the end. Takes as long as the job
+// without parallelism and with its passes, or a few seconds.
 absl::StatusOr<CostLog> MeasureJob(const JobInputs& inputs, const std::string& directory);
 
 // Writes the log of the job on these inputs to `path`, unless it exists. Only one of several

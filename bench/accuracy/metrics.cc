@@ -8,13 +8,13 @@
 namespace tidemark::bench {
 namespace {
 
-// Part of the phase for the relative error of the remaining time.
+// The part of the phase from which the relative error of the remaining time counts.
 constexpr double kEtaFrom = 0.05;
 constexpr double kEtaTo = 0.95;
 constexpr double kEtaErrorMax = 5;
-// Smaller steps back are ignored.
+// Smaller decreases are ignored.
 constexpr double kStepBack = 0.001;
-// Largest counted width of an interval relative to the remaining time.
+// The largest counted width of an interval relative to the remaining time.
 constexpr double kWidthMax = 20;
 // A running job never shows 100 %.
 constexpr double kShownMax = 0.999;

@@ -20,9 +20,9 @@ class Random {
   explicit Random(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t Next() { return Scatter(state_ += 0x9e3779b97f4a7c15); }
-  // Above 0 and below 1.
+  // Returns a number above 0 and below 1.
   double Uniform() { return (static_cast<double>(Next() >> 11) + 0.5) * 0x1p-53; }
-  // Mean 0, standard deviation 1 (Box and Muller).
+  // Returns a number with mean 0 and standard deviation 1 (Box and Muller).
   double Normal() {
     const double radius = std::sqrt(-2 * std::log(Uniform()));
     return radius * std::cos(2 * std::numbers::pi * Uniform());

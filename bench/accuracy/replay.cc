@@ -27,7 +27,7 @@ absl::StatusOr<RowResult> ReplayLog(const Row& row, CostLog log, const ReplayOpt
   if (scenario->change_costs != nullptr) scenario->change_costs(log);
   SimulationOptions simulated = {.slots = row.slots(),
                                  .reduce_tasks = row.slots() * row.waves,
-                                 .lambda = options.lambda,
+                                 .lambda = row.lambda > 0 ? row.lambda : options.lambda,
                                  .indicators = options.indicators,
                                  .scenario = *scenario};
   RowResult result = {.row = row};

@@ -33,7 +33,7 @@ struct RunResult {
 
 struct RowResult {
   Row row;
-  std::vector<std::string> indicators;  // the oracle last
+  std::vector<std::string> indicators;  // the oracle is last
   std::vector<RunResult> runs;          // by seed
   double tick_seconds = 0;              // mean time of one update; not deterministic
 };
@@ -41,12 +41,12 @@ struct RowResult {
 // Computes the figures of one run.
 RunResult MeasureRun(Simulation simulation, std::uint64_t seed, bool keep_curves);
 
-// First measures missing cost logs, one at a time, then replays. Skips a row without data with a
-// notice. Stops at the first other error. Live rows run last, one by one.
+// First measures missing cost logs, one at a time, then replays the rows. Skips a row without data
+// and prints a notice. Stops at the first other error. Live rows run last, one by one.
 absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
                                                   const DataSets& data_sets,
                                                   const ReplayOptions& options);
-// The same for a row with given inputs.
+// Replays one row with the given inputs.
 absl::StatusOr<RowResult> ReplayRow(const Row& row, const JobInputs& inputs,
                                     const ReplayOptions& options);
 

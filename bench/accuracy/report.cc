@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
-#include "bench/accuracy/summary.h"
+#include "bench/accuracy/printed.h"
 #include "tidemark/event.h"
 
 namespace tidemark::bench {
@@ -53,7 +51,7 @@ std::function<bool(const Row&)> In(Split split) {
   return [split](const Row& row) { return row.split == split; };
 }
 
-// Returns the distinct suites of the rows: "paper+stress".
+// Returns the distinct suites of the rows, such as "paper+stress".
 std::string SuitesOf(const std::vector<RowResult>& results) {
   std::vector<std::string> suites;
   std::string joined;
@@ -162,6 +160,29 @@ Json LatenessJson(const Lateness& lateness) {
           {"bins", bins}};
 }
 
+// Adds the errors of each job of the suite `paper` next to the printed errors. Both are means over
+// the data sets of the job for the reduce phase alone.
+void AddPrinted(const std::vector<RowResult>& results, Table& table) {
+  std::vector<std::string> jobs;
+  for (const RowResult& result : results) {
+    const Row& row = result.row;
+    const bool is_printed = row.suite == "paper" && PrintedErrorOf(row.job, "nearestfit");
+    if (is_printed && std::ranges::count(jobs, row.job) == 0) jobs.push_back(row.job);
+  }
+  if (jobs.empty()) return;
+  table.AddSpace();
+  for (const std::string& job : jobs) {
+    const auto is_of_job = [&](const Row& row) { return row.suite == "paper" && row.job == job; };
+    table.AddLine(job + ", measured", [&](const std::string& name) {
+      return Errors(MeanOf(results, name, is_of_job));
+    });
+    table.AddLine(job + ", printed in [NF] Table 2", [&](const std::string& name) -> std::string {
+      const std::optional<PrintedError> printed = PrintedErrorOf(job, name);
+      return printed ? fmt::format("{:.2f} / {:.1f}", printed->average, printed->largest) : "-";
+    });
+  }
+}
+
 std::string Percent(std::optional<double> share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "-";
 }
@@ -212,6 +233,7 @@ std::string TableOf(const std::vector<RowResult>& results) {
   };
   add_lateness("probability of lateness: largest error", &Lateness::largest_error);
   add_lateness("probability of lateness: mean error", &Lateness::mean_error);
+  AddPrinted(results, table);
   return table.Take();
 }
 
@@ -268,6 +290,99 @@ std::string CurvesOf(const std::vector<RowResult>& results) {
     }
   }
   return lines;
+}
+
+namespace {
+
+constexpr double kEvenCoverage = 0.75;
+// An indicator is behind in a row if its error exceeds that of the best other indicator by more
+// than this.
+constexpr double kBehindPoints = 0.5;
+
+// Adds the runs of the indicator in a row.
+void AddRuns(const RowResult& result, const std::string& indicator,
+             std::vector<const Metrics*>& runs) {
+  const auto found = std::find(result.indicators.begin(), result.indicators.end(), indicator);
+  if (found == result.indicators.end()) return;
+  const auto place = static_cast<std::size_t>(found - result.indicators.begin());
+  for (const RunResult& run : result.runs) runs.push_back(&run.metrics[place]);
+}
+
+// Returns the mean of the available values.
+template <typename ValueOf>
+std::optional<double> Mean(const std::vector<const Metrics*>& runs, ValueOf value_of) {
+  double sum = 0;
+  int count = 0;
+  for (const Metrics* run : runs) {
+    const auto value = std::optional(value_of(*run));
+    if (!value) continue;
+    sum += static_cast<double>(*value);
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / count);
+}
+
+MeanMetrics MeansOf(const std::vector<const Metrics*>& runs) {
+  const auto mean = [&](double Metrics::*figure) {
+    return Mean(runs, [&](const Metrics& run) { return run.*figure; }).value_or(0);
+  };
+  MeanMetrics means = {.runs = static_cast<int>(runs.size()),
+                       .avg_err = mean(&Metrics::avg_err),
+                       .max_err = mean(&Metrics::max_err),
+                       .eta_err = mean(&Metrics::eta_err),
+                       .backward = mean(&Metrics::backward),
+                       .backward_shown = mean(&Metrics::backward_shown),
+                       .coverage90 = Mean(runs, [](const Metrics& run) { return run.coverage90; }),
+                       .width90 = Mean(runs, [](const Metrics& run) { return run.width90; }),
+                       .even_coverage = Mean(runs, [](const Metrics& run) -> std::optional<double> {
+                         if (!run.coverage90) return std::nullopt;
+                         return *run.coverage90 >= kEvenCoverage ? 1 : 0;
+                       })};
+  for (std::size_t i = 0; i < means.at.size(); ++i) {
+    means.at[i] = {.end_error = Mean(runs, [i](const Metrics& run) { return run.at[i].end_error; }),
+                   .hit = Mean(runs, [i](const Metrics& run) { return run.at[i].hit; })};
+  }
+  return means;
+}
+
+// Returns true if the indicator is a published or obvious rule.
+bool IsSimple(const std::string& indicator) {
+  return indicator != kOracle && !indicator.starts_with("tidemark");
+}
+
+bool IsBehind(const RowResult& result, const std::string& indicator) {
+  const double own = MeanOf(result, indicator).avg_err;
+  return std::any_of(result.indicators.begin(), result.indicators.end(),
+                     [&](const std::string& other) {
+                       return other != indicator && IsSimple(other) &&
+                              MeanOf(result, other).avg_err < own - kBehindPoints;
+                     });
+}
+
+}  // namespace
+
+std::vector<std::string> IndicatorsOf(const std::vector<RowResult>& results) {
+  return results.empty() ? std::vector<std::string>() : results.front().indicators;
+}
+
+MeanMetrics MeanOf(const RowResult& result, const std::string& indicator) {
+  std::vector<const Metrics*> runs;
+  AddRuns(result, indicator, runs);
+  return MeansOf(runs);
+}
+
+MeanMetrics MeanOf(const std::vector<RowResult>& results, const std::string& indicator,
+                   const std::function<bool(const Row&)>& wanted) {
+  std::vector<const Metrics*> runs;
+  int rows_behind = 0;
+  for (const RowResult& result : results) {
+    if (!wanted(result.row)) continue;
+    AddRuns(result, indicator, runs);
+    rows_behind += IsBehind(result, indicator) ? 1 : 0;
+  }
+  MeanMetrics mean = MeansOf(runs);
+  mean.rows_behind = rows_behind;
+  return mean;
 }
 
 }  // namespace tidemark::bench

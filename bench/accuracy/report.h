@@ -1,10 +1,12 @@
 // Prints the results of rows as a table, as JSON, and as curves for plots.
 #pragma once
 
+#include <array>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "bench/accuracy/replay.h"
 
 namespace tidemark::bench {
@@ -18,14 +20,42 @@ std::string TableOf(const std::vector<RowResult>& results);
 // addition to the metrics they have
 //   even_coverage  share of rows and seeds with a coverage of at least 0.75
 //   rows_behind    rows in which avg_err is more than 0.5 points above the best other indicator's,
-//                  the oracle and variants of tidemark aside; of all rows "behind" has it, too
-// "late" has the figures of lateness.h for all rows and seeds and for each split: ten bins by the
-// predicted probability.
+//                  except the oracle and variants of tidemark; "behind" has the value of all rows
+//                  "late" has the figures of lateness.h for all rows and seeds and for each split:
+//                  ten bins by the predicted probability.
 std::string JsonOf(const std::vector<RowResult>& results);
 
 // Writes two kinds of JSON lines per row and seed: one with its task attempts, and one per
 // indicator with its predictions. Times are seconds from the start of the phase. The results must
 // contain their simulations.
 std::string CurvesOf(const std::vector<RowResult>& results);
+
+// Means of metrics over rows and seeds.
+struct MeanMetrics {
+  int runs = 0;
+  double avg_err = 0;
+  double max_err = 0;
+  double eta_err = 0;
+  double backward = 0;
+  double backward_shown = 0;
+  std::optional<double> coverage90;  // averaged over runs with a value, like the members below
+  std::optional<double> width90;
+  std::optional<double> even_coverage;
+  struct MeanMilestone {
+    std::optional<double> end_error;
+    std::optional<double> hit;
+  };
+  std::array<MeanMilestone, kMilestones.size()> at;
+  int rows_behind = 0;  // 0 for a single row
+};
+
+// Returns the indicators in the order of the first row.
+std::vector<std::string> IndicatorsOf(const std::vector<RowResult>& results);
+
+// Returns the means over the runs of the rows that `wanted` accepts, or zeros if it accepts no row.
+MeanMetrics MeanOf(const std::vector<RowResult>& results, const std::string& indicator,
+                   const std::function<bool(const Row&)>& wanted);
+// Returns the means of one row.
+MeanMetrics MeanOf(const RowResult& result, const std::string& indicator);
 
 }  // namespace tidemark::bench

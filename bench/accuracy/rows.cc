@@ -18,15 +18,16 @@ constexpr char kSynthetic[] = "synthetic";
 constexpr char kStress[] = "stress";
 constexpr char kLive[] = "live";
 constexpr char kMap[] = "map";
+constexpr char kLambda[] = "lambda";
 
 Row MakeRow(const std::string& job, const std::string& data) {
   Row row = {.job = job, .data = data, .data_set = data};
-  // The block side of the generated matrices.
+  // The generated matrices have this block side.
   if (row.job.starts_with("matmult")) row.parameters["block"] = fmt::format("{}", kBlockSide);
   return row;
 }
 
-// The same books, split into more documents than files.
+// Returns the same books, split into more documents than files.
 Row BooksInPieces() {
   Row row = MakeRow("inverted-index", "books-in-pieces");
   row.data_set = "books";
@@ -34,7 +35,7 @@ Row BooksInPieces() {
   return row;
 }
 
-// [NF] Table 2.
+// Returns the rows of [NF] Table 2.
 std::vector<Row> PaperRows() {
   std::vector<Row> rows = {MakeRow("word-count", "books"), MakeRow("word-count-nc", "books"),
                            MakeRow("inverted-index", "books"), BooksInPieces()};
@@ -56,7 +57,19 @@ std::vector<Row> PaperRows() {
   return rows;
 }
 
-// [NF] 7.2 and Figure 6. The largest group takes a few seconds of measurement.
+// Returns the rows of [NF] Figure 12 and, with the indicator "fit", of Figure 13.
+std::vector<Row> LambdaRows() {
+  std::vector<Row> rows;
+  for (const char* job : {"two-path", "triangle-count"}) {
+    for (const std::uint32_t lambda : {125, 500, 2'000, 8'000, 32'000}) {
+      rows.push_back(MakeRow(job, "email-enron"));
+      rows.back().lambda = lambda;
+    }
+  }
+  return rows;
+}
+
+// Returns the rows of [NF] 7.2 and Figure 6. The largest group takes a few seconds to measure.
 std::vector<Row> SyntheticRows() {
   constexpr std::pair<int, int> kLargest[] = {{1, 50'000}, {2, 15'000}, {3, 800}, {4, 160}};
   std::vector<Row> rows;
@@ -96,7 +109,7 @@ Row BothDirections(const std::string& graph) {
   return row;
 }
 
-// Half of them are skewed. Each takes ten seconds to two minutes.
+// Returns live rows, half of them skewed. Each takes ten seconds to two minutes.
 std::vector<Row> LiveRows() {
   Row synthetic = MakeRow("synthetic", "n^2-1.4");
   synthetic.data_set = kNoData;
@@ -120,8 +133,8 @@ std::vector<Row> LiveRows() {
   return rows;
 }
 
-// Jobs of a Rumen trace with at least ten map tasks, on slots for about ten waves, and variants of
-// jobs with known bytes.
+// Returns jobs of a Rumen trace with at least ten map tasks, on slots for about ten waves. Adds
+// variants of the jobs with known bytes.
 std::vector<Row> MapRows() {
   constexpr char kCluster[] = "rumen/19-jobs.trace";
   const auto make = [](const std::string& job, const char* trace, std::uint32_t slots) {
@@ -167,11 +180,14 @@ std::string Row::name() const {
   std::string text = fmt::format("{} {} {}", job, data, workers);
   if (!only_maps) text += fmt::format("x{}", waves);
   if (!scenario.empty()) text += " " + scenario;
+  if (lambda > 0) text += fmt::format(" lambda-{}", lambda);
   if (is_live) text += " live";
   return text;
 }
 
-std::vector<std::string> SuiteNames() { return {kPaper, kSynthetic, kStress, kLive, kMap}; }
+std::vector<std::string> SuiteNames() {
+  return {kPaper, kSynthetic, kStress, kLive, kMap, kLambda};
+}
 
 absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
   std::vector<Row> rows;
@@ -185,6 +201,8 @@ absl::StatusOr<std::vector<Row>> RowsOf(const std::string& suite) {
     rows = LiveRows();
   } else if (suite == kMap) {
     rows = MapRows();
+  } else if (suite == kLambda) {
+    rows = LambdaRows();
   } else {
     return absl::InvalidArgumentError(
         fmt::format("no suite \"{}\"; there are {}", suite, fmt::join(SuiteNames(), ", ")));

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "bench/accuracy/random.h"
@@ -96,7 +94,7 @@ void Bend(CostLog& log) {
   }
 }
 
-// A factor of one to three over about two octaves around one size.
+// Multiplies costs by one to three, increasing over about two octaves around one size.
 void BendSmoothly(CostLog& log) {
   const auto middle = static_cast<double>(std::max<std::uint64_t>(SizeQuantile(log, 0.9), 1));
   for (GroupCost& group : log.groups) {
@@ -125,8 +123,8 @@ void KeepFewGroups(CostLog& log) {
   KeepGroups(heaviest, log);
 }
 
-// The most expensive group gets as much cost as all others together, and emits as much more. Its
-// size grows by the square root of that.
+// Gives the most expensive group as much cost as all others together. Its output grows by the same
+// factor, and its size by the square root of that factor.
 void MakeOneGiant(CostLog& log) {
   if (log.groups.empty()) return;
   const auto giant = std::max_element(
@@ -178,7 +176,8 @@ std::vector<NominalSpeed> HotNodes(std::uint32_t nodes, double phase_seconds) {
   return speeds;
 }
 
-// A second attempt that starts half-way finishes before the one on the slow node.
+// Returns nodes with one very slow node. A second attempt that starts half-way finishes before the
+// attempt on this node.
 std::vector<NominalSpeed> OneVerySlowNode(std::uint32_t nodes, double /*phase_seconds*/) {
   std::vector<NominalSpeed> speeds(nodes);
   speeds.front().speed = 0.3;

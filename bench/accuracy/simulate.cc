@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <optional>
 #include <utility>
 
 #include "agent/map_recorder.h"
-#include "bench/accuracy/node.h"
-#include "bench/accuracy/oracle.h"
 #include "bench/accuracy/random.h"
 #include "bench/accuracy/reduce_player.h"
 #include "bench/accuracy/thread_clock.h"
-#include "bench/accuracy/virtual_agent.h"
 #include "bench/accuracy/workload.h"
 #include "proto/wire/parse_event.h"
 #include "tidemark/job_monitor.h"
@@ -27,7 +22,7 @@ namespace {
 constexpr char kJobId[] = "simulated";
 // Time from the start of the job and its map tasks to the reduce phase.
 constexpr double kMapSeconds = 10;
-// Real agents report every second. Reports at updates and this long before give the master nearly
+// Real agents report every second. Reports at updates and one second before give the master nearly
 // the same data, since no burst stays open longer.
 constexpr double kFlushSeconds = 1;
 // Speeds of nodes vary by two percent over a twentieth of the phase.
@@ -151,7 +146,7 @@ class VirtualCluster {
   JobMonitor monitor_;
   Ingest ingest_;
   VirtualAgent application_master_;
-  std::vector<std::uint64_t> mapped_bytes_;  // of each key group over the map tasks so far
+  std::vector<std::uint64_t> mapped_bytes_;  // bytes of each key group over the map tasks so far
   Oracle oracle_;
   std::vector<std::unique_ptr<ReducePlayer>> players_;  // by attempt; null unless it runs
   std::vector<bool> is_over_;                           // by attempt
@@ -164,7 +159,8 @@ class VirtualCluster {
   double tick_seconds_ = 0;
 };
 
-// The profile of a map task that ran from the start of the job to the start of the reduce phase.
+// Returns the change of a map task to `state`. Map tasks run from the start of the job to the start
+// of the reduce phase.
 AttemptChanged VirtualCluster::MapTaskIs(AttemptState state, double at, std::uint32_t index) const {
   const MapTaskLog& task = log_.map_tasks[index];
   return {.attempt = {kMapStage, index, 0},
@@ -196,8 +192,8 @@ void VirtualCluster::RunMapPhase() {
   }
 }
 
-// The log contains the total values of a key group. Each map task gets a share in proportion to its
-// bytes.
+// Returns the values of a group in the output of one map task. The log contains their total, and
+// each map task has a share in proportion to its bytes.
 std::uint64_t VirtualCluster::TakeValues(const GroupShare& share) {
   const GroupCost& group = log_.groups[share.group];
   const auto until = [&](std::uint64_t bytes) {
@@ -300,7 +296,7 @@ absl::Status CheckOptions(const CostLog& log, const SimulationOptions& options) 
   if (log.groups.empty()) return absl::InvalidArgumentError("the job has no key groups");
   if (options.updates < 1 || !(options.phase_seconds > 0)) {
     return absl::InvalidArgumentError(
-        "the number of updates and the duration of a phase must be above 0");
+        "the number of updates and the duration of a phase must be positive");
   }
   return Validate({.indicators = options.indicators, .lambda = options.lambda});
 }

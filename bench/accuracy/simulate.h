@@ -1,10 +1,11 @@
-// Runs the reduce phase of a measured job on a virtual cluster, and asks indicators for its end.
+// Runs the reduce phase of a measured job on a virtual cluster, and requests its end from
+// indicators.
 //
 //   cost log --> workload --> timeline --> task agents --> events --> JobMonitor --> predictions
 //               (a seed)     (the truth)  (virtual time)
 //
-// From the task agents on, the live code runs. Equal logs and options give equal bits. Cost: about
-// 0.2 us per key group, a few milliseconds per task, and the indicators' time.
+// From the task agents on, the live code runs. Equal logs and options give equal bits. A run takes
+// about 0.2 us per key group, a few milliseconds per task, and the indicators' time.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,8 @@ struct SimulationOptions {
   std::uint32_t slots = 7;
   std::uint32_t reduce_tasks = 7;
   std::uint64_t seed = 1;
-  // Explicit keys per map task: a quarter of the default, since the jobs are also smaller.
+  // The number of explicit keys per map task. It is a quarter of the default, since the jobs are
+  // also smaller.
   std::uint32_t lambda = 500;
   double phase_seconds = 2400;  // with expected costs on perfect nodes
   int updates = 100;            // equally spaced, the last one at the end
@@ -40,19 +42,19 @@ struct IndicatorRecord {
 
 struct Simulation {
   Timeline timeline;                     // without the ends of key groups
-  std::vector<IndicatorRecord> records;  // by option, then "oracle"
+  std::vector<IndicatorRecord> records;  // by option; the oracle is last
   std::uint64_t refused_events = 0;
   double tick_seconds = 0;  // processor time of all updates; not deterministic
 };
 
 inline constexpr char kOracle[] = "oracle";
-// Tidemark's predictions for a live run with the other runs of the row as past runs.
+// The name of Tidemark's predictions for a live run with the other runs of the row as past runs.
 inline constexpr char kWithHistory[] = "tidemark-with-history";
 
 absl::StatusOr<Simulation> Simulate(const CostLog& log, const SimulationOptions& options);
 
 // Returns the prediction of `indicator` in `snapshot`, without an end if it is missing. `at` and
-// the result are in seconds from the same instant.
+// the result count seconds from the same instant.
 Prediction PredictionOf(const Snapshot& snapshot, const std::string& indicator, double at);
 
 }  // namespace tidemark::bench

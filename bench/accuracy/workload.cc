@@ -48,7 +48,7 @@ absl::Status AssignPartitions(const CostLog& log, const WorkloadOptions& options
   return absl::OkStatus();
 }
 
-// Sorts the groups by partition, and preserves their order within each.
+// Sorts the groups by partition, and preserves their order within each partition.
 void SortGroups(std::uint32_t tasks, Workload& workload) {
   workload.task_begins.assign(tasks + std::size_t{1}, 0);
   for (const std::uint16_t partition : workload.partitions) {
@@ -89,7 +89,7 @@ class Costs {
   const std::uint64_t noise_salt_;
 };
 
-// Returns the time of perfect nodes for the expected costs.
+// Returns the time of the phase on perfect nodes with the expected costs.
 double Makespan(const Workload& workload, const Costs& costs, std::uint32_t slots) {
   std::vector<double> free_at(slots, 0);
   for (std::size_t task = 0; task < workload.task_count(); ++task) {

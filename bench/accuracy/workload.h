@@ -1,4 +1,4 @@
-// The reduce tasks of one run: their key groups and the costs in this run.
+// The reduce tasks of one run, with their key groups and the costs in this run.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ struct WorkloadOptions {
   double cost_noise = 0;  // additional standard deviation of the logarithm
 };
 
-// Key groups are sorted by reduce task, and within one in the order of the log. Memory: 14 bytes
-// per key group.
+// Key groups are sorted by reduce task, and within a task in the order of the log. A key group
+// takes 14 bytes.
 struct Workload {
-  std::vector<std::uint16_t> partitions;       // of each group of the log
-  std::vector<std::uint32_t> groups;           // index into the log
-  std::vector<float> seconds;                  // of groups in this run, at a nominal speed of 1
-  std::vector<float> expected_seconds;         // of groups, the mean
+  std::vector<std::uint16_t> partitions;  // partition of each group of the log
+  std::vector<std::uint32_t> groups;      // indexes into the log
+  std::vector<float> seconds;           // seconds of each group in this run at a nominal speed of 1
+  std::vector<float> expected_seconds;  // mean seconds of each group
   std::vector<std::size_t> task_begins = {0};  // indexes into `groups`, one more than tasks
 
   std::size_t task_count() const { return task_begins.size() - 1; }
@@ -44,8 +44,9 @@ struct Workload {
   }
 };
 
-// The seed determines the hashes of keys and the measurement of each group. Returns InvalidArgument
-// if the log lacks the partitions of the job's partitioner for this number of tasks.
+// Creates the workload of a run. The seed determines the hashes of keys and the measurement of each
+// group. Returns InvalidArgument if the log lacks the partitions of the job's partitioner for this
+// number of tasks.
 absl::StatusOr<Workload> MakeWorkload(const CostLog& log, const WorkloadOptions& options);
 
 }  // namespace tidemark::bench

@@ -11,17 +11,17 @@ namespace tidemark::bench {
 namespace {
 
 constexpr double kReportSeconds = 1;
-constexpr double kBytesPerSecond = 1e8;  // of a disk or a network without contention
+constexpr double kBytesPerSecond = 1e8;  // speed of a disk or a network without contention
 
-// A resource of a host. Its own time passes at the rate at which each task's work is done, so a
-// task ends after an amount of that time equal to its work.
+// A resource of a host. Its own time passes at the rate at which each task's work is done. A task
+// ends after an amount of that time equal to its work.
 class Shared {
  public:
   Shared(double capacity, std::size_t queries) : capacity_(capacity), tasks_of_(queries) {}
 
   double Rate() const { return count_ == 0 ? 0 : std::min(1.0, capacity_ / count_); }
 
-  // Adds the losses until then to `taken`.
+  // Adds the losses until `now` to `taken`.
   void PassTo(double now, std::vector<std::vector<double>>& taken) {
     const double seconds = now - passed_to_;
     passed_to_ = now;
@@ -163,7 +163,7 @@ class Simulation {
     if (tasks_of_stage_[stage].empty()) EndStage(stage);
   }
 
-  // Prefers the query with the fewest tasks there.
+  // Prefers the query with the fewest tasks on the host.
   void FillSlots(std::uint32_t host) {
     while (true) {
       std::optional<std::uint32_t> next;
@@ -286,7 +286,7 @@ class Simulation {
   std::vector<Shared> shared_;  // by host x kPartCount + part
   std::vector<Task> tasks_;
   std::vector<std::deque<std::uint32_t>> waiting_;  // by host x queries + query
-  std::vector<std::uint32_t> running_;              // likewise
+  std::vector<std::uint32_t> running_;              // by host x queries + query
   std::vector<std::vector<std::uint32_t>> tasks_of_stage_;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<std::uint32_t> tasks_left_;

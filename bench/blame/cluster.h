@@ -1,8 +1,8 @@
 // A cluster in virtual time whose queries delay each other, with the true losses.
 //
 // Hosts have processors, a disk and a network, each shared evenly by the tasks that need it. A task
-// alternates between fetching, reading and computing. It reports totals once per second like
-// connectors: the wait for processors, and the time at disk and network.
+// alternates between fetching, reading and computing. Like a connector, it reports totals once per
+// second for its wait for processors and its time at disk and network.
 #pragma once
 
 #include <array>
@@ -16,14 +16,15 @@
 
 namespace tidemark::bench {
 
-// The paper's largest workload.
+// The default is the paper's largest workload.
 struct Shape {
   std::uint32_t hosts = 10;
   std::uint32_t queries = 10;
   std::uint32_t stages = 250;
   std::uint32_t tasks = 24'000;
   double cores = 8;
-  // Concurrent tasks of a query on a host; with shared slots, of all queries.
+  // The number of concurrent tasks of a query on a host. If slots are shared, the number for all
+  // queries.
   std::uint32_t slots = 4;
   bool shared_slots = false;
   // Speed of disks and networks relative to the use of one task.
@@ -43,11 +44,11 @@ struct SimulatedTask {
 struct Workload {
   Shape shape;
   std::vector<waits::QueryStage> stages;
-  std::vector<double> submitted;  // by query; seconds
+  std::vector<double> submitted;  // submission of each query in seconds
   std::vector<SimulatedTask> tasks;
 };
 
-// Equal seeds give equal clusters.
+// Creates the workload. Equal seeds give equal workloads.
 Workload MakeWorkload(const Shape& shape, std::uint64_t seed);
 
 struct Report {
@@ -71,7 +72,7 @@ struct Outcome {
   std::vector<std::vector<double>> taken;  // [from][by]: task seconds lost to another query
 };
 
-// `without` omits that query.
+// Simulates the workload, without the query `without` if it is set.
 Outcome Simulate(const Workload& workload, bool with_reports,
                  std::optional<std::uint32_t> without = std::nullopt);
 

@@ -1,4 +1,4 @@
-// Compares the named queries with the true ones.
+// Compares the named queries with the true causes.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace tidemark::bench {
 // [target][source] in any unit. A query has no entry for itself.
 using Weights = std::vector<std::vector<double>>;
 
-// The reports to a master, as pieces. Without reports each task is one piece.
+// Converts the reports to a master to pieces. Without reports, each task is one piece.
 std::vector<waits::Piece> PiecesOf(const Workload& workload, const Outcome& outcome);
 
 waits::Ledger LedgerOf(const std::vector<waits::Piece>& pieces);
 std::vector<waits::Target> AllTargets(const Workload& workload);
 
-// Seconds of delay, and ProtoGraph's responsibility.
+// Return the seconds of delay, and ProtoGraph's responsibility.
 Weights DelaySeconds(const Workload& workload, const waits::Ledger& ledger);
 Weights GraphResponsibilities(const Workload& workload, const waits::Ledger& ledger);
 
-// The usual measures: seconds for which tasks of two queries were on one host, and processor
-// seconds of the other during that time.
+// The usual measures. They are the seconds for which tasks of two queries were on one host, and the
+// processor seconds of the other query in that time.
 struct Baselines {
   Weights overlap_seconds;
   Weights stolen_seconds;

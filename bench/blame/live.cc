@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "bench/accuracy/thread_clock.h"
 #include "bench/blame/heap.h"
+#include "master/waits/cluster_contention.h"
 #include "master/waits/cluster_waits.h"
 
 namespace tidemark::bench {
@@ -35,7 +34,7 @@ struct Said {
   EventBody body;
 };
 
-// All events, sorted by time.
+// Returns all events, sorted by time.
 std::vector<Said> AllThatIsSaid(const Workload& workload, const Outcome& outcome) {
   std::vector<Said> said;
   for (std::size_t q = 0; q < workload.shape.queries; ++q) {
@@ -127,6 +126,11 @@ Live FollowLive(const Workload& workload, const Outcome& outcome) {
   };
   while (next < said.size()) step();
   for (int more = 0; more < 5; ++more) step();
+  const double before_contention = ThreadSeconds();
+  waits::ContentionSums sums({}, [](const std::string&) { return true; });
+  for (const std::string& job_id : waits.jobs()) waits.AddContention(job_id, sums);
+  live.lists = std::move(sums).Finish().lists;
+  live.contention_ms = 1e3 * (ThreadSeconds() - before_contention);
   const std::size_t queries = workload.shape.queries;
   for (Weights* weights : {&live.seconds, &live.lower, &live.upper}) {
     weights->assign(queries, std::vector<double>(queries, 0));

@@ -14,7 +14,7 @@ std::uint32_t Below(Random& random, std::uint32_t n) {
   return static_cast<std::uint32_t>(random.Next() % n);
 }
 
-// Returns random parts of a whole.
+// Returns random parts that add up to one.
 std::array<double, kPartCount> Mix(Random& random, double deviation) {
   std::array<double, kPartCount> mix{};
   for (double& part : mix) part = LogNormal(random, deviation);
@@ -48,7 +48,7 @@ Workload MakeWorkload(const Shape& shape, std::uint64_t seed) {
     for (std::uint32_t i = 0; i < stages_each; ++i) {
       const auto stage = static_cast<std::uint32_t>(workload.stages.size());
       waits::QueryStage info{.query = waits::Query{q}, .parents = {}, .target_weight = {}};
-      // Chains that run in parallel and join occasionally.
+      // The stages form chains that run in parallel and join occasionally.
       if (i >= 3) info.parents.push_back(waits::Stage{stage - 3});
       if (i >= 1 && random.Uniform() < 0.2) info.parents.push_back(waits::Stage{stage - 1});
       workload.stages.push_back(info);

@@ -13,16 +13,15 @@ usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [-
 """
 
 import argparse
-import calendar
 import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import cluster as hadoop
 
 sys.path.insert(0, str(hadoop.ROOT / "bench"))
+import judge  # noqa: E402
 import measure  # noqa: E402
 
 MAPS = 4
@@ -30,8 +29,6 @@ REDUCES = 8
 TERA_BYTES = 300_000_000
 INDICATORS = ("tidemark", "nearestfit", "hadoop", "jobratio", "taskratio")
 BOOK_COPIES = 24
-SAMPLES = 200
-TRUTH = [(k + 0.5) / SAMPLES for k in range(SAMPLES)]
 # Megabytes of each of the two nodes. An application master takes 384, a task 256.
 NODE_MEGABYTES = {1: 1664, 2: 832, 4: 512}
 
@@ -91,40 +88,13 @@ def unpack(directory, scale):
     return inputs
 
 
-def instant(text):
-    """Returns the seconds of a timestamp in JSON."""
-    whole, _, part = text.rstrip("Z").partition(".")
-    return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + (part or "0"))
-
-
-def curve_of(snapshots, indicator):
-    """Returns (instant, fraction of the whole job) of an indicator."""
-    points = []
-    for snapshot in snapshots:
-        others = [other["estimate"] for other in snapshot.get("indicators", [])]
-        for estimate in [snapshot["estimate"], *others]:
-            if (estimate.get("indicator") or "tidemark") == indicator:
-                points.append((instant(snapshot["at"]), estimate.get("fraction_done", 0)))
-    return points
-
-
-def value_at(points, now):
-    """Returns the last value before an instant."""
-    said = 0
-    for at, fraction in points:
-        if at > now:
-            break
-        said = fraction
-    return said
-
-
-def sampled(points, begin, end):
-    """Returns the values at SAMPLES instants, evenly spread."""
-    return [value_at(points, begin + (end - begin) * share) for share in TRUTH]
+def sampled(said, begin, end):
+    """Returns the fractions at evenly spaced instants."""
+    return [one.fraction if one else 0 for one in judge.at_instants(said, begin, end)]
 
 
 def average_error(curve):
-    return 100 * sum(abs(said - share) for said, share in zip(curve, TRUTH)) / len(TRUTH)
+    return judge.mean([100 * abs(said - share) for said, share in zip(curve, judge.TRUTH)])
 
 
 def run_job(cluster, name, scale, address):
@@ -146,14 +116,16 @@ def run_words(cluster, jar, words, address):
         _, snapshots = cluster.run_watched(jar, words, ["--compare", "--master", address])
     final = snapshots[-1]
     if final["state"] != "JOB_STATE_SUCCEEDED":
-        raise SystemExit(f"{words[0]}: the end of the job was not told: {final['state']}")
-    begin = instant(final["started_at"])
-    end = instant(final["ended_at"])
-    curves = {"tidemark": sampled(curve_of(snapshots, "tidemark"), begin, end),
-              "hadoop-am": sampled(progress.samples.get(final["job_id"], []), begin, end)}
+        raise SystemExit(f"{words[0]}: the job did not report success: {final['state']}")
+    begin = judge.instant(final["started_at"])
+    end = judge.instant(final["ended_at"])
+    own = [judge.Said(at, fraction) for at, fraction in progress.samples.get(final["job_id"], [])]
+    curves = {"tidemark": sampled(judge.said_by_snapshots(snapshots), begin, end),
+              "hadoop-am": sampled(own, begin, end)}
     return {"seconds": end - begin,
             "errors": {indicator: average_error(curve) for indicator, curve in curves.items()},
-            "masters_own": final.get("errors", []),
+            "reduce_phase": {error["indicator"]: [error["last_stage_avg_points"], error["last_stage_max_points"]]
+                             for error in final.get("errors", []) if "last_stage_avg_points" in error},
             "curves": {indicator: [round(said, 3) for said in curve]
                        for indicator, curve in curves.items()}}
 
@@ -185,9 +157,18 @@ def tell(name, waves, known, run):
           ", ".join(f"{k} {v:.1f}" for k, v in run["errors"].items()), flush=True)
 
 
+def print_reduce_phase(runs):
+    """Prints the mean errors of the reduce phase alone, beside the means of Table 2 of [NF]."""
+    printed = {"nearestfit": "2.73 / 7.05", "hadoop": "13.71 / 28.46", "jobratio": "12.53 / 26.45", "taskratio": "10.94 / 25.35"}
+    measured = [run["reduce_phase"] for run in runs if run.get("reduce_phase")]
+    for indicator in measured[0] if measured else []:
+        average, largest = (sum(run[indicator][i] for run in measured) / len(measured) for i in (0, 1))
+        print(f"reduce phase, {indicator}: {average:.2f} / {largest:.1f}, printed {printed.get(indicator, '-')}")
+
+
 def without_curves(run):
     """Returns the values of a run for the repository, without the curves, which are only drawn."""
-    return {key: value for key, value in run.items() if key not in ("curves", "masters_own")}
+    return {key: value for key, value in run.items() if key != "curves"}
 
 
 def plot(runs, path):
@@ -204,7 +185,7 @@ def plot(runs, path):
     for run, axis in zip(runs, axes.flat):
         axis.plot([0, run["seconds"]], [0, 100], color="0.7", linewidth=1, label="truth")
         for indicator, colour in (("hadoop-am", "tab:red"), ("tidemark", "tab:blue")):
-            axis.step([run["seconds"] * share for share in TRUTH],
+            axis.step([run["seconds"] * share for share in judge.TRUTH],
                       [100 * said for said in run["curves"][indicator]], where="post",
                       color=colour, linewidth=1.2,
                       label=f"{indicator} {run['errors'][indicator]:.1f}")
@@ -268,6 +249,7 @@ def main():
                             measure.save("hadoop_accuracy",
                                          {"reduces": REDUCES, "runs": [without_curves(r) for r in runs]})
     print_means(runs)
+    print_reduce_phase(runs)
     plot([run for run in runs if "curves" in run], hadoop.ROOT / "build" / "bench" / "hadoop_accuracy.svg")
 
 

@@ -9,11 +9,9 @@ usage: ./dev bench hadoop_blame [--runs N] [--only N] [--minutes N] [--json FILE
 """
 
 import argparse
-import contextlib
 import getpass
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
@@ -77,13 +75,7 @@ class Watched:
             raise SystemExit(f"the {self.what} failed:\n{self.log.read()[-3000:]}")
 
     def end(self):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGTERM)
-        try:
-            self.process.wait(30)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        measure.end_group(self.process)
         self.log.close()
 
     def __exit__(self, *exception):
@@ -127,27 +119,16 @@ def run_victim(cluster, asked):
 
 
 def run(cluster, asked, number):
-    is_noisy = number % 2 == 1
-    other = None
-    if is_noisy:
+    noisy_id = None
+    if number % 2 == 1:
         with Watched(cluster, asked, "noisy", noisy(cluster)) as other:
             other.wait_for_containers(lambda running: running > noisy_tasks())  # includes the application master
             time.sleep(WARM_SECONDS)
             job, seconds = run_victim(cluster, asked)
+        noisy_id = other.job
     else:
         job, seconds = run_victim(cluster, asked)
-    time.sleep(why.SETTLED_SECONDS)
-    queries = asked.why(job)
-    others = why.other_jobs(queries, job)
-    found = {"run": number, "noisy": is_noisy, "seconds": seconds,
-             "processor_wait_seconds": why.waited(queries, "processor"),
-             "unreported_seconds": sum(culprit["seconds"] for culprit in why.culprits(queries)
-                                       if culprit.get("unreported")),
-             "culprits": others[:3]}
-    if is_noisy:
-        found["right"] = bool(others) and (others[0].get("job_id") == other.job and
-                                           others[0]["resource"] == "processor")
-    return found
+    return {"run": number, "seconds": seconds, **why.answer(asked, job, noisy_id)}
 
 
 def line_of(found):
@@ -160,10 +141,7 @@ def line_of(found):
 
 
 def summary(runs):
-    beside = [one for one in runs if one["noisy"]]
-    return {"hadoop": {"right": sum(one["right"] for one in beside), "of": len(beside),
-                       "false_blame": sum(bool(one["culprits"]) for one in runs if not one["noisy"]),
-                       "quiet": len(runs) - len(beside)}}
+    return {"hadoop": why.figures(runs)}
 
 
 def main():

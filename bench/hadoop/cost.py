@@ -234,11 +234,9 @@ def main():
                     reduces(tasks, arguments.long_pairs, arguments.records))
     result = figures(*runs, arguments.records)
     print(json.dumps(result, indent=1))
-    path = pathlib.Path(arguments.json)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(
-        {"benchmark": "cost", "context": context, "java": arguments.java, "settings": arguments.set,
-         "records": arguments.records, "map_bytes": arguments.map_megabytes * 1_000_000, **result}, indent=1) + "\n")
+    measure.keep(arguments.json, {
+        "benchmark": "cost", "context": context, "java": arguments.java, "settings": arguments.set,
+        "records": arguments.records, "map_bytes": arguments.map_megabytes * 1_000_000, **result})
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class LoadStream final
     StartCall();
   }
 
-  // For a paced stream: returns its next due time, and writes due messages. Called by one thread.
+  // Returns the next due time of a paced stream and writes due messages. Called by one thread.
   absl::Time due() const {
     return std::min(begin_ + static_cast<double>(sent_) * between_messages_, end_);
   }
@@ -109,7 +109,7 @@ class LoadStream final
 };
 
 // Wakes paced streams when their messages are due, until all are finished. Polling all streams
-// would take the server's processor.
+// would use processor time that the server needs.
 void Pace(const std::vector<std::unique_ptr<LoadStream>>& streams) {
   constexpr absl::Duration kLookAgain = absl::Milliseconds(1);
   using Due = std::pair<absl::Time, LoadStream*>;
@@ -229,7 +229,7 @@ LoadResult RunLoad(const AgentLoad& load) {
   }
   const absl::Time begin = absl::Now();
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    // Spreads the start times, also within a job: agents do not share a second.
+    // Spreads the start times, also within a job, since agents do not all start in the same second.
     const double task = static_cast<double>(i % load.streams_per_job);
     const double job = static_cast<double>(i / load.streams_per_job) / jobs;
     const absl::Duration later = between_messages * ((task + job) / load.streams_per_job);

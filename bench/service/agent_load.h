@@ -1,4 +1,4 @@
-// Many cheap agents: each is a stream that repeatedly writes the same reduce profile and reads all
+// Many cheap agents. Each is a stream that repeatedly writes the same reduce profile and reads all
 // responses.
 #pragma once
 
@@ -18,14 +18,14 @@ struct AgentLoad {
   std::uint32_t streams = 1;
   std::uint32_t streams_per_job = 100;
   std::uint32_t points = 100;      // key-group points per message, in addition to bins
-  double messages_per_second = 0;  // of all streams; 0 for no limit
+  double messages_per_second = 0;  // total rate of all streams; 0 for no limit
   absl::Duration duration = absl::Seconds(1);
 };
 
 struct LoadResult {
   std::uint64_t sent = 0;      // messages
-  std::uint64_t messages = 0;  // acknowledged by the server; for a bare server, read
-  absl::Duration elapsed;      // until the last one was read
+  std::uint64_t messages = 0;  // acknowledged by the server, or read by a bare server
+  absl::Duration elapsed;      // time until the last message was read
   std::uint64_t failed_streams = 0;
   double per_second() const {
     return static_cast<double>(messages) / absl::ToDoubleSeconds(elapsed);
@@ -47,8 +47,8 @@ class IdleStreams {
   std::vector<std::unique_ptr<Stream>> streams_;
 };
 
-// Returns a reduce profile of 100 key groups, also as points: a batch that opens its source,
-// without its sequence.
+// Returns a reduce profile of 100 key groups, also as points. It is a batch that opens its source
+// and has no sequence.
 v1::StreamEventsRequest ProfileMessage(const std::string& job_id, std::uint32_t task,
                                        std::uint32_t points);
 void OpenSource(const std::string& job_id, const std::string& source_id,

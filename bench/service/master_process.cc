@@ -9,11 +9,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <fstream>
 #include <sstream>
-#include <utility>
 
 #include "absl/time/clock.h"
+#include "tidemark/master.h"
 
 namespace tidemark::bench {
 
@@ -99,7 +100,8 @@ std::size_t MasterProcess::resident_bytes() const {
 }
 
 absl::Duration MasterProcess::cpu_time() const {
-  // After the name, which ends with ")": state is field 3, user and system time are 14 and 15.
+  // After the name, which ends with ")", the state is field 3. User and system time are fields 14
+  // and 15.
   std::ifstream file(fmt::format("/proc/{}/stat", pid_));
   std::string line;
   std::getline(file, line);
@@ -112,6 +114,72 @@ absl::Duration MasterProcess::cpu_time() const {
   double system = 0;
   rest >> user >> system;
   return absl::Seconds((user + system) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+}
+
+AgentProcesses::~AgentProcesses() {
+  for (const auto& [pid, fd] : children_) kill(pid, SIGKILL);
+  Join();
+}
+
+absl::Status AgentProcesses::Start(const std::function<std::string()>& run) {
+  constexpr int kNiceness = 19;
+  std::array<int, 2> pipe_ends;
+  if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return absl::ErrnoToStatus(errno, "pipe");
+  const pid_t pid = fork();
+  if (pid < 0) return absl::ErrnoToStatus(errno, "fork");
+  if (pid == 0) {
+    if (nice(kNiceness) == -1) _exit(126);
+    const std::string result = run();
+    std::size_t written = 0;
+    while (written < result.size()) {
+      const ssize_t more = write(pipe_ends[1], result.data() + written, result.size() - written);
+      if (more <= 0) _exit(125);
+      written += static_cast<std::size_t>(more);
+    }
+    _exit(0);
+  }
+  close(pipe_ends[1]);
+  children_.emplace_back(pid, pipe_ends[0]);
+  return absl::OkStatus();
+}
+
+std::vector<std::string> AgentProcesses::Join() {
+  std::vector<std::string> results;
+  for (const auto& [pid, fd] : children_) {
+    std::string& result = results.emplace_back();
+    std::array<char, 4096> buffer;
+    for (ssize_t got = 0; (got = read(fd, buffer.data(), buffer.size())) > 0;) {
+      result.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    close(fd);
+    int status = 0;
+    if (waitpid(pid, &status, 0) < 0 || status != 0) result.clear();
+  }
+  children_.clear();
+  return results;
+}
+
+bool WantsToServe(int argc, char** argv) { return argc > 1 && std::string(argv[1]) == "serve"; }
+
+int Serve(int argc, char** argv) {
+  MasterOptions options;
+  // All agents and readers are on this host.
+  options.streams_per_peer_max = std::size_t{1} << 20;
+  options.share_percent = 100;
+  options.calls_per_second = 0;
+  for (int i = 2; i + 1 < argc; i += 2) {
+    const std::string option = argv[i];
+    if (option == "--listen") options.listen_address = argv[i + 1];
+    if (option == "--data-dir") options.data_dir = argv[i + 1];
+  }
+  options.on_notice = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  const auto master = Master::Start(options);
+  if (!master.ok()) {
+    fmt::print(stderr, "{}\n", master.status().ToString());
+    return 1;
+  }
+  fmt::print(stderr, "listening on {}\n", (*master)->address());
+  while (true) pause();
 }
 
 }  // namespace tidemark::bench

@@ -1,10 +1,13 @@
-// `tidemark serve`, or another server, as a separate process that can be measured and killed.
+// Runs `tidemark serve` or another server as a separate process that can be measured and killed.
+// Also runs processes of agents.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -14,23 +17,23 @@ namespace tidemark::bench {
 
 class MasterProcess {
  public:
-  // Runs `command`, which prints "listening on ADDRESS" to standard error, and waits for that.
-  // Fails if it exits earlier or does not print it within `timeout`.
+  // Runs `command`, which prints "listening on ADDRESS" to standard error, and waits for that line.
+  // Fails if the process exits earlier or does not print the line within `timeout`.
   static absl::StatusOr<MasterProcess> Start(std::vector<std::string> command,
                                              absl::Duration timeout);
-  // The same without waiting.
+  // Starts the process without waiting.
   static absl::StatusOr<MasterProcess> Spawn(std::vector<std::string> command);
   absl::Status WaitUntilListening(absl::Duration timeout);
 
   MasterProcess(MasterProcess&& other) noexcept;
   MasterProcess& operator=(MasterProcess&& other) noexcept;
-  ~MasterProcess();  // Kill()
+  ~MasterProcess();  // calls Kill()
 
   // Sends SIGKILL and waits for the end.
   void Kill();
 
   const std::string& address() const { return address_; }
-  // Returns the used memory and the processor time so far.
+  // Return the used memory and the processor time so far.
   std::size_t resident_bytes() const;
   absl::Duration cpu_time() const;
 
@@ -42,5 +45,30 @@ class MasterProcess {
   std::string said_;
   std::string address_;
 };
+
+// Agents in separate processes. They have a low priority, since agents of a real cluster run on
+// other hosts and take no processor time from the master.
+class AgentProcesses {
+ public:
+  AgentProcesses() = default;
+  AgentProcesses(const AgentProcesses&) = delete;
+  AgentProcesses& operator=(const AgentProcesses&) = delete;
+  ~AgentProcesses();  // kills the processes
+
+  // Starts a process that calls `run` and ends. This process must not have used gRPC before.
+  absl::Status Start(const std::function<std::string()>& run);
+  // Waits until all processes have ended. Returns the result of each, which is empty if the process
+  // failed.
+  std::vector<std::string> Join();
+
+ private:
+  std::vector<std::pair<pid_t, int>> children_;  // each with a pipe from it
+};
+
+// Returns true if the first argument is "serve".
+bool WantsToServe(int argc, char** argv);
+// Runs a master like `tidemark serve --listen ADDRESS [--data-dir DIR]`, so that a benchmark can be
+// its own server process. Returns only after an error.
+int Serve(int argc, char** argv);
 
 }  // namespace tidemark::bench

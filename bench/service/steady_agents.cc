@@ -20,7 +20,7 @@ namespace tidemark::bench {
 namespace {
 
 constexpr absl::Duration kLookAgain = absl::Milliseconds(2);
-constexpr absl::Duration kLast = absl::Minutes(1);  // for unacknowledged messages at the end
+constexpr absl::Duration kLast = absl::Minutes(1);  // wait for unacknowledged messages at the end
 
 class SteadyAgent;
 
@@ -54,7 +54,7 @@ class SteadyAgent {
         sources_(request_.sources()),
         backoff_(task) {}
 
-  // Performs due work, and returns the next due time, or the infinite future if the bell will ring.
+  // Performs due work, and returns the next due time, or InfiniteFuture() if the bell will ring.
   // Called by one thread.
   absl::Time Step(absl::Time now, absl::Time end) {
     if (over_) return absl::InfiniteFuture();
@@ -131,7 +131,7 @@ class SteadyAgent {
     std::atomic<bool> ended = false;
 
    private:
-    // No more responses will arrive: ends the call.
+    // Ends the call, since no more responses will arrive.
     void Release() {
       const std::lock_guard lock(mutex_);
       if (!std::exchange(released_, true)) RemoveHold();
@@ -205,7 +205,7 @@ class SteadyAgent {
   absl::Time back_at_ = absl::InfinitePast();
 };
 
-// Runs until all agents have sent all messages.
+// Sends due messages until all agents have sent all messages.
 void Pace(const std::vector<std::unique_ptr<SteadyAgent>>& agents, Bell& bell, absl::Time end) {
   using Due = std::pair<absl::Time, SteadyAgent*>;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> next;
@@ -249,7 +249,7 @@ std::vector<SteadyJobFate> RunSteadyLoad(const SteadyLoad& load) {
   const absl::Time begin = absl::Now();
   std::vector<std::unique_ptr<SteadyAgent>> agents;
   for (std::uint32_t i = 0; i < load.agents; ++i) {
-    // Agents of a job start their seconds at different times.
+    // Agents of a job start at different times within a second.
     const absl::Duration later = load.opening * (static_cast<double>(i) / load.agents);
     agents.push_back(std::make_unique<SteadyAgent>(load, jobs[i / load.agents_per_job].job_id,
                                                    i % load.agents_per_job, begin + later, bell));

@@ -1,4 +1,4 @@
-// Agents that reconnect: each keeps a stream open like a task, resends unacknowledged events after
+// Agents that reconnect. Each keeps a stream open like a task, resends unacknowledged events after
 // a break, and waits between attempts.
 #pragma once
 
@@ -16,9 +16,10 @@ struct SteadyLoad {
   std::uint32_t agents = 1;
   std::uint32_t agents_per_job = 100;
   std::uint32_t points = 10;
-  absl::Duration between_messages;  // per agent
+  absl::Duration between_messages;  // time between two messages of an agent
   absl::Duration opening;           // time over which the first messages are spread
-  absl::Duration duration;  // from the first message on; unacknowledged messages then have a minute
+  // Time from the first message. Unacknowledged messages then have a minute.
+  absl::Duration duration;
 };
 
 // The result of one agent.

@@ -166,15 +166,13 @@ def main():
                         help="replay the kept logs: the master's, or Spark's with their own history")
     parser.add_argument("--add", action="store_true", help="add to the figures in the file")
     arguments = parser.parse_args()
-    path = pathlib.Path(arguments.json)
-    rows = json.loads(path.read_text())["rows"] if arguments.add and path.exists() else []
+    rows = cluster.measure.kept(arguments.json).get("rows", []) if arguments.add else []
     context = cluster.measure.context()
     for some in ROWS_FROM[arguments.replay](arguments):
         tell(some)
         told = [tuple(row[key] for key in KEYS) for row in some]
         rows = [row for row in rows if tuple(row[key] for key in KEYS) not in told] + some
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps({"context": context, "scale": arguments.scale, "rows": rows}, indent=1) + "\n")
+        cluster.measure.keep(arguments.json, {"context": context, "scale": arguments.scale, "rows": rows})
     if rows:
         print_means(rows)
 

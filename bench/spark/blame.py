@@ -8,8 +8,6 @@ application first, or no application in runs without it.
 import argparse
 import json
 import os
-import pathlib
-import signal
 import subprocess
 import time
 
@@ -23,19 +21,11 @@ def start(spark, name, address, words, more=()):
     """A reporting application, as a process."""
     events = spark.folder / f"events-{name}-{time.monotonic_ns()}"
     events.mkdir()
-    settings = {"spark.jars": str(cluster.CONNECTOR), "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
-                "spark.tidemark.master": address}
     command = spark.submit([*more, "--name", name, "--class", "org.tidemark.bench.Spin", str(spark.jobs_jar()), *words],
-                           settings, events)
+                           cluster.reporting_to(address), events)
     with open(f"{events}.log", "w") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
                                 env=spark.environment(), cwd=spark.folder)
-
-
-def stop(process):
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGTERM)
-    process.wait()
 
 
 def run(spark, asked, is_noisy):
@@ -54,22 +44,14 @@ def run(spark, asked, is_noisy):
             victim_id = asked.wait_for("victim", known)
             code = victim.wait(cluster.PATIENCE_SECONDS)
         finally:
-            stop(victim)
+            cluster.measure.end_group(victim)
         if code != 0:
             raise SystemExit(f"the victim failed with {code}")
         seconds = time.monotonic() - began
     finally:
         if noisy:
-            stop(noisy)
-    time.sleep(why.SETTLED_SECONDS)
-    queries = asked.why(victim_id)
-    others = why.other_jobs(queries, victim_id)
-    unreported = sum(culprit["seconds"] for culprit in why.culprits(queries) if culprit.get("unreported"))
-    found = {"noisy": is_noisy, "seconds": seconds, "processor_wait_seconds": why.waited(queries, "processor"),
-             "unreported_seconds": unreported, "culprits": others[:3]}
-    if is_noisy:
-        found["right"] = bool(others) and (others[0].get("job_id") == noisy_id and others[0]["resource"] == "processor")
-    return found
+            cluster.measure.end_group(noisy)
+    return {"seconds": seconds, **why.answer(asked, victim_id, noisy_id)}
 
 
 def main():
@@ -87,13 +69,9 @@ def main():
         for number in range(2 * arguments.runs):
             runs.append(run(spark, why.Asked([arguments.tidemark], address), number % 2 == 0))
             print(json.dumps(runs[-1]), flush=True)
-    noisy = [one for one in runs if one["noisy"]]
-    quiet = [one for one in runs if not one["noisy"]]
-    result = {"context": cluster.measure.context(), "version": arguments.version,
-              "induced": {"right": sum(one["right"] for one in noisy), "of": len(noisy),
-                          "false_blame": sum(bool(one["culprits"]) for one in quiet), "quiet": len(quiet)},
+    result = {"context": cluster.measure.context(), "version": arguments.version, "induced": why.figures(runs),
               "runs": runs}
-    pathlib.Path(arguments.json).write_text(json.dumps(result, indent=1) + "\n")
+    cluster.measure.keep(arguments.json, result)
     print(json.dumps(result["induced"]))
 
 

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import pathlib
-import signal
 import subprocess
 import sys
 import tempfile
@@ -35,6 +34,12 @@ def build_connector():
           "-pl", "spark", "-am", "package", "-DskipTests"])
 
 
+def reporting_to(address):
+    """Returns the settings of an application that reports to a master."""
+    return {"spark.jars": str(CONNECTOR), "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
+            "spark.tidemark.master": address}
+
+
 def finished(command, out, err, **options):
     """Runs a command and returns its exit code. Ends all its processes on an interrupt."""
     with open(out, "w") as to_out, open(err, "w") as to_err:
@@ -43,8 +48,7 @@ def finished(command, out, err, **options):
     try:
         return process.wait(PATIENCE_SECONDS)
     except BaseException:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait()
+        measure.end_group(process)
         raise
 
 

@@ -3,6 +3,7 @@
 A third host, the hub, runs masters and drivers. The network of the machine itself does not change. Needs root.
 """
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -20,14 +21,6 @@ USUAL_RATE = "400mbit"
 
 def must(*words):
     return cluster.must([str(word) for word in words])
-
-
-def signal_to(kill, process, number):
-    """Sends a signal with os.kill or os.killpg, unless the process has ended."""
-    try:
-        kill(process, number)
-    except ProcessLookupError:
-        pass
 
 
 class Host:
@@ -99,23 +92,19 @@ class Hosts:
         self.processes.append(process)
         return process
 
-    @staticmethod
-    def end(process):
-        signal_to(os.killpg, process.pid, signal.SIGTERM)
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            signal_to(os.killpg, process.pid, signal.SIGKILL)
-            process.wait()
+    def end(self, process):
+        cluster.measure.end_group(process)
+        self.processes.remove(process)
 
     def remove(self):
         for process in reversed(self.processes):
-            self.end(process)
+            cluster.measure.end_group(process)
         for namespace in (self.hub, *(host.namespace for host in self.hosts)):
             # Ends remaining processes, such as executors that outlived their worker.
             left = subprocess.run(["ip", "netns", "pids", namespace], capture_output=True, text=True).stdout
             for process in left.split():
-                signal_to(os.kill, int(process), signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(process), signal.SIGKILL)
             subprocess.run(["ip", "netns", "delete", namespace], capture_output=True)
 
 
@@ -146,7 +135,6 @@ class Standalone:
     def __exit__(self, *exception):
         for process in reversed(self.processes):
             self.hosts.end(process)
-            self.hosts.processes.remove(process)
 
     def start(self, within, log, address, name, *words, disk=None):
         environment = {**self.spark.environment(), "SPARK_LOCAL_IP": address,

@@ -6,6 +6,11 @@ is removed in turn, and at the end all four run again. The answer is right if th
 that was named for the most seconds. A workload does not count if no removal gains 10 %, or if the best gain exceeds the
 next by less than the two rounds of all four queries differ.
 
+With --paper, the interventions of the ProtoXplore paper follow: INTV1 delays the named query by a quarter and by half of
+the target's time, INTV2 runs the same queries on twice the slots, and INTV3 gives the query that `tidemark contention`
+names as the worst cause a pool of its own with half the weight of the others. The figures are the target's and the
+total time of all queries before and after, and the responsibility of the named query.
+
 With --induced, one query runs alone while other processes use the processor of a host, write to its disk, or its
 network is slow, or without contention. The answer is right if the query waited most for that resource and host. Without
 contention, a wait of more than a fifth of the query's time, or a named job, counts as a false finding.
@@ -13,7 +18,7 @@ contention, a wait of more than a fifth of the query's time, or a named job, cou
 The hosts are network namespaces with one processor each (hosts.py), which needs root. They share one disk, so the host
 without disk contention keeps its shuffle files in memory. The file of --json keeps the results: a second call continues
 from there. No workload starts that might not end within --minutes. `--only 3` runs one workload.
-usage: ./dev bench spark_intervention [--induced] [--runs N] [--only N] [--minutes N] [--json FILE] [--save]
+usage: ./dev bench spark_intervention [--induced | --paper] [--runs N] [--only N] [--minutes N] [--json FILE] [--save]
 """
 
 import argparse
@@ -22,6 +27,7 @@ import os
 import pathlib
 import queue
 import random
+import statistics
 import subprocess
 import tempfile
 import threading
@@ -37,6 +43,8 @@ AMOUNTS = {"compute": 8, "shuffle": 160, "read": 24, "cache": 120}
 ALONE_SECONDS = 4  # that it takes by itself, by its measured amount
 TRIED = 0.5  # of these amounts, to measure them
 POOLS = ("a", "b")
+OWN_POOL = "own"  # of the query that INTV3 isolates
+DELAYS = (0.25, 0.5)  # of the target's time, in INTV1
 SLOTS = 4  # of each host, on one processor
 ROUND_SECONDS = 180  # patience
 GAIN_MIN = 0.1
@@ -61,8 +69,7 @@ class Application:
         events.mkdir()
         settings = {"spark.master": manager.address, "spark.driver.host": machines.HUB,
                     "spark.driver.bindAddress": machines.HUB, "spark.scheduler.mode": "FAIR",
-                    "spark.jars": str(cluster.CONNECTOR), "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
-                    "spark.tidemark.master": asked.address, **more}
+                    **cluster.reporting_to(asked.address), **more}
         command = spark.submit(["--name", "rounds", "--class", "org.tidemark.bench.Rounds", str(spark.jobs_jar()),
                                 str(data)], settings, events)
         self.log = f"{events}.log"
@@ -113,7 +120,6 @@ class Application:
             self.process.stdin.close()
             self.process.wait(20)
         self.hosts.end(self.process)
-        self.hosts.processes.remove(self.process)
 
 
 @contextlib.contextmanager
@@ -133,7 +139,7 @@ def workload(number):
     return target, queries, sources
 
 
-def words_of(queries, amounts, share=1.0):
+def words_of(queries, amounts, share=1.0, delays=None):
     """Returns a line for Rounds.java, with the queries in the order in which a pool starts them (KINDS)."""
     words = []
     for kind, (pool, tasks, weight) in queries.items():
@@ -142,7 +148,8 @@ def words_of(queries, amounts, share=1.0):
             tasks = 1  # a file is a task
         if kind in ("compute", "shuffle"):
             work /= tasks
-        words.append(f"{kind}:{kind}:{pool}:{tasks}:{work if kind == 'compute' else max(1, round(work))}")
+        word = f"{kind}:{kind}:{pool}:{tasks}:{work if kind == 'compute' else max(1, round(work))}"
+        words.append(f"{word}:{delays[kind]}" if delays and kind in delays else word)
     return words
 
 
@@ -192,6 +199,105 @@ def intervene(begun, amounts, asked, number):
             "culprits": found[:5]}
 
 
+def pools_file(folder):
+    """Returns the settings of the pools: the own pool has half the weight of the others."""
+    path = folder / "pools.xml"
+    pools = [(pool, 2) for pool in POOLS] + [(OWN_POOL, 1)]
+    path.write_text("<allocations>" + "".join(
+        f'<pool name="{name}"><schedulingMode>FAIR</schedulingMode><weight>{weight}</weight><minShare>0</minShare></pool>'
+        for name, weight in pools) + "</allocations>")
+    return {"spark.scheduler.allocation.file": path.as_uri()}
+
+
+def figures_of(ended, begun, asked, target):
+    """Returns the times of a round, and the responsibility of each other query for the target's waits."""
+    time.sleep(why.SETTLED_SECONDS)
+    names = {name: kind for kind, (name, _) in ended.items()}
+    lists = {each["list"]: each["rows"]
+             for each in asked.ask("contention", f"{begun.job}/{ended[target][0]}", "--top", "100")}
+    causes = {names[row["cause"]["query"]]: row for row in lists.get("causing_queries", [])
+              if row["cause"].get("query") in names}
+    return {"seconds": ended[target][1], "total": sum(seconds for _, seconds in ended.values()),
+            "responsibilities": {kind: row["responsibility"] for kind, row in causes.items()},
+            "delays": {kind: row["seconds"] for kind, row in causes.items()}}
+
+
+def worst_of_all(ended, begun, asked):
+    """Returns the query of the round that delayed all others most."""
+    names = {name: kind for kind, (name, _) in ended.items()}
+    lists = {each["list"]: each["rows"] for each in asked.ask("contention", begun.job, "--top", "100")}
+    return next((names[row["cause"]["query"]] for row in lists.get("causing_queries", [])
+                 if row["cause"].get("query") in names), None)
+
+
+def paper_rounds(begun, amounts, asked, number):
+    """Returns the figures of INTV0, INTV1 and INTV3 for one workload."""
+    target, queries, sources = workload(number)
+    begun.round(*words_of(queries, amounts))  # the first round of many is a slow one
+    ended = begun.round(*words_of(queries, amounts))
+    base = figures_of(ended, begun, asked, target)
+    named = max(base["responsibilities"], key=base["responsibilities"].get, default=None)
+    aggressive = worst_of_all(ended, begun, asked)
+    run = {"run": number, "target": target, "queries": queries, "amounts": amounts, "base": base, "named": named,
+           "aggressive": aggressive, "without": {}, "delayed": {}}
+    for source in sources:
+        rest = {kind: query for kind, query in queries.items() if kind != source}
+        run["without"][source] = figures_of(begun.round(*words_of(rest, amounts)), begun, asked, target)
+    for part in DELAYS if named else ():
+        delays = {named: part * base["seconds"]}
+        delayed = begun.round(*words_of(queries, amounts, delays=delays))
+        run["delayed"][str(part)] = figures_of(delayed, begun, asked, target)
+    if aggressive:
+        alone = {**queries, aggressive: (OWN_POOL, *queries[aggressive][1:])}
+        run["own_pool"] = figures_of(begun.round(*words_of(alone, amounts)), begun, asked, target)
+    run["again"] = figures_of(begun.round(*words_of(queries, amounts)), begun, asked, target)
+    return run
+
+
+def paper_all(arguments, kept, spark, hosts, asked):
+    """Starts two applications for each workload, one after the other: the second has twice the slots (INTV2)."""
+    disks = [spark.folder / f"disk-of-{host.number}" for host in hosts.hosts]
+    for disk in disks:
+        disk.mkdir()
+    pools = pools_file(spark.folder)
+    amounts = None
+    for number in kept.missing(range(arguments.runs)):
+        with application(spark, hosts, SLOTS, disks, asked, pools) as begun:
+            amounts = amounts or measured(begun)
+            run = paper_rounds(begun, amounts, asked, number)
+        with application(spark, hosts, 2 * SLOTS, disks, asked, pools) as wide:
+            words = words_of(run["queries"], amounts)
+            wide.round(*words)
+            run["twice_the_slots"] = figures_of(wide.round(*words), wide, asked, run["target"])
+        yield run
+
+
+def line_of_paper(run):
+    base = run["base"]
+    without = ", ".join(f"{kind} {figures['seconds']:.1f} s" for kind, figures in run["without"].items())
+    delayed = ", ".join(f"{figures['seconds']:.1f} s" for figures in run["delayed"].values()) or "-"
+    own_pool = f"{run['own_pool']['total']:.1f} s" if "own_pool" in run else "-"
+    return (f"workload {run['run']}: {run['target']} took {base['seconds']:.1f} s ({base['total']:.1f} s in total); named "
+            f"{run['named']}; without {without}; delayed {delayed}; twice the slots "
+            f"{run['twice_the_slots']['seconds']:.1f} s; {run['aggressive']} in its own pool {own_pool} in total")
+
+
+def summary_of_paper(runs):
+    """Returns how often the named query was that of the largest gain, and the median gains of INTV1 to INTV3."""
+    def gain(run, figures, of="seconds"):
+        return 1 - figures[of] / run["base"][of]
+    best = [min(run["without"], key=lambda kind: run["without"][kind]["seconds"]) for run in runs]
+    return {"paper": {"right": sum(run["named"] == kind for run, kind in zip(runs, best)), "of": len(runs),
+                      "delayed": statistics.median(gain(run, figures) for run in runs
+                                                   for figures in run["delayed"].values())
+                      if any(run["delayed"] for run in runs) else None,
+                      "twice_the_slots": statistics.median(gain(run, run["twice_the_slots"]) for run in runs)
+                      if runs else None,
+                      "own_pool": statistics.median(gain(run, run["own_pool"], "total") for run in runs
+                                                    if "own_pool" in run)
+                      if any("own_pool" in run for run in runs) else None}}
+
+
 def line_of_intervention(run):
     gains = ", ".join(f"{source} {gain:.1f} s" for source, gain in run["gains"].items())
     named = "nobody"
@@ -237,7 +343,7 @@ def contention(kind, hosts, host, disk):
         yield
     finally:
         for process in processes:
-            hosts.end(process)
+            cluster.measure.end_group(process)
         hosts.limit(host, machines.USUAL_RATE)
         for noise in pathlib.Path(disk).glob("noise*"):
             noise.unlink()
@@ -319,7 +425,9 @@ def summary_of_interventions(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--induced", action="store_true", help="induce contention on one host, instead of other queries")
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--induced", action="store_true", help="induce contention on one host, instead of other queries")
+    mode.add_argument("--paper", action="store_true", help="also delay queries, add slots, and give a query its own pool")
     parser.add_argument("--version", default="3.5.7", help="version of Spark")
     parser.add_argument("--runs", type=int,
                         help="workloads [10]; with --induced runs, every fourth without contention [13]")
@@ -331,9 +439,11 @@ def main():
     arguments = parser.parse_args()
     arguments.runs = max(arguments.runs or (13 if arguments.induced else 10), (arguments.only or 0) + 1)
     minutes = arguments.minutes or (15 if arguments.induced else 25)
-    path = arguments.json or cluster.BUILD / ("induced.json" if arguments.induced else "intervention.json")
-    run_all, line_of, summary = (induce_all, line_of_induced, summary_of_induced) if arguments.induced else \
-        (intervene_all, line_of_intervention, summary_of_interventions)
+    name, run_all, line_of, summary = \
+        ("induced", induce_all, line_of_induced, summary_of_induced) if arguments.induced else \
+        ("paper", paper_all, line_of_paper, summary_of_paper) if arguments.paper else \
+        ("intervention", intervene_all, line_of_intervention, summary_of_interventions)
+    path = arguments.json or cluster.BUILD / f"{name}.json"
     cluster.measure.end_when_cut()
     kept = cluster.measure.Kept(path, arguments.only, minutes)
     cluster.build_connector()

@@ -19,7 +19,6 @@ import json
 import pathlib
 import shutil
 import statistics
-import sys
 
 import cluster
 
@@ -169,13 +168,9 @@ def main():
     record_missing(arguments.version, arguments.keep, arguments.scale, arguments.runs)
     result = judged(arguments.tidemark, arguments.keep, arguments.scale, arguments.runs)
     if arguments.json:
-        path = pathlib.Path(arguments.json)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        context = cluster.measure.context()
-        path.write_text(json.dumps({"context": context, "version": arguments.version, "scale": arguments.scale,
-                                    "materialization": result}, indent=1) + "\n")
-    return 0
+        cluster.measure.keep(arguments.json, {"context": cluster.measure.context(), "version": arguments.version,
+                                              "scale": arguments.scale, "materialization": result})
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

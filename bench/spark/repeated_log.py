@@ -1,4 +1,4 @@
-"""Repeats the jobs of an event log of Spark until it has a given number of stages."""
+"""Repeats the jobs of a Spark event log until it has a given number of stages."""
 
 import json
 import subprocess

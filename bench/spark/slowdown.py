@@ -11,10 +11,6 @@ usage: ./dev bench spark_slowdown [--json FILE] [--pairs N] [--record-pairs N] [
 """
 
 import argparse
-import json
-import math
-import pathlib
-import statistics
 import tempfile
 
 import applications
@@ -30,9 +26,7 @@ PLAIN, CONNECTED, KEYS = None, {}, {"spark.tidemark.keys": "true"}
 def run(spark, words, settings, address, kind):
     """Returns the duration and the processor time of the application, in seconds."""
     if kind is not PLAIN:
-        settings = {**settings, "spark.jars": str(cluster.CONNECTOR),
-                    "spark.plugins": "org.tidemark.spark.TidemarkPlugin",
-                    "spark.tidemark.master": address, **kind}
+        settings = {**settings, **cluster.reporting_to(address), **kind}
     ended = spark.run(words, settings)
     log = judge.TasksDone(ended.events)
     return {"job": log.end - log.begin, "processor": ended.processor_seconds, "out": ended.out}
@@ -49,11 +43,6 @@ def runs_of(spark, words, settings, address, kinds):
 
 def ratio(runs, kind, measure):
     return runs[kind][measure] / runs["plain"][measure] - 1
-
-
-def mean_and_error(values):
-    error = statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else None
-    return statistics.fmean(values), error
 
 
 def pairs(spark, address, arguments):
@@ -115,21 +104,19 @@ def main():
               "task_end_us_of_spark": round(sparks_us, 3), "runs": pair_runs, "record_runs": record_runs}
     if pair_runs:
         for name, measure in (("job", "job"), ("cpu", "processor")):
-            result[f"{name}_mean"], result[f"{name}_standard_error"] = mean_and_error(
+            result[f"{name}_mean"], result[f"{name}_standard_error"] = cluster.measure.mean_and_error(
                 [ratio(runs, "connected", measure) for runs in pair_runs])
             print(f"{name}: {100 * result[f'{name}_mean']:+.2f} %, standard error "
-                  f"{100 * (result[f'{name}_standard_error'] or math.nan):.2f} %")
+                  f"{cluster.measure.percent(result[f'{name}_standard_error'])}")
     if record_runs:
-        of_records = {name: mean_and_error([ratio(runs, kind, "processor") for runs in record_runs])
+        of_records = {name: cluster.measure.mean_and_error([ratio(runs, kind, "processor") for runs in record_runs])
                       for name, kind in (("plain", "connected"), ("keys", "keys"))}
         result["per_record"] = {name: mean for name, (mean, _) in of_records.items()}
         result["per_record_standard_error"] = {name: error for name, (_, error) in of_records.items()}
         print("a shuffled record: " + ", ".join(
-            f"{name} {100 * mean:+.2f} % +- {100 * (error or math.nan):.2f} %"
+            f"{name} {100 * mean:+.2f} % +- {cluster.measure.percent(error)}"
             for name, (mean, error) in of_records.items()))
-    path = pathlib.Path(arguments.json)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(result, indent=1) + "\n")
+    cluster.measure.keep(arguments.json, result)
 
 
 if __name__ == "__main__":

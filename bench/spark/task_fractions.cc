@@ -14,7 +14,6 @@
 #include <variant>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "master/facts/fold.h"
 #include "master/facts/job_record.h"
@@ -48,7 +47,7 @@ class Fractions {
   }
 
  private:
-  // Stage, attempt at the stage, index and number of an attempt.
+  // The stage, the attempt at the stage, the index and the number of an attempt.
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
   static Key KeyOf(const AttemptId& id) {
     return {id.stage, id.stage_attempt, id.index, id.attempt};

@@ -11,6 +11,8 @@ materialization  savings from results that `tidemark advise` names.
 logs             one run of a query predicts all runs on other numbers of executors (folders of event logs named
                  QUERY-eNN-*), and one run of an application those on other hosts (tables of stages). Three other
                  methods are compared.
+learnt           runs of a query on some numbers of executors of a cluster predict its runs on others, by all sets of
+                 two or more numbers (the same folders), within and outside of the learnt numbers.
 row              time for one row of an answer from a log whose jobs are repeated until it has 50 stages.
 
 usage: ./dev bench what_if [--json FILE] [--keep DIR] [--suites NAME...] [--rounds N] [--logs DIR...]
@@ -32,7 +34,7 @@ import what_if_logs
 import what_if_runs
 from what_if_answers import foretold
 
-SUITES = ("settings", "gray_box", "materialization", "logs", "row")
+SUITES = ("settings", "gray_box", "materialization", "logs", "learnt", "row")
 ROW_STAGES = 50
 ORDER_COUNTS_FROM = 0.10  # two settings that differ by less are indistinguishable
 
@@ -196,15 +198,15 @@ def judge(arguments, kept):
     if "logs" in arguments.suites and (arguments.logs or arguments.tables):
         figures["logs"] = {**(what_if_logs.logs(arguments) if arguments.logs else {}),
                            **(what_if_logs.tables(arguments) if arguments.tables else {})}
+    if "learnt" in arguments.suites and arguments.logs:
+        figures["learnt"] = what_if_logs.learnt(arguments)
     if "row" in arguments.suites:
         some = [path for folder in map(pathlib.Path, arguments.logs) for path in sorted(folder.iterdir())]
         some = some or sorted(kept.folder.glob("*.spark-log"))
         if some:
             figures["row_ms"], figures["row_stages"] = row_ms(arguments, some[0])
             print(f"a row of {figures['row_stages']} stages: {figures['row_ms']:.1f} ms", flush=True)
-    path = pathlib.Path(arguments.json)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({**figures, "rows": rows}, indent=1) + "\n")
+    cluster.measure.keep(arguments.json, {**figures, "rows": rows})
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Predicts runs on other numbers of executors or hosts, compared with other methods."""
 
 import csv
+import itertools
 import json
 import pathlib
 import re
@@ -8,8 +9,9 @@ import statistics
 import subprocess
 import tempfile
 
+import repeated_log
 from what_if_answers import foretold
-from what_if_methods import OTHERS
+from what_if_methods import OF_SEVERAL, OTHERS
 
 METHODS = ("tidemark", *OTHERS)
 # Assumed, since the tables do not describe their machines. Each slot runs many tasks.
@@ -19,11 +21,9 @@ SAME_DATA_WITHIN = 0.02
 
 def of_log(path):
     """Returns the seconds, executors, cores per executor, and stages with parents and task times."""
-    text = (subprocess.run(["zstd", "-dcq", str(path)], capture_output=True, check=True).stdout.decode("utf-8", "replace")
-            if path.suffix == ".zst" else path.read_text(errors="replace"))
     start, last, executors, cores, now = None, None, 0, 1, set()
     stages = {}
-    for line in text.splitlines():
+    for line in repeated_log.text_of(path).splitlines():
         if not line.startswith('{"Event":"SparkListener'):
             continue
         event = json.loads(line)
@@ -46,7 +46,8 @@ def of_log(path):
             stages.setdefault(event["Stage ID"], {"tasks": []})["tasks"].append(
                 (task["Finish Time"] - task["Launch Time"]) / 1000)
     stages = [stage for stage in stages.values() if stage["tasks"] and "end" in stage]
-    return {"path": path, "seconds": (last - start) / 1000, "executors": executors, "cores": cores, "stages": stages}
+    return {"path": path, "seconds": (last - start) / 1000, "executors": executors, "cores": cores,
+            "slots": executors * cores, "stages": stages}
 
 
 def logs(arguments):
@@ -74,6 +75,38 @@ def logs(arguments):
                                 errors[name].append(abs(seconds - run["seconds"]) / run["seconds"])
             suites[query] = summary_of(query, errors)
     return suites
+
+
+def learnt(arguments):
+    """Returns the mean error of each method, and the share of runs within Tidemark's bounds and their mean width, by query
+    and by whether the executors are within the learnt ones. All sets of two or more numbers of executors of a cluster
+    predict its other runs, from one run each."""
+    runs = {}
+    for path in sorted(path for folder in arguments.logs for path in pathlib.Path(folder).iterdir()):
+        if match := re.match(r"(\w+)-e\d+-application_(\d+)_", path.name):
+            run = of_log(path)
+            runs.setdefault(match.groups(), {}).setdefault(run["executors"], []).append(run)
+    suites = {}
+    for (query, _), by_executors in sorted(runs.items()):
+        usual = statistics.mode(len(run["stages"]) for some in by_executors.values() for run in some)
+        complete = {n: [run for run in some if len(run["stages"]) == usual] for n, some in by_executors.items()}
+        for size in range(2, len(complete)):
+            for chosen in itertools.combinations(sorted(complete), size):
+                some = [complete[n][size % len(complete[n])] for n in chosen]
+                others = sorted(set(complete) - set(chosen))
+                rows = foretold(arguments.tidemark, some[0]["path"], [run["path"] for run in some[1:]],
+                                ["--executors", ",".join(map(str, others))])[1:]
+                for other, row in zip(others, rows):
+                    where = "within" if chosen[0] < other < chosen[-1] else "outside"
+                    suite = suites.setdefault(f"{query}, {where}", {name: [] for name in ("tidemark", *OF_SEVERAL)})
+                    answers = {name: method(some, other * some[0]["cores"]) for name, method in OF_SEVERAL.items()}
+                    answers["tidemark"] = row["median"]
+                    for run in complete[other]:
+                        for name, seconds in answers.items():
+                            suite[name].append(abs(seconds - run["seconds"]) / run["seconds"])
+                        suite.setdefault("held", []).append(row["lower"] <= run["seconds"] <= row["upper"])
+                        suite.setdefault("width", []).append((row["upper"] - row["lower"]) / row["median"])
+    return {name: summary_of(name, suite) for name, suite in sorted(suites.items())}
 
 
 def concurrent_work(stages, slots):

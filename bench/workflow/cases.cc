@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -17,7 +16,7 @@
 namespace tidemark::bench {
 namespace {
 
-// Returns the files of a folder by name; empty if the folder is missing.
+// Returns the files of a folder by name, or an empty list if the folder is missing.
 std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
@@ -28,8 +27,8 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return files;
 }
 
-// Returns the last part of a path up to the first dot, or, as in q26-e03-application_1.zst, the
-// first dash.
+// Returns the last part of a path up to the first dot, or up to the first dash as in
+// q26-e03-application_1.zst.
 std::string FamilyOf(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   return name.substr(0, name.find_first_of("-."));
@@ -82,7 +81,8 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
           others.emplace_back(ratio, profile);
           (ratio <= 2 ? near : far).cases.push_back({&run->trace, {&profile->profile}});
         }
-        // Prefers the smaller of two equally distant ones, not the lower address.
+        // If two runs are equally distant, prefers the smaller one and not the one with the lower
+        // address.
         std::stable_sort(others.begin(), others.end(),
                          [](const auto& a, const auto& b) { return a.first < b.first; });
         if (others.size() >= 2) {
@@ -94,7 +94,7 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
         blind.cases.push_back({&run->trace, {}});
       }
     }
-    // Runs two to ten queries at once, in the order of the file, from times at other executor
+    // Runs two to ten queries at once, in the order of the file, with times at other executor
     // counts.
     constexpr placement::Policy kPolicies[] = {placement::Policy::kFifo, placement::Policy::kFair,
                                                placement::Policy::kDrf};
@@ -140,7 +140,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
     trace->group = FamilyOf(log);
     trace->name = std::filesystem::path(log).stem().string();
     std::vector<const Run*>& family = families[trace->group];
-    trace->held_out = (families.size() - 1) % 2 == 1;  // whole queries, alternating
+    trace->held_out = (families.size() - 1) % 2 == 1;  // holds out whole queries, alternately
     family.push_back(&Add(*std::move(trace)));
   }
   Suite one = NewSuite("tpcds-one-run", Moment::kBeforeStart);

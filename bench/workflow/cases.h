@@ -1,4 +1,4 @@
-// A case: a run with a known end, and the past runs that an indicator may use.
+// A case consists of a run with a known end and the past runs that an indicator may use.
 #pragma once
 
 #include <deque>
@@ -24,18 +24,18 @@ struct Suite {
   std::vector<Case> cases;
 };
 
-// Missing data sets give no suite.
+// The locations of data sets. A missing data set gives no suite.
 struct Sources {
   std::string data;                     // folder with tpch-task-times/, spark-eventlogs/, hadoop/
-  std::string repository;               // the small data sets of the source
-  std::vector<std::string> tpch_files;  // instead of the files of `data`
+  std::string repository;               // the small data sets of the source tree
+  std::vector<std::string> tpch_files;  // replace the files of `data` if not empty
   std::vector<std::string> spark_logs;
 };
 
 // Owns the runs of its suites.
 class Library {
  public:
-  // Returns the suites whose name begins with `wanted` (empty: all).
+  // Returns the suites whose name begins with `wanted`, or all suites if it is empty.
   absl::StatusOr<std::vector<Suite>> Load(const Sources& sources, const std::string& wanted);
 
  private:

@@ -17,22 +17,21 @@ namespace tidemark::bench {
 // Converts an instant of a trace to the master's clock.
 absl::Time At(double seconds);
 
-// Yields the events of one run in order: the driver's reports, and heartbeats of all running tasks
-// at every call. A stage of a group is reported when it became visible, other stages with the job.
-// The bytes of a map task's split are reported before it starts, and its progress at a steady pace.
-// Not thread-safe.
+// Yields the events of one run in order. These are the driver's reports, and heartbeats of all
+// running tasks at every call. A stage of a group is reported when it became visible, other stages
+// with the job. The bytes of a map task's split are reported before the task starts. Its progress
+// is reported at a steady pace. Not thread-safe.
 class Replay {
  public:
-  // REQUIRES: `trace` outlives this object.
+  // `trace` must outlive this object.
   explicit Replay(const Trace& trace);
 
   using Take = absl::FunctionRef<void(const Event&)>;
-  // Returns the events since the last call and up to `seconds` after the beginning, which never
-  // decreases.
+  // Passes `take` the events since the last call and up to `seconds`, which never decreases.
   void Until(double seconds, Take take);
-  // Returns the opening events, before any task has started.
+  // Passes `take` the opening events, before any task has started.
   void Opening(Take take);
-  // Returns the remaining events and the end of the job.
+  // Passes `take` the remaining events and the end of the job.
   void ToTheEnd(Take take);
 
  private:

@@ -15,7 +15,7 @@
 namespace tidemark::bench {
 namespace {
 
-// A trace that contradicts its events is a defect of the benchmark.
+// Exits after an error. A trace that contradicts its events is a bug in the benchmark.
 void Require(const absl::Status& applied) {
   if (applied.ok()) return;
   fmt::print(stderr, "{}\n", applied.ToString());

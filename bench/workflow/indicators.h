@@ -1,4 +1,5 @@
-// Methods that predict the end of a job of stages, in parallel: each follows its events.
+// Methods that predict the end of a job of stages. They run in parallel, and each follows the job's
+// events.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@ struct Answer {
   std::optional<double> remaining;  // empty without a prediction
   std::optional<double> lower;      // 90 % interval; empty if unknown
   std::optional<double> upper;
-  std::vector<double> stage_ends;  // by number of the stage, if predicted
+  std::vector<double> stage_ends;  // by stage number, if predicted
 };
 
 class Indicator {
@@ -28,11 +29,11 @@ class Indicator {
   virtual Answer Ask(absl::Time now) = 0;
 };
 
-// The methods of master/forecast/papers/papers.h, and `tidemark`: the published values of a
-// JobMonitor.
+// Returns the names of the methods of master/forecast/papers/papers.h, and `tidemark`, which uses
+// the published values of a JobMonitor.
 std::vector<std::string> IndicatorNames();
-// `history`: past runs, newest first. `on`: the cluster, which the methods of papers receive;
-// `tidemark` infers it.
+// `history` contains past runs, newest first. `on` is the cluster, which the methods of papers
+// receive. `tidemark` infers the cluster.
 std::unique_ptr<Indicator> MakeIndicator(const std::string& name, std::vector<PastRun> history,
                                          const placement::Resourcing& on);
 

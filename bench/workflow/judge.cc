@@ -12,15 +12,15 @@
 namespace tidemark::bench {
 namespace {
 
-// Like suites of single jobs (bench/accuracy/summary.cc).
+// The same threshold as for suites of single jobs (bench/accuracy/report.cc).
 constexpr double kEvenCoverage = 0.75;
 constexpr double kBehindPoints = 0.5;
 
-// One value of a case; empty if it has none.
+// One value of a case, or empty if the case has none.
 struct Sample {
   std::string group;
   bool held_out = false;
-  double end_error = 0;  // prediction before the start
+  double end_error = 0;  // error of the prediction before the start
   std::optional<bool> hit;
   std::optional<double> width;
   std::optional<Metrics> live;
@@ -119,7 +119,7 @@ class Judging {
 
 using Figure = std::function<std::optional<double>(const Sample&)>;
 
-// Returns the mean over groups of the means within each.
+// Returns the mean over groups of the means within each group.
 std::optional<double> MeanOf(const std::vector<Sample>& samples, const Figure& figure) {
   std::map<std::string, std::pair<double, int>> groups;
   for (const Sample& sample : samples) {
@@ -201,7 +201,7 @@ Verdict VerdictOf(const std::vector<WatchedRun>& runs) {
   for (const WatchedRun& run : runs) {
     Sample& sample = samples.emplace_back();
     AddLive(run.predictions, run.end, sample);
-    // The errors of shown progress, which never falls and may differ from the prediction.
+    // These are the errors of shown progress, which never falls and may differ from the prediction.
     const Metrics shown = Measure(run.shown, 0, run.end);
     sample.live->avg_err = shown.avg_err;
     sample.live->max_err = shown.max_err;

@@ -10,13 +10,13 @@
 
 namespace tidemark::bench {
 
-// Means within each group, then over groups. Errors of the end are shares of the run's duration;
-// errors of progress are percentage points.
+// Contains means within each group, then over groups. Errors of the end are shares of the run's
+// duration. Errors of progress are percentage points.
 struct Verdict {
   int cases = 0;
   std::optional<double> makespan_err_mean;  // before the start: |predicted - true| / true
   std::optional<double> makespan_err_p90;
-  std::optional<double> avg_err;  // live, like the members below
+  std::optional<double> avg_err;  // measured live, like the members below
   std::optional<double> max_err;
   std::optional<double> end_err;           // mean of |end - true end| / duration over the updates
   std::optional<double> remaining_err_10;  // |end - true end| / duration at 10 % of the run
@@ -33,7 +33,7 @@ struct Verdict {
 struct Row {
   std::string indicator;
   Verdict all;
-  Verdict held_out;  // over the half that was not used for choosing constants
+  Verdict held_out;  // figures of the half that was not used for choosing constants
 };
 
 struct Judged {
@@ -42,26 +42,27 @@ struct Judged {
 };
 
 struct JudgeOptions {
-  int updates = 40;  // per live run
+  int updates = 40;  // updates per live run
   std::vector<std::string> indicators;
 };
 
-// Returns in how many suites an indicator is more than 0.5 points (of progress live, of the
-// duration before the start) behind the best other, without the oracle.
+// Returns the number of suites in which an indicator is more than 0.5 points behind the best other
+// indicator except the oracle. Points are of progress for live runs, and of the duration before the
+// start.
 int SuitesBehind(const std::vector<Judged>& suites, const std::string& indicator,
                  Verdict Row::*half);
 
-// The predictions during a run in order, and its end. Seconds since its start.
+// The predictions during a run in order, and its end, in seconds since its start.
 struct WatchedRun {
   std::vector<Prediction> predictions;
   std::vector<Prediction> shown;  // the ends that would make the shown fractions exact
   double end = 0;
 };
-// All runs have equal weight.
+// Returns the verdict of these runs, which have equal weight.
 Verdict VerdictOf(const std::vector<WatchedRun>& runs);
 
-// The indicator "oracle" is tidemark with the run itself as its only past run. Its errors come from
-// the form of the model, which assumes that runs differ.
+// Evaluates the indicators on a suite. "oracle" is tidemark with the run itself as its only past
+// run. Its errors come from the model, which assumes that runs differ.
 Judged Judge(const Suite& suite, const JudgeOptions& options);
 
 }  // namespace tidemark::bench

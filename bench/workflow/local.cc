@@ -46,8 +46,8 @@ absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
   }
 }
 
-// Each job has a stage of map tasks and a stage of reduce tasks after it. Every task has a separate
-// process, so none is warmer than another.
+// Reads the trace of a workflow. Each job has a stage of map tasks and a stage of reduce tasks
+// after it. Every task has a separate process, so no task runs in a warm process.
 absl::StatusOr<Trace> ReadTrace(const Plan& plan, const std::string& log_dir, std::uint32_t slots) {
   Trace trace = {.group = "web-log",
                  .name = plan.id,
@@ -85,7 +85,7 @@ absl::StatusOr<Trace> ReadTrace(const Plan& plan, const std::string& log_dir, st
   return trace;
 }
 
-// The master's snapshots while one workflow ran, in order.
+// Collects the master's snapshots of one running workflow in order.
 class Listener {
  public:
   // `master` must outlive this object.
@@ -110,7 +110,7 @@ class Listener {
   std::thread thread_;
 };
 
-// Uses the snapshots with a predicted end.
+// Converts the snapshots that have a predicted end.
 WatchedRun Watched(const std::vector<Snapshot>& said) {
   WatchedRun run = {.end = absl::ToDoubleSeconds(said.back().elapsed())};
   for (const Snapshot& snapshot : said) {

@@ -1,4 +1,5 @@
-// Workflows that really run: the example engine's web log on this machine, watched by a master.
+// Runs workflows on this machine, watched by a master. The workflow is the example engine's web
+// log.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,12 @@ struct LocalOptions {
 };
 
 struct LocalRuns {
-  std::vector<Trace> traces;  // of all runs, from their jobs' event logs
-  Row live;                   // "tidemark": the master's own predictions, run after run
+  std::vector<Trace> traces;  // traces of all runs, from their jobs' event logs
+  Row live;                   // "tidemark", the master's own predictions, run after run
 };
 
-// Runs them one after another at a master with a history. Returns errors of the engine, the master
-// and its logs.
+// Runs the workflows one after another at a master with a history. Returns errors of the engine,
+// the master and its logs.
 absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options);
 
 }  // namespace tidemark::bench

@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "bench/workflow/unpack.h"
 
 namespace tidemark::bench {
 namespace {

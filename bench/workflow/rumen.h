@@ -10,9 +10,9 @@
 
 namespace tidemark::bench {
 
-// Returns successful jobs with timed tasks, and the input of map tasks. The slots of a job are its
-// largest number of concurrent attempts. Reduce tasks start before the last map task ends, as in
-// nearly all such jobs. `failed_too` also returns failed jobs with their successful tasks.
+// Returns successful jobs with their timed tasks and the input of map tasks. The slots of a job are
+// its largest number of concurrent attempts. Reduce tasks start before the last map task ends, as
+// in nearly all such jobs. If `failed_too`, also returns failed jobs with their successful tasks.
 absl::StatusOr<std::vector<Trace>> ReadRumen(const std::string& path, bool failed_too = false);
 
 }  // namespace tidemark::bench

@@ -54,7 +54,7 @@ class Runs {
     StageOpened opened;  // the first description
     absl::Time told_at;
     std::optional<absl::Time> submitted_at;  // the latest submission
-    std::vector<Task> tasks;                 // over all attempts, by end
+    std::vector<Task> tasks;                 // tasks of all attempts, by end
   };
 
   template <typename Body>
@@ -97,7 +97,7 @@ class Runs {
 
   TraceStage Build(const Run& run) {
     const StageOpened& opened = run.opened;
-    // The identity that the program uses.
+    // Identifies the stage by its signature or, without one, by its name and number of tasks.
     TraceStage built = {.name = opened.signature.empty()
                                     ? absl::StrCat(opened.name, " of ", *opened.task_count)
                                     : opened.signature,

@@ -1,4 +1,4 @@
-// Converts an event log of Spark to a trace.
+// Converts a Spark event log to a trace.
 #pragma once
 
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace tidemark::bench {
 
-// Covers the first submission of a job to the end of the last. A stage becomes visible with its
-// job. Failed attempts count as tasks; stages without tasks are omitted. Returns the errors of
-// spark::LogReader, and InvalidArgument without a job.
+// Reads a log. The trace covers the time from the first submission of a job to the end of the last
+// job. A stage becomes visible with its job. Failed attempts count as tasks, and stages without
+// tasks are omitted. Returns the errors of spark::LogReader, or InvalidArgument if the log has no
+// job.
 absl::StatusOr<Trace> ReadSparkLog(const std::string& path);
 
 }  // namespace tidemark::bench

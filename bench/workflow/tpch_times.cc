@@ -7,7 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "bench/workflow/unpack.h"
+#include "bench/workflow/trace.h"
 #include "master/forecast/placement/dag.h"
 
 namespace tidemark::bench {
@@ -24,7 +24,7 @@ void AppendTimes(const json& by_executors, const std::string& executors,
   for (const json& time : *times) seconds.push_back(time.get<double>() * kMillisecond);
 }
 
-// Sorts stages so that parents are first, as traces require.
+// Returns an order of the stages in which parents are first, as traces require.
 absl::StatusOr<std::vector<std::size_t>> OrderOf(const json& query, placement::Parents& parents) {
   parents.resize(query.at("stages").size());
   for (const json& edge : query.at("edges_parent_child")) {
@@ -76,7 +76,7 @@ absl::StatusOr<MeasuredQuery> ParseQuery(const std::string& line) {
       measured.by_executors[std::stoi(executors)] = StagesAt(query, *order, parents, executors);
     }
     return measured;
-  } catch (const std::exception& error) {  // from the JSON library and from lookups
+  } catch (const std::exception& error) {  // thrown by the JSON library and by lookups
     return absl::InvalidArgumentError(error.what());
   }
 }

@@ -1,7 +1,7 @@
 // Measured task times of queries at several numbers of executors, as JSON lines:
 //   {"size": "2g", "query": 1, "edges_parent_child": [[0, 1]], "stages": [{"stage": 0,
-//    "num_tasks": 12, "first_wave": {"2": [4371, 4368]}, "rest_wave": {"2": [2053, ...]}}]}
-// Times in milliseconds, by number of executors (one task at a time each).
+//    "num_tasks": 12, "first_wave": {"2": [4371, 4368]}, "rest_wave": {"2": [2053, ...]}}]} Times
+//    are in milliseconds, by number of executors. Each executor runs one task at a time.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// A workflow that has run, with the times of its tasks. Seconds since the workflow began.
+// A workflow that has run, with the times of its tasks in seconds since the workflow began.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "master/forecast/placement/allocation.h"
 #include "tidemark/event.h"
 
@@ -16,9 +17,9 @@ namespace tidemark::bench {
 struct TraceTask {
   double start = 0;
   double end = 0;
-  std::optional<std::uint32_t> executor;  // in Trace::executors; empty: a separate process
-  std::optional<double> shuffled;         // of a reduce task, if known
-  std::optional<std::uint64_t> bytes;     // of a map task's split, if known
+  std::optional<std::uint32_t> executor;  // index in Trace::executors; empty for a separate process
+  std::optional<double> shuffled;         // end of a reduce task's shuffle, if known
+  std::optional<std::uint64_t> bytes;     // size of a map task's split, if known
 };
 
 struct TraceExecutor {
@@ -28,10 +29,10 @@ struct TraceExecutor {
 
 struct TraceStage {
   std::string name;                  // identifies it in another run
-  std::string title;                 // a description; empty: the name
-  std::vector<std::size_t> parents;  // lower indexes
+  std::string title;                 // a description; if empty, the name is used
+  std::vector<std::size_t> parents;  // have lower indexes
   std::size_t owner = 0;
-  std::string group;       // the engine's job that contains it; empty if it is known from the start
+  std::string group;       // the job that contains the stage; empty if known from the start
   std::uint64_t work = 0;  // like StageOpened.work
   StageKind kind = StageKind::kGeneric;
   double visible_at = 0;               // when the engine reported it
@@ -40,7 +41,7 @@ struct TraceStage {
 };
 
 struct Trace {
-  std::string group;  // figures are averaged within the group first
+  std::string group;  // figures are averaged within a group first
   std::string name;
   bool held_out = false;  // not used for choosing constants
   double slots = 1;
@@ -59,5 +60,9 @@ double EndOfOwner(const Trace& trace, std::size_t owner);
 
 // Sorts tasks by start and sets `end`.
 void Finish(Trace& trace);
+
+// Reads a whole file, unpacking .zst and .gz. Returns NotFound, DataLoss if the contents do not
+// match the suffix, or ResourceExhausted if they exceed 2 GiB.
+absl::StatusOr<std::string> ReadUnpacked(const std::string& path);
 
 }  // namespace tidemark::bench

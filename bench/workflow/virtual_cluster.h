@@ -12,13 +12,13 @@ namespace tidemark::bench {
 
 struct MeasuredStage {
   std::string name;
-  std::vector<std::size_t> parents;  // lower indexes
+  std::vector<std::size_t> parents;  // have lower indexes
   std::size_t owner = 0;
-  std::vector<double> seconds;  // of its tasks, in starting order
+  std::vector<double> seconds;  // durations of its tasks, in starting order
 };
 
-// kFifo selects the lowest owner, then the lowest stage. kFair and kDrf (all containers are equal
-// here) select the owner with the fewest running tasks, then its lowest stage.
+// Runs the stages. kFifo selects the lowest owner, then the lowest stage. kFair and kDrf (all
+// containers are equal here) select the owner with the fewest running tasks, then its lowest stage.
 Trace RunOnVirtualCluster(const std::vector<MeasuredStage>& stages, std::size_t slots,
                           placement::Policy policy);
 

@@ -1,6 +1,5 @@
 #include "bench/workflow/events.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -63,7 +62,7 @@ TEST(Replay, TheOpeningStartsNoTask) {
   EXPECT_TRUE(state.stages.at(0).tasks.empty());
 }
 
-// AttemptWatch of the Hadoop connector and the heartbeats of its map tasks do the same.
+// AttemptWatch of the Hadoop connector and the heartbeats of its map tasks report the same events.
 TEST(Replay, ReportsMapTasksAsAConnectorDoes) {
   Trace trace = RunOnVirtualCluster({{"map", {}, 0, {4, 2}}}, 1, placement::Policy::kFifo);
   trace.stages[0].kind = StageKind::kMap;
@@ -102,7 +101,7 @@ TEST(RunOf, BecomesThePastRunOfTheNextOne) {
   EXPECT_EQ(run.stages[1].tasks, 1u);
 }
 
-// 0-3 and 0-1, then 1-6, then 6-8.
+// Tasks run at 0-3 and 0-1, then 1-6, then 6-8.
 TEST(Tidemark, ReturnsThePublishedPrediction) {
   const Trace trace = ScanAndJoin();
   const auto tidemark = MakeIndicator("tidemark", {RunOf(trace)}, ResourcingOf(trace));

@@ -16,7 +16,7 @@ namespace {
 
 using test::At;
 
-// Three reduce tasks on two slots, linear costs.
+// Returns a job with three reduce tasks on two slots and linear costs.
 test::VirtualJob SomeJob() {
   test::VirtualJob job;
   job.seconds = [](std::uint64_t bytes) { return 0.001 * static_cast<double>(bytes); };
@@ -29,8 +29,8 @@ test::VirtualJob SomeJob() {
   return job;
 }
 
-// Returns the log of a master that ticks every second, of the whole run or of its first part, which
-// begins at 0.
+// Returns the log of a master that ticks every second. The log contains the whole run or its first
+// part.
 std::string WriteLog(const test::ScratchDirectory& directory, const test::Story& story,
                      double until, double from = 0) {
   const std::string path = directory / "job.tidemark-log";

@@ -30,7 +30,7 @@ TEST(Lateness, EachDeadlineCountsOnceForAnyNumberOfUpdates) {
   EXPECT_NEAR(WeightOf(MeasureLateness(predictions, 0, 10)), kDeadlines.size(), 1e-9);
 }
 
-// Draws ends from the predicted distribution by its inverse: the median is 100, and the interval is
+// Draws ends from the predicted distribution by its inverse. The median is 100, and the interval is
 // 80 to 130.
 TEST(Lateness, ACalibratedForecastHasMatchingShares) {
   std::mt19937_64 random(3);

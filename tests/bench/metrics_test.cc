@@ -12,7 +12,8 @@ namespace {
 
 using ::testing::Optional;
 
-// All phases last from 100 s to 200 s; an update has a predicted end and an interval around it.
+// Returns a prediction with this end and an interval around it. All phases last from 100 s to 200
+// s.
 Prediction Predicting(double at, std::optional<double> end, double half_width = 0) {
   Prediction prediction = {.at = at, .end = end};
   if (half_width > 0) {
@@ -44,13 +45,14 @@ TEST(Metrics, PerfectPredictionsHaveNoError) {
 }
 
 TEST(Metrics, ErrorsAreInPointsOfProgress) {
-  // Predicted and true progress: 0 and 0.25 (no prediction), 50 / 200 and 0.5, 75 / 80 and 0.75,
+  // Predicted and true progress are 0 and 0.25 (no prediction), 50 / 200 and 0.5, 75 / 80 and 0.75,
   // 1 and 1.
   const Metrics metrics = MeasureAll({Predicting(125, std::nullopt), Predicting(150, 300),
                                       Predicting(175, 180), Predicting(200, 200)});
   EXPECT_DOUBLE_EQ(metrics.avg_err, (25 + 25 + 18.75 + 0) / 4);
   EXPECT_DOUBLE_EQ(metrics.max_err, 25);
-  // |e~ - e| / (e - t): 1 without a prediction, 100 / 50, 20 / 25; the last one is above 95 %.
+  // The terms |e~ - e| / (e - t) are 1 (no prediction), 100 / 50 and 20 / 25. The last update is
+  // above 95 %.
   EXPECT_DOUBLE_EQ(metrics.eta_err, (1 + 2 + 0.8) / 3);
 }
 
@@ -73,7 +75,7 @@ TEST(Metrics, EtaErrorIsCappedAndOmitsBothEnds) {
 }
 
 TEST(Metrics, StepsBackExceedATenthOfAPoint) {
-  // Progress: 0.5, 0.25, 50 / 200.1 (a fall of 0.012 points), 0.9.
+  // The progress is 0.5, 0.25, 50 / 200.1 (a decrease of 0.012 points) and 0.9.
   const Metrics metrics = MeasureAll(
       {Predicting(125, 150), Predicting(150, 300), Predicting(150, 300.1), Predicting(190, 200)});
   EXPECT_DOUBLE_EQ(metrics.backward, 1.0 / 4);
@@ -81,14 +83,14 @@ TEST(Metrics, StepsBackExceedATenthOfAPoint) {
 }
 
 TEST(Metrics, CoverageCountsIntervalsThatContainTheEnd) {
-  // Widths are 40, 20 and 60, with 80, 50 and 25 remaining; the second interval ends at 190.
+  // The widths are 40, 20 and 60, with 80, 50 and 25 s remaining. The second interval ends at 190.
   const Metrics metrics = MeasureAll({Predicting(110, 150), Predicting(120, 190, 20),
                                       Predicting(150, 180, 10), Predicting(175, 200, 30)});
   EXPECT_THAT(metrics.coverage90, Optional(2.0 / 3));
   EXPECT_THAT(metrics.width90, Optional(120.0 / (80 + 50 + 25)));
 }
 
-// The first is 20 x 50; the second is 10 with 25 remaining.
+// The first width is limited to 20 x 50. The second is 10 with 25 s remaining.
 TEST(Metrics, AnIntervalIsAtMostTwentyTimesTheRemainingTime) {
   const Metrics metrics = MeasureAll({Predicting(150, 5000, 4000), Predicting(175, 200, 5)});
   EXPECT_THAT(metrics.width90, Optional(1010.0 / 75));
@@ -104,7 +106,7 @@ TEST(Metrics, MilestonesTakeTheNearestUpdate) {
   EXPECT_THAT(AtPercent(25, metrics).hit, Optional(false));
   EXPECT_THAT(AtPercent(50, metrics).end_error, Optional(0.1));
   EXPECT_THAT(AtPercent(50, metrics).hit, Optional(true));
-  EXPECT_THAT(AtPercent(90, metrics).hit, Optional(true));  // of the last update
+  EXPECT_THAT(AtPercent(90, metrics).hit, Optional(true));  // at the last update
 }
 
 TEST(Metrics, MetricsWithoutUpdatesAreEmpty) {

@@ -42,7 +42,8 @@ TEST(Rows, NoSourceOfDataIsInBothHalves) {
     const auto rows = RowsOf(suite);
     ASSERT_TRUE(rows.ok()) << rows.status();
     for (const Row& row : *rows) {
-      // Generated keys name the power of their costs as source, and map tasks their job.
+      // The source of generated keys is the power of their costs. The source of map tasks is their
+      // job.
       const std::string source = row.job == "synthetic" ? row.data.substr(0, row.data.find('-'))
                                  : row.only_maps        ? row.data
                                                         : row.data_set;

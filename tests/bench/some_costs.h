@@ -1,4 +1,4 @@
-// Cost logs worked out instead of measured.
+// Cost logs with computed times instead of measured times.
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,9 @@
 
 namespace tidemark::bench {
 
-// `groups` key groups of 10, 20, ... bytes in values of ten, each from both map tasks, that cost as
-// many milliseconds; their second time is twice, the third three times that.
+// Returns `groups` key groups of 10, 20, ... bytes. Their values have ten bytes, and each group has
+// values from both map tasks. The first time of a group in milliseconds equals its size. The second
+// time is twice as long, and the third time three times as long.
 inline CostLog SomeCosts(std::uint32_t groups) {
   CostLog log;
   log.identity = "made up";

@@ -46,7 +46,7 @@ TEST(SparkLog, IsReadUpToALineThatWasCut) {
   const test::ScratchDirectory directory;
   EXPECT_TRUE(ReadSparkLog(directory.Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
   EXPECT_THAT(ReadSparkLog(directory.Write("empty", "")).status().message(),
-              HasSubstr("is not an event log"));
+              HasSubstr("is not a Spark event log"));
   const std::string idle =
       directory.Write("idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})");
   EXPECT_THAT(ReadSparkLog(idle).status().message(), HasSubstr("no job"));

@@ -5,8 +5,6 @@
 
 #include <vector>
 
-#include "bench/accuracy/oracle.h"
-
 namespace tidemark::bench {
 namespace {
 
@@ -31,7 +29,7 @@ TEST(Node, WorksAtItsSpeed) {
   Node node = Nodes({{.speed = 0.5, .changes_at = 10, .speed_after = 2}}).front();
   EXPECT_DOUBLE_EQ(node.Advance(0, 2), 4);
   EXPECT_DOUBLE_EQ(node.Advance(4.5, 0.5), 5.5);
-  EXPECT_DOUBLE_EQ(node.Advance(8, 2), 10.5);  // one second of work until 10 s, one after it
+  EXPECT_DOUBLE_EQ(node.Advance(8, 2), 10.5);  // one second of work until 10 s, then another one
   EXPECT_DOUBLE_EQ(node.Advance(20, 0), 20);
 }
 

@@ -7,7 +7,7 @@
 namespace tidemark::bench {
 namespace {
 
-// Two slots: 0-3 and 0-1, then 1-6 of stage 0; stage 1 at 6.
+// On two slots, stage 0 runs at 0-3, 0-1 and 1-6. Stage 1 starts at 6.
 TEST(VirtualCluster, StartsTasksInOrderOnFreeSlots) {
   const Trace trace = RunOnVirtualCluster({{"scan", {}, 0, {3, 1, 5}}, {"join", {0}, 0, {2}}}, 2,
                                           placement::Policy::kFifo);

@@ -9,8 +9,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * A skewed groupByKey whose function compares all values of a key with one another. The key of rank r
- * has MOST / (r + 1)^0.7 values. Argument: the share of the usual work.
+ * A skewed groupByKey whose function compares all values of a key with one another. The key of rank
+ * r has MOST / (r + 1)^0.7 values. The argument is the share of the usual work.
  */
 public final class Groups {
   private static final int KEYS = 2_000;
@@ -27,9 +27,9 @@ public final class Groups {
     }
   }
 
-  /** The number of groups, and of pairs of values that are far apart. */
+  /** Returns the number of groups, and of pairs of values that are far apart. */
   public static Tuple2<Long, Long> run(JavaSparkContext context, double scale) {
-    final double most = MOST * Math.sqrt(scale); // work grows with the square of the sizes
+    final double most = MOST * Math.sqrt(scale); // the work grows with the square of the sizes
     return context
         .parallelize(IntStream.range(0, MAPS).boxed().collect(Collectors.toList()), MAPS)
         .flatMapToPair(
@@ -44,7 +44,7 @@ public final class Groups {
         .reduce((a, b) -> new Tuple2<>(a._1() + b._1(), a._2() + b._2()));
   }
 
-  /** Pairs that one map task emits. */
+  /** Returns the pairs that one map task emits. */
   private static Stream<Tuple2<String, Long>> valuesOf(int rank, long values, int map) {
     return LongStream.iterate(map, i -> i < values, i -> i + MAPS)
         .mapToObj(i -> new Tuple2<>("key " + rank, (i + rank) * 0x9e3779b97f4a7c15L));

@@ -13,8 +13,9 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * K-Means over cached points, one job for each iteration. Coordinates are whole numbers, so that the
- * result does not depend on the order of additions. Argument: the share of the usual work.
+ * K-Means over cached points, one job for each iteration. Coordinates are whole numbers, so that
+ * the result does not depend on the order of additions. The argument is the share of the usual
+ * work.
  */
 public final class KMeans {
   private static final int POINTS = 3_000_000;
@@ -38,7 +39,7 @@ public final class KMeans {
     }
   }
 
-  /** A number that all centres decide. */
+  /** Returns a number that depends on all centres. */
   static long cluster(JavaRDD<int[]> points, int clusters, int iterations) {
     List<int[]> centres = points.take(clusters);
     for (int i = 0; i < iterations; ++i) {
@@ -96,7 +97,7 @@ public final class KMeans {
     return best;
   }
 
-  /** Its coordinates, and how many points that is. */
+  /** Returns the coordinates of the point and a count of one. */
   private static long[] counted(int[] point) {
     final long[] counted = new long[point.length + 1];
     for (int i = 0; i < point.length; ++i) {

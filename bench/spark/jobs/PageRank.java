@@ -11,12 +11,13 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * PageRank over a generated web in which popular pages have most links. Ranks are whole numbers, so that the
- * result does not depend on the order of additions. Argument: the share of the usual work.
+ * PageRank over a generated web in which popular pages have most links. Ranks are whole numbers, so
+ * that the result does not depend on the order of additions. The argument is the share of the usual
+ * work.
  */
 public final class PageRank {
   private static final int PAGES = 240_000;
-  private static final int LINKS = 12; // of a page
+  private static final int LINKS = 12; // links of a page
   private static final int PARTITIONS = 6;
   private static final int ITERATIONS = 10;
   private static final long UNIT = 1_000_000_000L;
@@ -38,7 +39,7 @@ public final class PageRank {
     }
   }
 
-  /** A number that all ranks decide. */
+  /** Returns a number that depends on all ranks. */
   static long rank(
       JavaPairRDD<Integer, Iterable<Integer>> links, int partitions, int iterations) {
     JavaPairRDD<Integer, Long> ranks = links.mapValues(targets -> UNIT);

@@ -6,7 +6,9 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
-/** A groupByKey that hardly processes its records. Argument: the amount of work, as a factor. */
+/**
+ * A groupByKey that hardly processes its records. The argument is a factor for the amount of work.
+ */
 public final class Records {
   private static final int RECORDS = 24_000_000;
   private static final int TASKS = 8;

@@ -27,14 +27,15 @@ import org.apache.spark.storage.StorageLevel;
 import scala.Tuple2;
 
 /**
- * Runs rounds of concurrent queries. Argument: a folder for input files. Each line of the standard
- * input is a round of queries NAME:KIND:POOL:TASKS:WORK, separated by spaces. The program prints
- * QUERY, name, job number and seconds for each ended query, and ROUND after the round. The queries of
- * a round start in the given order, which is their order within a pool.
+ * Runs rounds of concurrent queries. The argument is a folder for input files. Each line of the
+ * standard input is a round of queries NAME:KIND:POOL:TASKS:WORK[:DELAY], separated by spaces. The
+ * program prints QUERY, name, job number and seconds for each ended query, and ROUND after the
+ * round. The queries of a round start in the given order, which is their order within a pool, or
+ * DELAY seconds later.
  *
- * <p>Units of the work of a task: compute, processor seconds; shuffle, emitted megabytes; read, files
- * of equal size, one per task; cache, scans of its cached partition; mixed, processor seconds before
- * and again after the shuffle of a megabyte.
+ * <p>The unit of a task's work depends on the kind: processor seconds (compute), emitted megabytes
+ * (shuffle), files of equal size, one per task (read), scans of its cached partition (cache), or
+ * processor seconds before and again after the shuffle of a megabyte (mixed).
  */
 public final class Rounds {
   private static final int RECORD_BYTES = 1024;
@@ -78,7 +79,12 @@ public final class Rounds {
     final ExecutorService threads = Executors.newFixedThreadPool(queries.length);
     final List<Future<?>> running = new ArrayList<>();
     for (String query : queries) {
-      running.add(threads.submit(() -> runQuery(query.split(":"))));
+      running.add(
+          threads.submit(
+              () -> {
+                runQuery(query.split(":"));
+                return null;
+              }));
       Thread.sleep(APART_MILLIS);
     }
     threads.shutdown();
@@ -87,8 +93,11 @@ public final class Rounds {
     }
   }
 
-  private void runQuery(String[] query) {
+  private void runQuery(String[] query) throws InterruptedException {
     final String name = query[0];
+    if (query.length > 5) {
+      Thread.sleep((long) (1000 * Double.parseDouble(query[5])));
+    }
     spark.setLocalProperty("spark.scheduler.pool", query[2]);
     final String group = name + "-" + System.nanoTime();
     spark.setJobGroup(group, name);
@@ -99,7 +108,7 @@ public final class Rounds {
     say("QUERY " + name + " " + jobs[0] + " " + seconds);
   }
 
-  /** One job each. */
+  /** Runs one job of this kind. */
   private void runKind(String kind, int tasks, double work) {
     switch (kind) {
       case "compute":
@@ -136,7 +145,10 @@ public final class Rounds {
     return spark.parallelize(numbers, tasks);
   }
 
-  /** Random, so that they cannot be compressed. Each part first takes so many seconds of a processor. */
+  /**
+   * Returns random records, so that they cannot be compressed. Each part first computes for
+   * `seconds`.
+   */
   private JavaRDD<byte[]> records(int parts, int megabytes, double seconds) {
     return numbers(parts)
         .mapPartitionsWithIndex(

@@ -6,7 +6,9 @@ import java.util.Collections;
 import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
-/** Tasks that want nothing but a processor: how many, and the seconds of it that each computes. */
+/**
+ * Runs tasks that only compute. The arguments are their number and the processor seconds of each.
+ */
 public final class Spin {
   private static final long NANOS_PER_SECOND = 1_000_000_000L;
 

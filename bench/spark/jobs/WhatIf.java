@@ -17,8 +17,8 @@ import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
 /**
- * The programs of `./dev bench what_if`. Arguments: program, folder of the data from "make", size of
- * the data, NAME=VALUE...
+ * The programs of `./dev bench what_if`. The arguments are the program, the folder of the data from
+ * "make", the size of the data, and NAME=VALUE...
  */
 public final class WhatIf {
   private static final long ROWS = 2_000_000;
@@ -67,7 +67,7 @@ public final class WhatIf {
     return Integer.parseInt(parameters.getOrDefault(name, String.valueOf(otherwise)));
   }
 
-  /** Files of about a hundred megabytes for each unit of size. */
+  /** Writes files of about a hundred megabytes for each unit of size. */
   private static String make(SparkSession session, String folder, int size) {
     session
         .range(0, ROWS * size, 1, 4 * size)
@@ -145,7 +145,7 @@ public final class WhatIf {
     return PageRank.rank(links, partitions, iterations);
   }
 
-  /** Words that begin with one of the letters are left out. */
+  /** Counts words, but not words that begin with one of the letters. */
   private static Object wordCount(SparkSession session, String file, String letters) {
     final JavaSparkContext context = new JavaSparkContext(session.sparkContext());
     final String left = letters.replace(",", "");
