@@ -27,7 +27,7 @@ class ScratchDirectory {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // Writes a file with these contents, or replaces an existing one atomically. Returns its path.
+  // Writes a file with these contents, or atomically replaces an existing file. Returns its path.
   std::string Write(const std::string& name, const std::string& contents) const {
     const std::string path = *this / name;
     std::ofstream(path + ".new", std::ios::binary) << contents;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # include_rules_test.sh ROOT: every #include of ROOT's C++ files must be allowed by the folder table
 # of ROOT/docs/ARCHITECTURE.md. A file belongs to the longest folder of the table that it is below.
-# System headers are always on the compiler's path, so link targets alone cannot tell.
+# System headers are always on the compiler's path, so link targets alone do not show their use.
 set -euo pipefail
 cd "$1"
 
@@ -11,7 +11,7 @@ mapfile -t cpp_files < <(
 ((${#cpp_files[@]})) || { echo "no C++ files below $1"; exit 1; }
 
 awk '
-  # What the outside world looks like in an #include.
+  # Patterns of the outside world in an #include.
   function world(header) {
     if (header ~ /^grpc|\.grpc\.pb\.h$/) return "gRPC"
     if (header ~ /^google\/|\.pb\.h$/) return "protobuf"
