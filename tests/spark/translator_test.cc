@@ -938,7 +938,7 @@ TEST(Translator, RejectsALogWithoutTheStartOfItsApplication) {
     const auto fail = [](const Event&) { ADD_FAILURE(); };
     parser.Feed(Task("End", 0, 7, 1, kWell) + first + kStart + end, fail);
     EXPECT_THAT(parser.application().fault(),
-                ::testing::HasSubstr("(SparkListenerApplicationStart) is missing"));
+                ::testing::HasSubstr("no SparkListenerApplicationStart before the first job"));
   }
 }
 
