@@ -675,7 +675,7 @@ TEST_F(DamagedJournal, NotifiesWatchersOfDamageAtOnceAndAfterEveryRestart) {
     EXPECT_EQ(told.coverage->lost_events, 1u);
     ASSERT_EQ(told.notes.size(), 1u);
     EXPECT_THAT(told.notes[0], AllOf(HasSubstr("log of this job was damaged at byte"),
-                                     HasSubstr("1 record was probably lost")));
+                                     HasSubstr("about 1 record was lost")));
     EXPECT_TRUE(note.empty() || note == told.notes[0]);
     note = told.notes[0];
     EXPECT_EQ(jobs->TickDue(At(600 + restarts)).at(0).newest->notes, told.notes);
