@@ -61,7 +61,7 @@ def test_spark_hides_the_setting_of_a_token(jar):
 
 
 def test_a_missing_jar_is_an_error(tmp_path):
-    with pytest.raises(FileNotFoundError, match="does not start"):
+    with pytest.raises(FileNotFoundError, match="cannot start without it"):
         tidemark.spark_conf(jar=tmp_path / "absent.jar")
     with pytest.raises(ValueError, match="TIDEMARK_SPARK_JAR"):
         tidemark.spark_conf()
