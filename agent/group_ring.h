@@ -93,10 +93,11 @@ class GroupRing {
 
   const std::unique_ptr<FinishedGroup[]> groups_;
   // The producer owns these members.
-  alignas(64) std::uint64_t write_ = 0;  // next to write; from published_ on: current unit
-  std::uint64_t freed_seen_ = 0;         // the last known value of freed_
-  std::uint64_t woken_at_ = 0;           // freed_ + 1 at the last wake-up
-  bool overflown_ = false;               // the current unit did not fit
+  // Number of groups written. Groups [published_, write_) form the current unit.
+  alignas(64) std::uint64_t write_ = 0;
+  std::uint64_t freed_seen_ = 0;                         // the last known value of freed_
+  std::uint64_t woken_at_ = 0;                           // freed_ + 1 at the last wake-up
+  bool overflown_ = false;                               // the current unit overflowed the ring
   alignas(64) std::atomic<std::uint64_t> published_{0};  // written by the producer
   alignas(64) std::atomic<std::uint64_t> freed_{0};      // written by the consumer
 };

@@ -140,7 +140,7 @@ class Outbox {
   Lane unacknowledged_;          // by sequence
   std::uint64_t sequence_ = 0;   // the last assigned number
   std::uint64_t handed_ = 0;     // the last number sent on the current stream
-  bool is_source_open_ = false;  // on the current stream
+  bool is_source_open_ = false;  // whether the source is open on the current stream
   std::size_t waiting_bytes_ = 0;
   std::size_t unacknowledged_bytes_ = 0;
   Ordinal newest_ = 0;

@@ -31,8 +31,9 @@ class ProblemReporter {
   // Records that the agent has turned itself off.
   void OnTurnedOff(const std::string& reason);
 
-  // Reports the recorded problems. Also reports an unresponsive master if the oldest event has
-  // waited for at least `patience` and no problem was reported since all events were last answered.
+  // Reports the recorded problems. Also reports an unresponsive master if `unanswered_for` is at
+  // least `patience`, at most once until all events are answered. Skips this report if another
+  // problem has been recorded in that time.
   // After an exception of the engine, reports no further problems.
   void ReportNew(absl::Duration unanswered_for, absl::Duration patience,
                  const std::string& last_reason);
@@ -54,7 +55,7 @@ class ProblemReporter {
   Callback report_;
   std::vector<std::string> noted_;
   std::uint32_t kinds_noted_ = 0;  // one bit for each
-  bool is_explained_ = false;      // the reason of the current outage was reported
+  bool is_explained_ = false;      // the reason of the current outage has been reported
 };
 
 }  // namespace tidemark::agent

@@ -1,8 +1,8 @@
 """Measures the cost of watching a job: the same job with and without the agent, in pairs.
 
-Each pair runs both in alternating order. The slowdown of a pair is watched / unwatched - 1, of the
-wall-clock time that the runner reports for the job, and of the processor time of all its processes
-including the embedded master. Other work on the machine affects processor time less.
+Each pair runs both in alternating order. The slowdown of a pair is watched / unwatched - 1. It is
+computed for the wall-clock time that the runner reports for the job, and for the processor time of all
+its processes including the embedded master. Other work on the machine affects processor time less.
 usage: slowdown.py PAIRS NAME JOB-ARGUMENTS...
 """
 

@@ -218,7 +218,8 @@ void ReportErrors(benchmark::State& state, const std::string& name, std::vector<
   state.counters[name + "_p99"] = errors[errors.size() * 99 / 100];
 }
 
-// Measures the 2,000 heaviest keys, in random order or grouped by key. Uses no clock.
+// Measures the accuracy of the 2,000 heaviest keys. The pairs arrive in random order or grouped by
+// key. Uses no clock.
 void BM_Accuracy(benchmark::State& state, double skew, bool is_grouped) {
   Pairs pairs = RandomPairs(skew);
   const Pairs truth = Heaviest(pairs);

@@ -141,7 +141,7 @@ class RunningJob {
         partition.explicit_keys.push_back({key.key, bytes});
         partition.total_bytes += bytes;
       }
-      // Small unnamed keys have the same number of bytes in total.
+      // The implicit keys have as many bytes in total as the explicit keys.
       partition.implicit_key_count = 1 + partition.total_bytes / 100;
       partition.implicit_bytes = partition.total_bytes;
       partition.total_bytes *= 2;

@@ -136,7 +136,7 @@ struct ReplayArguments {
 };
 
 struct ProfileNodeArguments {
-  std::string directory = ".";                     // on the measured disk
+  std::string directory = ".";                     // a directory on the measured disk
   std::uint64_t bytes = std::uint64_t{256} << 20;  // size of the file that is written and read
   std::string peer;                                // host that runs `iperf3 -s`; loopback if empty
   int peer_port = 5201;

@@ -129,7 +129,8 @@ class JobsWatch {
  public:
   JobsWatch(const Client& master, JobsOfCommand& jobs, BackgroundProgress& progress)
       : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
-          // The command may name no job.
+          // Contacts the master once, so that an unreachable master is reported even if the command
+          // names no job.
           ReportError(master_.ListJobs({}, View::kBasic, stop).status());
           WatchAll(stop);
           ended_.set_value();

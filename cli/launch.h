@@ -12,7 +12,7 @@
 
 namespace tidemark::cli {
 
-// Runs the command at the master of `arguments`, or at a master in this process, and shows its
+// Runs the command with the master of `arguments`, or with a master in this process, and shows its
 // jobs. Returns the exit code of the command, or kUsage if it could not be started.
 int Run(const EngineRunArguments& arguments);
 

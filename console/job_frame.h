@@ -2,7 +2,7 @@
 //
 //   two-path · map done · shuffle done · reduce 1/4 tasks · 1 min 12 s
 //   ██████████▍░░░░░░░░░░░░░░░░  41 %  ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)
-//   Reduce task 2 ends last: 1.2 MB key, 61 % of its remaining time
+//   Reduce task 2 will end last: a key of 1.2 MB takes 61 % of its remaining time
 //   3 messages lost
 //
 // A workflow has a line for each job, an application a line for each running stage:

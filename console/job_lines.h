@@ -11,7 +11,7 @@
 namespace tidemark::console {
 
 // Returns "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ≈ 3 min 20 s left (...); reduce task 2
-// ends last: ...". A workflow lists its running and waiting jobs, an application its running
+// will end last: ...". A workflow lists its running and waiting jobs, an application its running
 // stages. `compare` adds the other indicators.
 std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare);
 

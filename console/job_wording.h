@@ -112,7 +112,7 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);
 // Returns "41 %", or "-" if a percentage is not meaningful.
 std::string PercentText(const Part& part);
 
-// Returns "Reduce task 2 ends last: 1.2 MB key, ...", or "" if the snapshot names no task.
+// Returns "Reduce task 2 will end last: a key of 1.2 MB ...", or "" if the snapshot names no task.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 
 // Returns how long a job has been silent: "for 6 min", or "since the master started, 6 min ago" if

@@ -43,9 +43,9 @@ std::string WaitsToCome(const std::string& job_id, absl::Duration within,
 // "queries". Names the jobs that have started.
 std::string WorkflowHasNo(const std::string& parts, const Snapshot& workflow);
 
-// Returns "waits for CPU on node-3, mostly behind app-7/sql/3" for the largest cause of a wait of
-// more than a fifth of a query's time. The text has "partly" if the cause explains less than half
-// of the wait. Returns "" if there is no such wait.
+// Returns "waits for CPU on node-3, mostly behind app-7/sql/3" for the cause that delays a query
+// the longest. The text has "partly" if the cause explains less than half of the wait. Returns ""
+// if no cause delays its query by more than a fifth of the query's time.
 std::string WorstWait(const Explanation& explanation, const TextOptions& options);
 
 // Returns a graph for Graphviz: an arrow from each cause to the query that waited.

@@ -67,9 +67,9 @@ class LogFollower {
  public:
   LogFollower(std::string folder, LogFollowerOptions options);
 
-  // Passes the events that were added to the logs since the last call to `take`, and reports on
-  // running tasks. The job id and run id of each event are the id of its application. `now` is the
-  // sending time, by a wall clock; other times are the driver's. Every reader of a log gets the
+  // Passes to `take` the events that have been added to the logs since the last call, and reports
+  // on running tasks. The job id and run id of each event are the id of its application. `now` is
+  // the sending time, by a wall clock; other times are the driver's. Every reader of a log gets the
   // same events with the same sequences.
   using Take = absl::FunctionRef<void(Event event)>;
   void Poll(absl::Time now, Take take);

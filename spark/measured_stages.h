@@ -79,9 +79,9 @@ class MeasuredStages {
   std::map<std::string, std::string> parameters_;
   std::map<std::string, std::uint32_t> executors_;  // slots of the present executors, by executor
   TaskSlots task_slots_;
-  std::set<std::uint64_t> profiles_;  // of all executors that were added
+  std::set<std::uint64_t> profiles_;  // profiles of all added executors
   double executors_added_ = 0;
-  double slots_added_ = 0;  // of these executors
+  double slots_added_ = 0;  // slots of the added executors
   // Number of counted tasks by stage and executor.
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> ended_;
   phases::ObservedExecutors seen_;

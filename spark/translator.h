@@ -230,7 +230,7 @@ class Translator {
   std::optional<std::uint64_t> first_task_;
   std::uint64_t next_task_ = 0;
   bool is_compacted_ = false;
-  bool is_job_missing_ = false;  // whether a missing job was counted since the last JobStart
+  bool is_job_missing_ = false;  // whether a missing job has been counted since the last JobStart
   absl::flat_hash_set<std::string> missing_executors_;
   std::uint64_t missing_events_ = 0;
   std::uint64_t missing_ends_ = 0;

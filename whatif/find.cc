@@ -195,11 +195,11 @@ double MeanIn(const std::vector<double>& times) {
 // The time of one stage after its parents.
 struct WaveTime {
   double lag = 0;
-  double work = 0;       // with all slots busy
-  double idle = 0;       // of the last wave
-  double straggler = 0;  // of the longest task beyond the mean
+  double work = 0;       // time with all slots busy
+  double idle = 0;       // idle part of the last wave
+  double straggler = 0;  // excess of the longest task over the mean
   double in_last_wave = 0;
-  double longest = 0;  // task
+  double longest = 0;  // longest task
   double slot_seconds = 0;
 
   double seconds() const { return lag + work + idle + straggler; }
@@ -290,7 +290,7 @@ class JobPath {
  private:
   const PlannedJob& job_;
   std::vector<WaveTime> times_;
-  std::vector<std::size_t> before_;  // on the longest path
+  std::vector<std::size_t> before_;  // preceding stage on the longest path
   std::vector<double> ends_;
   double slot_seconds_ = 0;
 };

@@ -45,8 +45,8 @@ struct Find {
 // The values of the settings that may change. An empty list keeps the value of the run.
 struct SearchSpace {
   std::vector<std::uint32_t> executors;
-  std::vector<std::uint32_t> cores;         // of an executor
-  std::vector<std::uint64_t> memory_bytes;  // of an executor
+  std::vector<std::uint32_t> cores;         // per executor
+  std::vector<std::uint64_t> memory_bytes;  // per executor
   std::vector<std::uint32_t> partitions;
 };
 

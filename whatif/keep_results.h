@@ -11,7 +11,7 @@ namespace tidemark::whatif {
 
 struct KeepAnswer {
   absl::StatusOr<advise::Advice> advice;
-  std::vector<std::string> warnings;  // on the logs, with their paths
+  std::vector<std::string> warnings;  // about the logs, with their paths
   bool is_damaged = false;            // whether a log is damaged; its earlier plans count
 };
 

@@ -26,9 +26,10 @@ const char* NameOf(SchedulingPolicy policy);
 absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at,
                                        double deviation = 0);
 
-// Returns what tasks of equal size would gain, a sentence for each critical stage whose measured
-// task times differ: the bounds of [BOE] Theorem 1, if the upper one is at least a tenth of the
-// plan. At most three, the largest first. `outcome`: of this plan.
+// Returns a sentence for each critical stage that would end earlier with tasks of equal size. Each
+// gives the bounds of [BOE] Theorem 1 for the measured task times. Omits stages whose upper bound
+// is below a tenth of the plan's duration. Returns at most three sentences, the largest gain first.
+// `outcome` is the estimate of `plan`.
 std::vector<std::string> SkewRemarks(const Plan& plan, const Outcome& outcome);
 
 }  // namespace tidemark::whatif

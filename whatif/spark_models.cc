@@ -217,12 +217,12 @@ void Reconcile(const phases::WholeEstimate& whole, ModelledRun& other) {
 
 struct RelatedRuns {
   std::vector<SparkRun> runs;
-  std::vector<std::string> paths;    // of the logs of these runs
-  std::vector<std::string> remarks;  // on runs that were excluded, or differ much from the first
+  std::vector<std::string> paths;    // paths of these runs' logs
+  std::vector<std::string> remarks;  // about runs that were excluded or differ much from the first
 };
 
-// Removes repeated runs, and runs without a stage of the first: with the settings of a question,
-// one of these might provide the plan.
+// Removes repeated runs, and runs that share no stage with the first run. Otherwise one of them
+// might provide the plan for the settings of a question.
 RelatedRuns RelatedToFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths) {
   RelatedRuns related;
   std::vector<std::string> repeats;

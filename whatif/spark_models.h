@@ -50,8 +50,8 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
 // A run with other settings, as the models predict it.
 struct ModelledRun {
   Plan plan;                    // with the task times that the models predict
-  std::uint32_t slots = 1;      // on which it would run; the plan has the slots of its task times
-  std::uint32_t executors = 0;  // that provide these slots; 0 if unknown
+  std::uint32_t slots = 1;      // slots of the run; the plan has the slots of its task times
+  std::uint32_t executors = 0;  // executors that provide these slots; 0 if unknown
   double cores = 0;             // cores of these executors; 0 if unknown
   // Standard deviation of ln(duration) for effects that the models do not cover.
   double deviation = 0;
@@ -83,7 +83,7 @@ class SlotScaling {
 
  private:
   const SparkRun& run_;
-  std::optional<absl::Duration> end_;  // of the run
+  std::optional<absl::Duration> end_;  // end of the run
   phases::ScalingModel model_;
 };
 
@@ -128,7 +128,7 @@ class SparkRuns {
   std::vector<SparkRun> runs_;
   phases::ManyRuns models_;
   SparkParameters parameters_;
-  std::vector<std::string> remarks_;  // on runs that were excluded, or differ much from the first
+  std::vector<std::string> remarks_;  // about runs that were excluded or differ much from the first
 };
 
 // Repeats stages of a plan more or less often. `works` identifies the work of each stage; `stages`

@@ -506,7 +506,7 @@ class FindSpace {
   Find find_;
   SearchedRun run_;
   SearchSpace values_;
-  std::string remark_;  // on limits that the question does not set
+  std::string remark_;  // about limits that the question does not set
 };
 
 constexpr char kResourcesInLocalMode[] =

@@ -29,13 +29,13 @@ struct Question {
   std::optional<SchedulingPolicy> policy;
 
   // The other fields need the log of a run. Each combination of values is a row.
-  std::vector<std::uint32_t> cores;  // of an executor
-  std::vector<std::string> memory;   // of an executor, such as 4g
+  std::vector<std::uint32_t> cores;  // per executor
+  std::vector<std::string> memory;   // per executor, such as 4g
   std::vector<std::uint32_t> partitions;
   std::vector<std::string> compress;              // shuffles: "true", "false"
   std::vector<double> data;                       // factors of the data of the run
-  std::map<std::string, std::string> settings;    // of Spark
-  std::map<std::string, std::string> parameters;  // of the program
+  std::map<std::string, std::string> settings;    // Spark settings
+  std::map<std::string, std::string> parameters;  // parameters of the program
   std::map<std::string, std::string> sizes;       // StatedSizes (spark_parameters.h)
   std::vector<std::string> learn;                 // logs of other runs
   // Searches the settings of executors and partitions. Their lists are then the values to search.
@@ -53,8 +53,8 @@ struct Row {
   Outcome outcome;
   std::vector<std::string> remarks;             // limits of the answer, a sentence each
   std::map<std::string, std::string> settings;  // changed Spark settings
-  std::optional<double> data_factor;            // of the row, from Question::data
-  std::optional<double> core_hours;             // of all executors until the end
+  std::optional<double> data_factor;            // data factor of the row, from Question::data
+  std::optional<double> core_hours;             // sum over all executors until the end
   std::string binding;  // what takes most of the time, such as "network"; empty if unknown
   // Duration of the unchanged run by the same models. Unset if the first row is by these models.
   std::optional<absl::Duration> as_it_is;
@@ -62,7 +62,7 @@ struct Row {
 
 struct Answer {
   std::vector<Row> rows;              // the unchanged run first
-  std::vector<std::string> warnings;  // on the logs, with their paths
+  std::vector<std::string> warnings;  // about the logs, with their paths
 };
 
 // Returns the scenarios that plans and jobs of a master can answer, the unchanged one first.
@@ -90,8 +90,8 @@ absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& qu
 
 // The changes of one row.
 struct SettingsRow {
-  std::vector<std::string> parts;               // of its name; empty for the unchanged run
-  std::map<std::string, std::string> settings;  // of Spark
+  std::vector<std::string> parts;               // parts of its name; empty for the unchanged run
+  std::map<std::string, std::string> settings;  // Spark settings
   std::optional<double> data_factor;
 };
 

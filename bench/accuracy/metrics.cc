@@ -14,7 +14,7 @@ constexpr double kEtaTo = 0.95;
 constexpr double kEtaErrorMax = 5;
 // Smaller decreases are ignored.
 constexpr double kStepBack = 0.001;
-// The largest counted width of an interval relative to the remaining time.
+// Interval widths are capped at this multiple of the remaining time.
 constexpr double kWidthMax = 20;
 // A running job never shows 100 %.
 constexpr double kShownMax = 0.999;

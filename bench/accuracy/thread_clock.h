@@ -5,8 +5,8 @@
 
 namespace tidemark::bench {
 
-// Returns the seconds that this thread has used. Unlike the wall clock, it stops while another
-// process uses the processor.
+// Returns the CPU time of this thread in seconds. Unlike wall-clock time, it does not advance while
+// the thread is not running.
 inline double ThreadSeconds() {
   timespec now = {};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

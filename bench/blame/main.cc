@@ -234,8 +234,8 @@ void MeasureAllAtOnce(std::uint32_t stages, Json& json) {
   json[fmt::format("memory_mb_24000_running_of_{}_stages", stages)] = HeapMegabytes() - heap_before;
 }
 
-// Measures the total cost, and the cost of updates and questions at a master that receives the same
-// workload as events.
+// Measures the total cost, and the cost of updates and questions with a master that receives the
+// same workload as events.
 Json CostsOfAMaster(const Workload& workload, const Outcome& outcome) {
   Json costs;
   MeasureGraph(workload, outcome, costs);

@@ -5,9 +5,9 @@ Both are sampled at the same instants. The error is that of [NF] 7.4 for the who
 distance between the shown progress and elapsed / total, in points of progress. Writes
 bench/results/hadoop_accuracy.json and build/bench/hadoop_accuracy.svg.
 In one or two waves, eight reduce tasks share the cores of this machine and run faster when others end.
-In four waves on two cores, each has a separate core. With --again each job runs twice at one master with
-a history: first as an unknown job, then with a past run. With --short eight of Hadoop's examples run
-instead, each for the first time at a master that has run four others.
+In four waves on two cores, each has a separate core. With --again each job runs twice with one
+master that has a history: first as an unknown job, then with a past run. With --short, eight of Hadoop's
+example jobs run instead. Each is unknown to its master, which has observed four others.
 usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [--short] [--log-dir DIR]
                                    [--scale X] [--add]
 """

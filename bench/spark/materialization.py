@@ -3,9 +3,9 @@
 
 Two programs after section 7.2 of the gray-box paper run on generated text files, each time with another threshold. The
 advice is based on the logs of these runs. Then each intermediate result is written as Parquet, and the programs run
-again from it. The saving is the median difference between a run that reads the result and the unchanged run before it,
-from the first access to the data to the last row, without the start of the JVM. The first program also runs on a
-hundredth of the data, where nothing can be saved.
+again from it. The saving is the median difference between an unchanged run and the following run, which reads the
+result. A run is timed from the first access to the data to the last row, so JVM startup is excluded. The first program
+also runs on a hundredth of the data, where nothing can be saved.
 
 --keep holds the runs, which are not repeated.
 

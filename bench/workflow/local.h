@@ -24,8 +24,8 @@ struct LocalRuns {
   Row live;                   // "tidemark", the master's own predictions, run after run
 };
 
-// Runs the workflows one after another at a master with a history. Returns errors of the engine,
-// the master and its logs.
+// Runs the workflows one after another with a master that has a history. Returns errors of the
+// engine, the master and its logs.
 absl::StatusOr<LocalRuns> RunLocally(const LocalOptions& options);
 
 }  // namespace tidemark::bench

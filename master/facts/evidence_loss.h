@@ -92,7 +92,8 @@ struct BeyondSlots {
 BeyondSlots FindBeyondSlots(const JobRecord& state, absl::Time now);
 
 // Returns true if a running attempt of `stage` may have ended without a report. This is possible
-// if, since its last activity, events were lost or more attempts ran than there were slots. O(1).
+// if, since its last activity, events have been lost, or more attempts have run than there were
+// slots. O(1).
 bool MayHaveEnded(const JobRecord& state, const Stage& stage, const TaskAttempt& attempt,
                   absl::Time now);
 

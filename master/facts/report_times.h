@@ -24,9 +24,9 @@ namespace tidemark::facts {
 // read before a step forward keep their offset.
 class ClockOffset {
  public:
-  // Observes a message. Returns the step by which the source's clock was set since the previous
-  // message. The step is negative if the clock was set back. Returns nullopt if it was not set, or
-  // if the step is too small to distinguish from a slow message.
+  // Observes a message. Returns the step by which the source's clock has been set since the
+  // previous message. The step is negative if the clock was set back. Returns nullopt if it was not
+  // set, or if the step is too small to distinguish from a slow message.
   std::optional<absl::Duration> Observe(absl::Time sent_at, absl::Time arrived_at);
 
   absl::Time ToMasterClock(absl::Time by_source, absl::Time arrived_at) const {

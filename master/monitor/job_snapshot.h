@@ -28,7 +28,8 @@ JobState StateAfter(JobOutcome outcome);
 class StageCounts {
  public:
   // Returns the progress of a stage. REQUIRES: all calls are about the same job. The reference is
-  // valid until the next call. O(tasks), or O(1) if the stage has ended and was counted since.
+  // valid until the next call. O(tasks), or O(1) if the stage has ended and has been counted
+  // since.
   const StageProgress& Of(const facts::Stage& stage, const facts::BeyondSlots& beyond);
   // Returns whether a task attempt of the stage ran when Of() last counted its tasks. Returns true
   // if Of() does not count the stage. O(1).

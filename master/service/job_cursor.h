@@ -24,8 +24,8 @@ namespace tidemark::service {
 
 // The position of a watcher.
 struct ResumePoint {
-  std::uint64_t sequence = 0;        // the last received one; 0 if none
-  std::optional<std::uint64_t> run;  // run of that snapshot; empty if the watcher does not name it
+  std::uint64_t sequence = 0;        // sequence of the last received snapshot; 0 if none
+  std::optional<std::uint64_t> run;  // run of that snapshot; empty if unspecified
 
   friend bool operator==(const ResumePoint&, const ResumePoint&) = default;
 };

@@ -114,7 +114,8 @@ class EventLogReader {
   // event that this version rejects as Refused. Fails with DataLoss if the last record, at the
   // byte in the message, is torn, for example by a crash.
   absl::StatusOr<std::optional<LogRecord>> Next();
-  // Returns the position, in bytes, after all records but a torn one. The log may continue there.
+  // Returns the position, in bytes, after all records but a torn one. Writers may append at
+  // this position.
   std::uint64_t offset() const { return records_->offset(); }
   LogKey key() const { return records_->key(); }
 

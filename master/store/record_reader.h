@@ -45,8 +45,8 @@ class RecordReader {
   // The last damage.
   const LogDamage& damage() const { return damage_; }
 
-  // Returns the position, in bytes, at which a log may continue. It follows all complete records
-  // and all damage before them.
+  // Returns the position, in bytes, after all complete records and all damage before them. Writers
+  // may append at this position.
   std::uint64_t offset() const { return offset_; }
   LogKey key() const { return key_; }
   const std::string& path() const { return path_; }

@@ -115,7 +115,7 @@ class ContentionSums {
   const bool wants_graph_;
   std::map<std::string, bool> visible_;
   ClusterContention contention_;
-  std::set<std::string> hosts_;  // of visible jobs, if the question names a host
+  std::set<std::string> hosts_;  // hosts of visible jobs, if the question names a host
   std::vector<Most> most_;       // by delayed query
   std::array<Sums, kContentionKindCount> sums_;
   std::array<std::uint32_t, kContentionKindCount> left_out_{};

@@ -173,7 +173,7 @@ class ClusterWaits {
   Attempts attempts_;
   Contention contention_;
   bool is_over_ = false;  // the sums are at their limit, and no query can be removed
-  // true if unused hosts were searched since the last query was removed
+  // true if unused hosts have been searched since the last query was removed
   bool has_searched_hosts_ = false;
   absl::flat_hash_map<Key, Running> running_;
   std::uint64_t attempts_seen_ = 0;

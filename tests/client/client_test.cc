@@ -1,5 +1,5 @@
-// Tests a client with a real master and a real agent on this host. Waits are for conditions, with a
-// deadline that only a failure reaches.
+// Tests a client with a real master and a real agent on this host. The tests wait for conditions.
+// The deadline expires only if a test fails.
 #include "tidemark/client.h"
 
 #include <gmock/gmock.h>

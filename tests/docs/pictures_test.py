@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that the pictures of the documents show the words of today's program: pictures_test.py TIDEMARK SOURCE
 
-./dev screenshots makes the pictures. The text of demo.svg must occur in the program or in tests/cli/words.txt, and the
-labels in pages.json in the sources of the page or in the program.
+./dev screenshots makes the pictures. The text of demo.svg must occur in the program or in tests/cli/words.txt. The
+labels in pages.json must occur in the sources of the page or in the program.
 """
 import hashlib
 import html

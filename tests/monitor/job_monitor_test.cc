@@ -454,8 +454,8 @@ MonitoredJob HalfOfTheReduceTasksDone() {
   return job;
 }
 
-// Replays of Rumen traces have such jobs. They have 20 reduce tasks without sizes, half of which
-// have ended.
+// Replays of Rumen traces contain jobs whose reduce tasks have no sizes. This one has 20 of them,
+// half of which have ended.
 TEST(JobMonitor, ReduceTasksWithoutSizesAreForecastByFinishedTasks) {
   MonitoredJob job;
   job.Fold({{0, Opened(1, 20)}, {0, Started(M(0))}, {10, Finished(M(0))}});

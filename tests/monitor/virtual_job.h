@@ -19,7 +19,7 @@ namespace tidemark::test {
 
 struct VirtualJob {
   std::vector<std::vector<ExplicitKey>> groups;  // by reduce task, in the order they run
-  std::function<double(std::uint64_t)> seconds;  // of a reduce call, by size in bytes
+  std::function<double(std::uint64_t)> seconds;  // duration of a reduce call, by size in bytes
   std::uint32_t map_tasks = 2;                   // run at once; each emits its share of every group
   double map_seconds = 10;
   double shuffle_seconds = 2;  // duration of each reduce task's shuffle

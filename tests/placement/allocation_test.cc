@@ -51,7 +51,8 @@ TEST(Allocation, DrfEvensOutDominantShares) {
 }
 
 // [BOE] Figure 7: a cluster has 12 GB and map containers of 2 GB. Three jobs hold two containers
-// each. A job with reduce tasks of 4 GB gets one in addition.
+// each. If one of them has reduce containers of 4 GB instead, it holds one, and the others still
+// hold two.
 TEST(Allocation, DrfGivesFewerContainersToTheClaimWithLargerOnes) {
   const Cluster cluster = {.capacity = {.memory_bytes = 12 * kGiB}, .policy = Policy::kDrf};
   const Claim map = {.container = {.memory_bytes = 2 * kGiB}, .wanted = 50};

@@ -182,8 +182,8 @@ TEST(PlanEstimate, JobsThatNeedDifferentResourcesRunBesideEachOther) {
   EXPECT_NEAR(absl::ToDoubleSeconds(pair.states[0].ends_in), 164, 8);
 }
 
-// [BOE] Theorem 1 by hand: the times of 8 tasks on 2 slots have a deviation of 3 s. The factors
-// 0.23 and sqrt(2) of sqrt(4) x 3 x sqrt(log 2) = 4.995 s give 1.1 to 7.1 s.
+// [BOE] Theorem 1 by hand: the durations of 8 tasks on 2 slots have a standard deviation of 3 s,
+// and sqrt(4) x 3 x sqrt(log 2) = 4.995 s. The factors 0.23 and sqrt(2) give 1.1 to 7.1 s.
 TEST(PlanEstimate, RemarksWhatTasksOfEqualSizeWouldGain) {
   const Plan skewed =
       PlanOf("{cluster: {slots: 2}, stages: [{name: join, tasks: 8, task_seconds: [7, 13]}]}");

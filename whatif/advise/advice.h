@@ -35,7 +35,7 @@ struct ResultUse {
   std::string line;
   double begin = 0;       // seconds of the clock
   Bounds benefit;         // eq. 8, of reading the result
-  bool is_first = false;  // of its data; it computes and writes
+  bool is_first = false;  // first use of its data, which computes and writes the result
 };
 
 struct ResultPoint {
@@ -49,12 +49,12 @@ struct ResultPoint {
   std::optional<double> bytes;  // upper limit; empty if unknown
   double read_seconds = 0;      // eq. 11, with the start of a job
   double write_seconds = 0;
-  Bounds total_seconds;           // of computing it, per use
+  Bounds total_seconds;           // time to compute it, per use
   double path_total_seconds = 0;  // eq. 9 and 10
   Bounds benefit;                 // eq. 8: least, mean and most over uses
   Bounds saved_per_week;          // after writing
   double uses_per_week = 0;
-  double reuse_probability = 0;    // of a plan to have it, by the chain of operators
+  double reuse_probability = 0;    // that a plan has it, by the chain of operators
   std::size_t max_benefit_of = 0;  // plans with this point as the largest benefit
   bool is_on_skyline = false;      // no other point has more benefit and more uses
   bool is_advised = false;
@@ -76,7 +76,7 @@ struct Advice {
   double weeks = 0;                    // the divisor of weekly figures: at least one
   double read_rate = 0;                // bytes per second
   double saved_per_week = 0;           // by all advised results, expected
-  double bytes = 0;                    // of all advised results
+  double bytes = 0;                    // size of all advised results
   std::vector<PolicyReplay> policies;  // over the whole history, in the given space
   std::vector<RepeatedRuns> repeated;  // runs that repeat an earlier one as a whole
   std::vector<std::string> remarks;

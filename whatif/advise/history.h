@@ -29,7 +29,7 @@ struct History {
   gray_box::ReuseChain chain;
   std::size_t applications = 0;
   double seconds = 0;                // from the first start to the last
-  std::vector<std::string> remarks;  // on excluded plans
+  std::vector<std::string> remarks;  // about excluded plans
 };
 
 // InvalidArgument if no plan is comparable. The result refers to `plans`.

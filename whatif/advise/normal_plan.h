@@ -24,9 +24,9 @@ struct NormalOperator {
   std::string kind;                 // such as "Aggregate", or the table of a source
   std::string text;                 // readable: without the numbers of columns
   std::vector<std::size_t> inputs;  // indexes below its own
-  std::uint64_t signature = 0;      // of the operator and all its inputs
+  std::uint64_t signature = 0;      // hash of the operator and all its inputs
   std::size_t ran = 0;              // index in PastPlan.operators
-  std::optional<double> records;    // of its output
+  std::optional<double> records;    // output records
   double columns = 0;               // upper limit; 0 if unknown
   bool is_source = false;
   // The reason why its output cannot be kept, such as randomness or a limit above it. Empty if its

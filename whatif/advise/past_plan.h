@@ -39,18 +39,18 @@ struct Bounds {
 struct PastOperator {
   std::string name;                   // such as "HashAggregate"
   std::string text;                   // its operation and columns, as the engine prints them
-  std::string table;                  // of a source; empty if unknown
+  std::string table;                  // table of a source; empty if unknown
   std::vector<std::size_t> inputs;    // indexes
-  std::vector<std::uint32_t> stages;  // that produced its output; empty if unknown
-  std::optional<double> records;      // of its output
-  std::optional<double> bytes;        // of a source: in its files; of an exchange: of its records
+  std::vector<std::uint32_t> stages;  // stages that produced its output; empty if unknown
+  std::optional<double> records;      // output records
+  std::optional<double> bytes;        // size of a source's files or an exchange's records
   bool is_cut = false;                // the engine cut its text
 };
 
 struct PastPlanStage {
   double begin = 0;  // seconds of the clock
   double end = 0;
-  double task_seconds = 0;           // of all tasks
+  double task_seconds = 0;           // sum over all tasks
   double shuffle_write_seconds = 0;  // the part for writing a shuffle
   double read_bytes = 0;             // from files
   // Seconds of its first tasks on executors that had run nothing before. Any other first stage

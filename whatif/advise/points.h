@@ -18,20 +18,20 @@ namespace tidemark::advise {
 
 // An operator of a plan that computes the result.
 struct Occurrence {
-  std::size_t plan = 0;    // of the history
-  std::size_t op = 0;      // in its normal form
+  std::size_t plan = 0;    // index in the history
+  std::size_t op = 0;      // index in the plan's normal form
   std::uint64_t data = 0;  // as returned by DataOf()
   PrefixCost cost;
   std::optional<double> records;
   std::optional<double> bytes;  // upper limit
-  bool is_first = false;        // of its data: computes and writes
+  bool is_first = false;        // first use of its data, which computes and writes the result
   Bounds benefit;               // eq. 8, seconds
 };
 
 struct Point {
   std::uint64_t signature = 0;
   std::vector<Occurrence> uses;  // by time, one per plan
-  std::optional<double> bytes;   // of the largest use; empty if a use is unknown
+  std::optional<double> bytes;   // size of the largest use; empty if a use is unknown
   double records = 0;
   double read_seconds = 0;
   double write_seconds = 0;

@@ -15,9 +15,9 @@ namespace tidemark::advise {
 struct RepeatedRuns {
   std::string program;
   std::size_t runs = 0;       // with the first
-  double seconds = 0;         // of the plans of all runs except the first
-  double saved_seconds = 0;   // of these, after reading the results
-  bool has_own_code = false;  // which is compared by names and lines only
+  double seconds = 0;         // total of the plans of all runs except the first
+  double saved_seconds = 0;   // saved part of `seconds`, after reading the results
+  bool has_own_code = false;  // functions of the program, compared by names and lines only
 };
 
 // Returns the groups of runs that repeat each other, the largest savings first. A run whose data or

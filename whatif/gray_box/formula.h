@@ -24,7 +24,7 @@ namespace tidemark::gray_box {
 class Formula {
  public:
   static constexpr std::size_t kLengthMax = 4096;
-  static constexpr int kDepthMax = 64;  // of parentheses, functions, signs and powers
+  static constexpr int kDepthMax = 64;  // nested parentheses, functions, signs and powers
 
   // InvalidArgument names the place and the expected form.
   static absl::StatusOr<Formula> Parse(absl::string_view text);
@@ -56,7 +56,7 @@ class Formula {
     Kind kind = Kind::kNumber;
     double number = 0;          // kNumber
     std::string name;           // kName
-    std::size_t arguments = 0;  // of operators and functions
+    std::size_t arguments = 0;  // number of arguments of an operator or function
   };
   static double Applied(Kind kind, const std::vector<double>& arguments);
 

@@ -19,7 +19,7 @@ struct Operator {
   std::string kind;                 // such as "filter", for ReuseChain
   std::vector<std::size_t> inputs;  // indexes; empty for a source
   double seconds = 0;               // without its inputs
-  double records = 0;               // of its output
+  double records = 0;               // output records
   double width = 0;                 // bytes per record
 };
 
@@ -27,8 +27,8 @@ struct Operator {
 // plan. Their outputs are always kept.
 struct MaterializationPoint {
   std::size_t output_of = 0;  // index of the operator
-  double total_seconds = 0;   // of computing it (eq. 9, 10)
-  double read_seconds = 0;    // of reading it (eq. 11)
+  double total_seconds = 0;   // time to compute it (eq. 9, 10)
+  double read_seconds = 0;    // time to read it (eq. 11)
   double bytes = 0;
   double benefit_seconds() const { return total_seconds - read_seconds; }  // eq. 8
 };

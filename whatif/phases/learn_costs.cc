@@ -44,7 +44,7 @@ constexpr double kClockSeconds = 1e-3;  // Spark's metrics are in milliseconds
 constexpr double kOfProcessorMin = 0.5;
 
 enum Kind { kRunning, kProcessor, kFetchWait, kShuffleWrite, kDeserialize, kRest };
-constexpr Kind kFirstAlone = kFetchWait;  // of the kinds with one cost
+constexpr Kind kFirstAlone = kFetchWait;  // first of the kinds with one cost
 
 struct Row {
   Kind kind = kRunning;

@@ -48,8 +48,8 @@ struct MeasuredTask {
 };
 
 struct TaskEstimate {
-  double seconds = 0;    // of one average task
-  double deviation = 0;  // of that mean, not of single tasks
+  double seconds = 0;    // duration of one average task
+  double deviation = 0;  // deviation of that mean, not of single tasks
 };
 
 // Returns typical costs of a node: a disk of 200 MB/s, a network of 1 Gbit/s, LZ4 at 400 MB/s, a
@@ -80,7 +80,7 @@ class LearntCosts {
   using Shared = std::array<double, kCosts>;  // by cost; kCompute is unused
   struct Own {                                // kCompute of one stage
     double seconds = 0;
-    double information = 0;  // on the cost, from data and prior
+    double information = 0;  // information about the cost, from data and prior
     Shared with_shared{};    // the mixed information, over `information`
     bool is_determined = false;
   };
@@ -88,7 +88,7 @@ class LearntCosts {
 
   CostStatistics costs_;
   std::array<bool, kCosts> is_determined_{};
-  std::array<Shared, kCosts> covariance_{};  // of the shared costs, seconds^2
+  std::array<Shared, kCosts> covariance_{};  // covariance of the shared costs, seconds^2
   std::map<std::size_t, Own> own_;
   Own unknown_;
   double model_deviation_ = 0;

@@ -185,7 +185,7 @@ std::optional<WholeEstimate> ManyRuns::Scaled(const RunScenario& scenario) const
     return settings == scenario.settings && has_same_data(run) && run.others == scenario.others;
   };
   std::vector<SlotLoad> loads;
-  std::set<std::uint32_t> executors;  // of all runs
+  std::set<std::uint32_t> executors;  // executor counts of all runs with a load
   std::set<std::uint32_t> executors_of_loads;
   for (const Run& run : runs_) {
     if (!(run.load.seconds > 0)) continue;

@@ -65,7 +65,7 @@ const char* NameOf(Binding binding);
 
 struct RunEstimate {
   std::vector<StageEstimate> stages;   // in the order of the similar run
-  double deviation = 0;                // of the log of the sum of these stages
+  double deviation = 0;                // standard deviation of ln(sum of these stages)
   std::optional<WholeEstimate> whole;  // empty with too few runs or no near one
   // From runs that differ in nothing but executors. It replaces the other estimates, unless it is
   // empty.
@@ -107,7 +107,7 @@ class ManyRuns {
     Settings settings;
     double data_bytes = 0;  // 0 if unknown
     std::vector<double> others;
-    SlotLoad load;  // of a run of the same program; its `seconds` are 0 otherwise
+    SlotLoad load;  // load of a run of the same program; otherwise its `seconds` are 0
     std::vector<KnownStage> stages;
   };
   // A stage in the scenario, by the models alone.
@@ -115,14 +115,14 @@ class ManyRuns {
     std::size_t place = 0;  // in the similar run
     std::size_t id = 0;
     Stage stage;
-    Work work;       // of a mean task
+    Work work;       // work of a mean task
     Work more_work;  // the excess over a mean task of that run
     double task_seconds = 0;
-    double warm_waves = 0;  // of tasks other than the first ones
+    double warm_waves = 0;  // waves of tasks other than the first ones
   };
   // A part of the time of the run.
   struct Part {
-    std::size_t place = 0;  // of its stage
+    std::size_t place = 0;  // place of its stage
     Time time = kWarm;
     double modelled_seconds = 0;
     double waves = 0;  // consecutive repetitions

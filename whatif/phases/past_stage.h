@@ -34,22 +34,22 @@ struct TaskCounters {
   std::optional<double> shuffle_write;
   std::optional<double> deserialize;
   Flow input;
-  double local_bytes = 0;   // of the shuffle that it read
-  double remote_bytes = 0;  // of the shuffle that it read
+  double local_bytes = 0;   // local part of the shuffle that it read
+  double remote_bytes = 0;  // remote part of the shuffle that it read
   double shuffle_records = 0;
   Flow written;  // for a shuffle
   Flow output;   // to files
   double result_bytes = 0;
   double spilled_memory_bytes = 0;  // before serialization and compression
   double spilled_disk_bytes = 0;    // after serialization and compression
-  double peak_memory_bytes = 0;     // of gathered records
+  double peak_memory_bytes = 0;     // peak for gathered records
   friend bool operator==(const TaskCounters&, const TaskCounters&) = default;
 };
 
 // A stage of a past run.
 struct PastStage {
   std::vector<TaskCounters> tasks;  // empty if the stage is unknown
-  double next_tasks = 1;            // of the stages that read its output
+  double next_tasks = 1;            // tasks of the stages that read its output
   bool is_relocatable = false;
   // From the end of the last parent stage to its first task: the driver plans, executors start.
   double lag_seconds = 0;
@@ -62,7 +62,7 @@ struct PastStage {
 struct PastApplication {
   Settings settings;
   std::vector<PastStage> stages;
-  std::vector<std::string> names;  // of the stages, equal in every run
+  std::vector<std::string> names;  // stage names, equal in every run
   // Other differences between runs, such as parameters of the program, as powers of two. All runs
   // have the same number of them.
   std::vector<double> others;
@@ -75,7 +75,7 @@ inline constexpr double kUsualCompressRatio = 0.5;
 
 // Properties of a stage's data that other runs show.
 struct OtherRunsData {
-  double compress_ratio = kUsualCompressRatio;  // of shuffled bytes, if no spill shows it
+  double compress_ratio = kUsualCompressRatio;  // for shuffled bytes, if no spill shows it
   // Upper limit of the memory of a gathered record; 0 if unknown. Memory is allocated in pages, the
   // last of which are mostly empty, so the run with the least memory is nearest to the need.
   double read_width_max = 0;

@@ -14,7 +14,7 @@ constexpr double kAmdahlWeight = 0.2;
 constexpr double kFixedShare = 0.1;
 constexpr double kFixedShares[] = {0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.6};
 // The prior of growth is normal. A small part is wide, so that runs can show any growth.
-constexpr double kWaitingGrowth = 0.05;  // of work that waits for disks and the network
+constexpr double kWaitingGrowth = 0.05;  // growth of work that waits for disks and the network
 constexpr double kGrowthDeviation = 0.05;
 constexpr double kFetchingGrowthDeviation = 0.2;  // added, times the share of fetching work
 constexpr double kWidePart = 0.05;
@@ -187,7 +187,7 @@ void ScalingModel::WeighCurves() {
     observed.push_back({slots, log_seconds, ByStages(slots)});
   }
   const auto count = static_cast<double>(observed.size());
-  std::vector<double> logs;  // of the weights
+  std::vector<double> logs;  // logarithms of the weights
   for (Curve& curve : curves_) {
     double sum = 0;
     double squares = 0;
@@ -213,7 +213,8 @@ void ScalingModel::WeighCurves() {
 
 WholeEstimate ScalingModel::At(double slots) const {
   const double by_stages = ByStages(slots);
-  const double more_noise = 1 + 1 / static_cast<double>(runs_.size());  // of the scale
+  // Includes the noise of the scale.
+  const double more_noise = 1 + 1 / static_cast<double>(runs_.size());
   double mean = 0;
   double square = 0;
   for (const Curve& curve : curves_) {

@@ -30,13 +30,13 @@ namespace tidemark::phases {
 // An estimate of the duration of a whole run.
 struct WholeEstimate {
   double seconds = 0;
-  double deviation = 0;  // of the log of `seconds`
+  double deviation = 0;  // standard deviation of ln(seconds)
 };
 
 // The load that a run puts on its slots.
 struct SlotLoad {
   struct OfStage {
-    double work_seconds = 0;  // of all its tasks
+    double work_seconds = 0;  // work of all its tasks
     double longest_seconds = 0;
   };
   double slots = 1;
@@ -75,8 +75,8 @@ class ScalingModel {
     double growth = 0;
     double fixed_share = 0;  // kAmdahl
     double log_scale = 0;
-    double deviation = 0;  // of the log of a duration
-    double weight = 0;     // of all curves, the sum is 1
+    double deviation = 0;  // standard deviation of ln(duration)
+    double weight = 0;     // the weights of all curves sum to 1
   };
   ScalingModel() = default;
   // Returns P(slots).

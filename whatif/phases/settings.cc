@@ -232,7 +232,7 @@ std::optional<Resource> ResourceIn(absl::string_view setting) {
 }
 
 double TasksByResource(double of_executor, double of_task) {
-  constexpr double kRounding = 1e-9;  // of amounts such as 0.1
+  constexpr double kRounding = 1e-9;  // tolerance for amounts such as 0.1
   if (of_task >= 1) return std::floor(of_executor / of_task + kRounding);
   const double units = std::floor(of_executor);
   return units < 1 ? 0 : units * std::floor(1 / of_task + kRounding);

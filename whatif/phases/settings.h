@@ -53,7 +53,7 @@ enum class Serializer : std::uint8_t { kJava, kKryo, kOther };
 struct Settings {
   Version version;
   std::uint32_t executors = 1;       // [pNumExec]
-  std::uint32_t executor_cores = 1;  // of each [pExecCores]
+  std::uint32_t executor_cores = 1;  // per executor [pExecCores]
   std::uint32_t task_cores = 1;      // [pTaskCpus]
   double executor_memory_bytes = 0;  // heap [pExecMem]
   double off_heap_bytes = 0;         // for execution and storage; none if 0
@@ -69,8 +69,8 @@ struct Settings {
   bool compresses_spills = true;                           // [pIsSpillCompress]
   Codec codec = Codec::kLz4;                               // [pCompressor]
   Serializer serializer = Serializer::kJava;               // [pSerializer]
-  std::uint32_t sql_partitions = 200;                      // of shuffles in SQL
-  std::uint32_t default_partitions = 0;                    // of others; 0 if the program decides
+  std::uint32_t sql_partitions = 200;                      // for shuffles in SQL
+  std::uint32_t default_partitions = 0;                    // for others; 0 if the program decides
   // The limit of concurrent tasks per executor by anything but cores, such as a GPU or licences. 0
   // without such a limit.
   double at_once_max = 0;
@@ -88,7 +88,7 @@ struct Settings {
 // instead.
 struct ObservedExecutors {
   std::uint32_t count = 0;
-  std::uint32_t cores = 0;  // of each
+  std::uint32_t cores = 0;  // per executor
   double at_once_max = 0;   // tasks in each, as in Settings
 };
 

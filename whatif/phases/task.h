@@ -56,21 +56,21 @@ struct StageShape {
 
 // Properties of the data, independent of settings.
 struct DataStatistics {
-  double input_width = 0;                  // of a record read [dsReadInPairWidth]
+  double input_width = 0;                  // per record read [dsReadInPairWidth]
   Selectivity compute;                     // [dsComputeRecsSel, dsComputeSizeSel]
   Selectivity read_combine, read_merge;    // [dsReadComb..., dsReadMerge...]
   Selectivity write_combine, write_merge;  // [dsWriteComb..., dsWriteMerge...]
   double serialize_ratio = 1;              // serialized over in memory [dsSerializeRatio]
   double compress_ratio = 1;               // compressed over serialized [dsIntermCompressRatio]
-  double read_width_in_memory = 0;         // of a gathered record [dsReadSpillPairWidth]
+  double read_width_in_memory = 0;         // per gathered record [dsReadSpillPairWidth]
   double write_width_in_memory = 0;        // [dsWriteSpillPairWidth]
   friend bool operator==(const DataStatistics&, const DataStatistics&) = default;
 };
 
 // The amount of data, and its number of parts.
 struct StageSize {
-  double split_bytes = 0;   // of a task [pSplitSize]
-  Flow intermediate;        // of all tasks, compressed if the parent stages compressed it
+  double split_bytes = 0;   // per task [pSplitSize]
+  Flow intermediate;        // data of all tasks, compressed if the parent stages compressed it
                             // [tIntermDataSize, tIntermDataRecs]
   double tasks = 1;         // [pCurrentTaskNum]
   double next_tasks = 1;    // partitions of the output [pNextTaskNum]
@@ -104,7 +104,7 @@ Work Deserialize(const Compression& compression);
 struct Gathered {
   double records = 0;  // input
   double combine_selectivity = 1;
-  double width_in_memory = 0;  // of one record
+  double width_in_memory = 0;  // per record
   double serialize_ratio = 1;
   bool is_combined = false;
 };
@@ -112,7 +112,7 @@ struct Gathered {
 // [SPM] eq. 19 to 24, 35 to 37; names of Table 1 in brackets.
 struct Spills {
   double buffer_bytes = 0;       // [dSpillBuffer]
-  double file_bytes = 0;         // of one file [dSpillFileSize]
+  double file_bytes = 0;         // per file [dSpillFileSize]
   double records_of_spill = 0;   // [dPerSpillRecs]
   double count = 0;              // a whole number [dNumSpills]
   double combined_records = 0;   // in memory and on disk [dSpillCombRecs]

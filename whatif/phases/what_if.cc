@@ -57,7 +57,7 @@ StageChange WhatIf::On(std::size_t stage, const Settings& settings) const {
   const TaskEstimate change = costs_.Predict(stage, difference);
   result.times = std::max(1 + change.seconds / seconds, kTimesMin);
   const double share = change.deviation / seconds / result.times;
-  result.deviation = std::sqrt(std::log1p(share * share));  // of a log-normal distribution
+  result.deviation = std::sqrt(std::log1p(share * share));  // sigma of a log-normal distribution
   const CostStatistics costs = costs_.Of(stage);
   for (std::size_t i = 0; i < kCosts; ++i) {
     const Cost cost = static_cast<Cost>(i);

@@ -21,7 +21,7 @@ namespace tidemark::phases {
 struct StageChange {
   double times = 1;                 // factor on the time of a task
   double tasks = 1;                 // factor on the number of tasks
-  double deviation = 0;             // of the log of `times`
+  double deviation = 0;             // standard deviation of ln(times)
   std::vector<Cost> unknown_costs;  // that affect the change but are not determined by the run
 };
 
@@ -39,7 +39,7 @@ class WhatIf {
  private:
   struct Known {
     Stage stage;
-    double mean_seconds = 0;  // of its tasks; 0 if the stage is unknown
+    double mean_seconds = 0;  // mean of its tasks; 0 if the stage is unknown
   };
   WhatIf(std::vector<Known> stages, const Settings& settings, LearntCosts costs)
       : stages_(std::move(stages)), settings_(settings), costs_(std::move(costs)) {}

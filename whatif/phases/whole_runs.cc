@@ -48,8 +48,8 @@ ObservedRange RangeOfLevel(const std::vector<std::vector<double>>& past, std::si
   return range;
 }
 
-// Returns true if no level of slots is outside of its observed range, and each other level by at
-// most the width of its range.
+// Returns true if all levels of slots are within their observed ranges, and every other level is at
+// most one range width outside.
 bool IsNear(const std::vector<std::vector<double>>& past, const std::vector<double>& levels) {
   constexpr double kSame = 1e-9;
   for (std::size_t i = 0; i < levels.size(); ++i) {

@@ -76,7 +76,7 @@ class ObservedRange {
 };
 
 struct PastWhole {
-  std::vector<double> levels;  // of its settings; all runs have the same number of them
+  std::vector<double> levels;  // levels of its settings; all runs have the same number of them
   double seconds = 0;          // above 0
 };
 
@@ -107,8 +107,8 @@ bool AreRunsOfOneProgram(const std::vector<std::string>& one,
 
 // Two estimates from different evidence, each weighted by its confidence.
 struct AveragedEstimate {
-  double factor = 1;     // on the seconds of the first
-  double deviation = 0;  // of the log; includes the difference of the two
+  double factor = 1;     // factor on the seconds of the first
+  double deviation = 0;  // standard deviation of the log; includes the difference of the two
 };
 // Averages an estimate of `seconds`, with the deviation of their log, and a whole one. Returns
 // nullopt if the first has no time or both have no deviation.

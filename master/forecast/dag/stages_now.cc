@@ -642,8 +642,8 @@ class StagesTracker::Impl {
     return !kept_until_ || result_.used_share == kept_share_;
   }
 
-  // Adds the slots of executors that were opened or closed since the last call. Returns false if
-  // the aggregated slot use is outdated.
+  // Adds the slots of executors that have been opened or closed since the last call. Returns
+  // false if the aggregated slot use is outdated.
   bool AddExecutors(const std::vector<bool>& is_gone) {
     added_.resize(is_gone.size());
     for (std::size_t i = 0; i < is_gone.size(); ++i) {

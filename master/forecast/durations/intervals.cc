@@ -183,8 +183,8 @@ absl::Duration Overdue::LateBy(const facts::EndPrediction& forecast, std::uint64
 facts::EndPrediction OpenedByLateness(facts::EndPrediction forecast, absl::Duration late,
                                       absl::Duration grace) {
   if (late <= absl::ZeroDuration()) return forecast;
-  // Ends are known to a precision of `grace`, and may be reported late by a pause shorter than a
-  // silence.
+  // An end is known to within `grace`. Its report may also be delayed by up to kShortestSilence,
+  // since a shorter pause is not a silence.
   const absl::Duration lateness = late + grace + facts::kShortestSilence;
   const absl::Time open = forecast.at + kLatenessMore * lateness;
   forecast.end = std::max(forecast.end.value_or(forecast.at), forecast.at);

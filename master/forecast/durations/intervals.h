@@ -116,7 +116,7 @@ class Overdue {
   }
 
  private:
-  // The first end that was forecast to be near since the last change of `ended_`.
+  // The first end that has been forecast to be near since the last change of `ended_`.
   absl::Time due_ = absl::InfiniteFuture();
   std::uint64_t ended_ = 0;
 };

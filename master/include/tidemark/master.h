@@ -136,7 +136,7 @@ class Master {
   // Returns the newest snapshot of a job or plan. Its sequence is 0 before the first tick. Fails
   // with NotFound for an unknown job.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id) const;
-  // Returns the newest snapshots of all jobs and plans, the newest first.
+  // Returns the newest snapshot of each job and plan, ordered from the newest job to the oldest.
   std::vector<Snapshot> ListJobs() const;
 
   // Receives an event from a source in this process. Ignores `arrived_at`. Returns OK or the reason

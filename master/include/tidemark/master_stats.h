@@ -68,8 +68,9 @@ struct MasterStats {
 
   // Duration of one round over all due jobs.
   LatencyCounts tick;
-  // Time to compute one snapshot of a job, and of a workflow.
+  // Time to compute one snapshot of a job.
   LatencyCounts estimate;
+  // Time to compute one snapshot of a workflow.
   LatencyCounts workflow_estimate;
   // Time from the arrival of an event until it is durable. Empty if there is no journal.
   LatencyCounts journal;

@@ -131,7 +131,7 @@ struct Explanation {
   absl::Time at;
   // Start of the observation.
   absl::Time since;
-  // True if the job ran before `since`, or if the master had no memory for all of it.
+  // True if the job was running before `since`, or if the master lacked memory for all its waits.
   bool is_partial = false;
   // In the order of the queries' starts.
   std::vector<QueryWaits> queries;

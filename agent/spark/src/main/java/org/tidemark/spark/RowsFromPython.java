@@ -4,8 +4,8 @@ import java.util.Map;
 
 /**
  * The number of rows that return from Python per input record, by stage, from finished tasks of
- * this process. A task counts only if its returned rows were a good measure of elapsed time. Rows
- * that return in a few large batches are not. Thread-safe.
+ * this process. A task counts only if its share of returned rows stays close to its share of
+ * elapsed time, so tasks whose rows return in a few large batches do not count. Thread-safe.
  */
 final class RowsFromPython {
   /** The maximum mean difference between the share of returned rows and of elapsed time. */

@@ -27,8 +27,8 @@ final class Messages {
   }
 
   /**
-   * Adds the next piece. Throws IOException if a message is too long, or compressed, which is not
-   * negotiated.
+   * Adds the next piece. Throws IOException if a message is too long, or if it is compressed, since
+   * compression is not negotiated.
    */
   void add(byte[] piece, int from, int length) throws IOException {
     final int end = from + length;
