@@ -179,7 +179,7 @@ TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
   }
   Snapshot job = Tick(5);
   ASSERT_THAT(job.groups, SizeIs(2));
-  const Group& running = job.groups[0];
+  const Group running = job.groups[0];
   EXPECT_EQ(running.group, "query 7");
   EXPECT_EQ(running.name, "the sales of May");
   EXPECT_EQ(running.state, JobState::kRunning);
