@@ -14,8 +14,8 @@ constexpr double kPriorVariance = 0.09;
 // Width of the noise kernel, in octaves. Sizes within this distance have similar noise.
 // Ablation: +0.69, -0.48 (two-path bend).
 constexpr double kNoiseOctaves = 1.5;
-// Limits the evidence of one bin. Without this limit, suite n^1-1.8 has 0.51 / 3.9 (avgErr /
-// maxErr) instead of 0.28 / 2.1. Ablation: +0.25, -0.17 (two-path bend).
+// Limits the evidence of one bin. Without this limit, the suite n^1-1.8 has an avgErr of 0.51 and a
+// maxErr of 3.9 instead of 0.28 and 2.1. Ablation: +0.25, -0.17 (two-path bend).
 constexpr double kNoiseEvidenceMax = 20;
 // Limits the variance that one bin contributes to the mean over all bins.
 // Ablation: -0.72, +1.22 (join lost-10).
@@ -23,7 +23,7 @@ constexpr double kVarianceForOthersMax = 1;
 constexpr std::size_t kCoefficients = 3;
 
 // Returns the squared relative distance of each bin from the best curve through all bins, scaled to
-// the variance of one key group. The distances are infinite if there are too few bins for a test.
+// the variance of one key group. Returns infinite distances if there are too few bins for a test.
 std::vector<double> CurveResiduals(const CurveData& data, const std::vector<CostBin>& bins) {
   std::vector<double> residuals(bins.size(), std::numeric_limits<double>::infinity());
   if (bins.size() <= kCoefficients) return residuals;
@@ -72,7 +72,7 @@ void AddResiduals(const CurveData& data, const std::vector<CostBin>& bins, CostN
 std::vector<double> SmoothVariance(const std::vector<CostBin>& bins,
                                    const std::vector<double>& log_size, const CostNoise& noise) {
   const auto& [variance, evidence] = noise;
-  // Weighted by amount, so that many small key groups do not dominate.
+  // The mean is weighted by amount, so that many small key groups do not dominate.
   double mean = 0;
   double amount = 0;
   double all = 0;
@@ -105,8 +105,8 @@ namespace {
 // Limits the relative error per octave beyond the data.
 // Ablation: -2.49, +0.40 (join lost-10).
 constexpr double kSpreadPerOctaveMax = 0.2;
-// Amounts below this fraction of the largest are negligible. The relative error of a curve does not
-// matter there. Ablation: -0.21, +0.37 (join lost-10).
+// Amounts below this fraction of the largest amount are negligible, and so are the relative errors
+// of their predictions. Ablation: -0.21, +0.37 (join lost-10).
 constexpr double kNegligible = 1e-4;
 // Width in octaves of the kernel that averages ratios. Ablation: +0.79 (two-path speculation),
 // +1.18 (join lost-10).
@@ -183,14 +183,14 @@ CostModel CostModel::Fit(std::vector<CostBin> bins) {
     AddPosterior(fits, model.bins_.size(), shares[h], model.curves_);
   }
   KeepLikely(model.curves_);
-  // Squares of huge amounts may overflow; then no curve fits.
+  // If squares of huge amounts overflow, no curve fits.
   if (model.curves_.empty()) return CostModel();
   model.UpdateNoise(std::move(noise));
   return model;
 }
 
-// Adds the residuals of the curves to the noise. A key group that is alone in its bin can differ
-// only from its curve.
+// Adds the residuals of the curves to the noise. A bin with one key group has no spread, so only
+// its distance from a curve counts.
 void CostModel::UpdateNoise(CostNoise noise) {
   for (std::size_t b = 0; b < bins_.size(); ++b) {
     const double fitted = Curve(0, bins_[b].size, bins_[b].bytes);
@@ -227,8 +227,8 @@ void CostModel::AddBackSmoothingLoss() {
   ratios_ = std::move(twiced);
 }
 
-// Scales each curve so that it predicts the total time of the finished key groups, since a mean of
-// ratios is not the ratio of sums.
+// Scales each curve so that its predictions for the finished key groups sum to their total time.
+// This is necessary since a mean of ratios differs from the ratio of sums.
 void CostModel::MatchTotals() {
   double observed = 0;
   std::vector<double> predicted(curves_.size(), 0);
@@ -307,7 +307,7 @@ double CostModel::Predict(double size, double bytes) const {
 
 double CostModel::PredictMedian(double size, double bytes) const {
   const std::vector<CostCorrection> corrections = Corrections(size);
-  std::vector<std::pair<double, double>> predictions;  // (prediction, probability)
+  std::vector<std::pair<double, double>> predictions;  // pairs of prediction and probability
   for (std::size_t k = 0; k < curves_.size(); ++k) {
     predictions.emplace_back(Corrected(corrections[k], Curve(k, size, bytes)),
                              curves_[k].probability);

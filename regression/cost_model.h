@@ -1,19 +1,20 @@
 // Predicts the cost of a key group with a posterior over curves, corrected by local evidence.
 //
 // Curves g of the family in curve_family.h are fitted to bins of finished key groups with several
-// bandwidths. The probability of a curve follows from its fit. Each curve is then corrected near
-// finished key groups:
+// bandwidths. The quality of its fit determines the probability of a curve. Each curve is then
+// corrected near finished key groups:
 //
 //   f(x) = rho(x) (g(x) + e) - e
 //
 // rho is the kernel mean of actual over fitted times, which approaches 1 away from the data. The
-// constant e is a ten-thousandth of the largest amount. It is added to both times so that
-// negligible amounts have a ratio. The loss from smoothing is added back once (Tukey's twicing).
-// Each corrected curve is then scaled to the total time of the bins. Among known sizes, an estimate
-// is therefore the local mean. At other sizes, it moves smoothly to the anchored curve.
+// constant e is a ten-thousandth of the largest amount. The constant is added to both times, so
+// that the ratio of negligible amounts is close to 1. The loss from smoothing is added back once
+// (Tukey's twicing). Each corrected curve is then scaled to the total time of the bins. Among known
+// sizes, an estimate is therefore the local mean. At other sizes, it moves smoothly to the anchored
+// curve.
 //
-// Source: references.md [TM]. Cost of Fit: O(curves x bins^2). Pure value, immutable, safe to
-// share.
+// Source: references.md [TM]. Fit() takes O(curves x bins^2) time. The class is immutable and safe
+// to share.
 #pragma once
 
 #include <cstddef>
@@ -24,13 +25,13 @@
 
 namespace tidemark::regression {
 
-// Finished key groups of similar size.
+// A group of finished key groups of similar size.
 struct CostBin {
-  double size = 0;               // mean bytes, or another cost feature; above 0
-  double count = 0;              // may be fractional, for evidence that has aged
-  double amount = 0;             // mean of the explained quantity: seconds, or emitted bytes
+  double size = 0;    // mean bytes, or another cost feature; above 0
+  double count = 0;   // may be fractional, since old evidence counts less
+  double amount = 0;  // mean of the explained quantity, which is seconds or emitted bytes
   double relative_variance = 0;  // relative variance of a single key group
-  double bytes = 0;              // mean y; 0 if equal to the size
+  double bytes = 0;              // mean bytes; 0 if equal to the size
 };
 
 // --- noise ---
@@ -53,12 +54,12 @@ struct CostNoise {
   std::vector<double> evidence;
 };
 
-// Returns the noise that follows from the spread within each bin.
+// Returns the noise according to the spread within each bin.
 CostNoise NoiseWithin(const std::vector<CostBin>& bins);
 
-// Adds the squared distance of each bin from a smooth cost to `noise`. A smooth cost is the best
-// curve or, in logarithms, the straight line through the neighbouring bins, whichever is nearer.
-// O(bins^2).
+// Adds the squared distance of each bin from a smooth cost to `noise`. A smooth cost is either the
+// best curve or, in logarithms, the straight line through the neighbouring bins. The nearer of the
+// two is used. O(bins^2).
 void AddResiduals(const CurveData& data, const std::vector<CostBin>& bins, CostNoise& noise);
 
 // Adds one degree of freedom to `bin`, with `squared_error` as its squared relative error.
@@ -95,34 +96,34 @@ class CostModel {
   double size_max() const { return bins_.empty() ? 0 : bins_.back().size; }
   // Returns the relative variance around the model of one key group of size `size`.
   double RelativeVariance(double size) const;
-  // Returns by how many octaves `size` exceeds the largest finished key group; 0 if it does not.
+  // Returns by how many octaves `size` exceeds the largest finished key group, at least 0.
   double OctavesBeyond(double size) const;
-  // Returns the relative uncertainty that all key groups of size `size` share. Its rate per octave
-  // is the error with which the smaller sizes predict the largest ones.
+  // Returns the relative uncertainty that all key groups of size `size` share. It grows per octave
+  // by the error with which the smaller sizes predict the largest ones.
   double Beyond(double size) const { return spread_per_octave_ * OctavesBeyond(size); }
 
   // Returns the corrections of all curves at one size.
   std::vector<CostCorrection> Corrections(double size) const;
-  // Return g and f of curve k.
+  // These functions return g and f of curve k.
   double Curve(std::size_t k, double size, double bytes) const;
   double Predict(std::size_t k, double size) const { return Predict(k, size, size); }
   double Predict(std::size_t k, double size, double bytes) const;
-  // Return the mean over all curves.
+  // These functions return the mean of f over all curves.
   double Predict(double size) const { return Predict(size, size); }
   double Predict(double size, double bytes) const;
-  // Returns the median over all curves. If predictions differ by large factors, the largest one
-  // would dominate the mean.
+  // Returns the median over all curves. If the predictions differ by large factors, the largest
+  // prediction would dominate the mean.
   double PredictMedian(double size, double bytes) const;
-  // Returns the criterion for choosing a cost feature; lower is better. It is the sum of two mean
-  // squared relative errors: of predictions of the largest sizes from smaller ones, and of key
-  // groups around the model.
+  // Returns the criterion for the choice of a cost feature, for which lower is better. It is the
+  // sum of two mean squared relative errors. The first is that of predictions of the largest sizes
+  // from smaller ones, and the second that of key groups around the model.
   double score() const { return score_; }
 
  private:
   void UpdateNoise(CostNoise noise);
   void AddBackSmoothingLoss();
   void MatchTotals();
-  // Returns the weight of the mean of a bin, which is 1 / its relative variance.
+  // Returns the weight of the mean of a bin, which is 1 / (relative variance of the mean).
   double Evidence(std::size_t b) const;
 
   std::vector<CostBin> bins_;

@@ -7,7 +7,7 @@
 namespace tidemark::regression {
 namespace {
 
-// The equations are singular if a pivot is at most this fraction of its diagonal element before
+// The equations are singular if a pivot is at most this fraction of the diagonal element before
 // elimination.
 constexpr double kPivotTolerance = 1e-12;
 
@@ -77,7 +77,7 @@ namespace {
 constexpr double kRobustErrors = 6;
 constexpr double kRobustVariance = 0.01;
 
-// The sums and factors that do not depend on the exponent.
+// The sums and factors of the normal equations that do not depend on the exponent.
 class EquationsOfExponents {
  public:
   // Uses the first `weight.size()` bins.
@@ -126,7 +126,7 @@ class EquationsOfExponents {
   std::vector<double> target_;
 };
 
-// The least-squares solution in one subset of the coefficients. If no solution exists,
+// The least-squares solution for one subset of the coefficients. If no solution exists,
 // `chi_squared` is infinite.
 struct Solution {
   std::array<double, 3> coefficients{};
@@ -137,8 +137,8 @@ using Solutions = std::array<Solution, 8>;
 
 constexpr unsigned kPowerBit = 0b100;
 
-// Solves the subsets with the power term if `with_power` is true, else the subsets without it. The
-// latter have the same solutions for all exponents.
+// Solves the subsets with the power term if `with_power` is true, and otherwise the subsets without
+// it. The latter have the same solutions for all exponents.
 void SolveSubsets(const NormalEquations& equations, bool with_power, Solutions& solutions) {
   for (unsigned subset = 1; subset < solutions.size(); ++subset) {
     if (((subset & kPowerBit) != 0) != with_power) continue;
@@ -151,7 +151,7 @@ void SolveSubsets(const NormalEquations& equations, bool with_power, Solutions& 
 }
 
 FittedCurve FitCurve(const Solutions& solutions, double target, double exponent, bool is_linear) {
-  // Subsets with fewer terms come first, since another term must improve the fit clearly.
+  // Subsets with fewer terms come first, since a further term must clearly improve the fit.
   constexpr std::array<unsigned, 3> kOfPower = {0b100, 0b001, 0b101};
   constexpr std::array<unsigned, 7> kOfLinear = {0b100, 0b010, 0b001, 0b101, 0b110, 0b011, 0b111};
   FittedCurve best;
@@ -278,14 +278,14 @@ void KeepLikely(std::vector<CostCurve>& curves) {
 
 namespace {
 
-// Held-out ranges, in octaves below the largest size.
+// Ranges of held-out sizes, in octaves below the largest size.
 constexpr std::array<double, 3> kHeldOut = {1, 2.2, 4.5};
-// Power of the ratio of errors in the share of a bandwidth.
-// Ablation: +0.85, +0.57 (join lost-10).
+// The shares of bandwidths depend on this power of the ratio of errors. Ablation: +0.85, +0.57
+// (join lost-10).
 constexpr double kEvidencePower = 3;
 // Prior share of each bandwidth. Wide bandwidths use more bins.
 constexpr std::array<double, kBandwidths.size()> kBandwidthPrior = {0.1, 0.2, 0.3, 0.4};
-// Every second exponent, including the integers, which are the likeliest.
+// Uses every second exponent, including the integers, which are the most likely exponents.
 constexpr ExponentGrid kHeldOutExponents = {.min = 0.4, .step = 0.2};
 
 // Returns the error of the bandwidth at held-out sizes, or nullopt if there are too few bins.
@@ -305,7 +305,7 @@ std::optional<HeldOutError> HoldOut(const CurveData& data, double bandwidth) {
     std::vector<CostCurve> curves;
     AddPosterior(fits, kept, 1, curves);
     KeepLikely(curves);
-    // The mean over the curves counts their disagreement as an error.
+    // The mean over the curves treats their disagreement as an error.
     for (std::size_t i = kept; i < data.x.size(); ++i) {
       double squared = 0;
       for (const CostCurve& curve : curves) {
@@ -313,7 +313,7 @@ std::optional<HeldOutError> HoldOut(const CurveData& data, double bandwidth) {
             std::log(std::max(Evaluate(curve, data.x[i], data.y[i]), 1e-300) / data.unit[i]);
         squared += curve.probability * std::min(off * off, kSquaredErrorMax);
       }
-      // Noise is not an error of the fit.
+      // Noise is not an error of the fit, so it is subtracted.
       sum += std::max(0.0, squared - data.error[i]) / data.error[i];
       count += 1 / data.error[i];
     }
@@ -343,7 +343,7 @@ BandwidthChoice ChooseBandwidths(const CurveData& data) {
     const std::optional<HeldOutError> error = HoldOut(data, kBandwidths[f]);
     if (!error) return choice;
     errors[f] = *error;
-    errors[f].mean += kBinVarianceMin;  // smaller errors do not matter
+    errors[f].mean += kBinVarianceMin;  // Smaller errors do not matter.
   }
   choice.error = *std::min_element(
       errors.begin(), errors.end(),

@@ -4,8 +4,8 @@
 //   L_c:  g(x) = a + l y + b x^c       with the same exponents
 //   a, l, b >= 0
 //
-// x is the size of a key group divided by the largest known size, y its bytes divided by the
-// largest known bytes. Pure functions.
+// x is the size of a key group divided by the largest known size. y is its number of bytes divided
+// by the largest known number. Pure functions.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@
 
 namespace tidemark::regression {
 
-// Upper bound of squared relative errors and of their variances. An estimate that is three times
-// too high reaches it. In logarithms, a factor of e^2 reaches it.
-// Ablation: -0.07, +0.12 (join phase-ab).
+// Upper bound of squared relative errors and of their variances. An estimate of three times the
+// actual value reaches this bound. In logarithms, a factor of e^2 reaches it. Ablation: -0.07,
+// +0.12 (join phase-ab).
 inline constexpr double kSquaredErrorMax = 4;
 // Lower bound of the relative error of a bin, since curves are not exact.
 // Ablation: +0.18 (two-path bend), -1.08 (join lost-10).
@@ -35,7 +35,7 @@ inline constexpr double kBinVarianceMin = kBinErrorMin * kBinErrorMin;
 // depends on G, r and t't only. At the constrained minimum, some coefficients are zero and the
 // others solve their own normal equations, G_SS s_S = r_S. Three coefficients have seven such
 // subsets S, so each can be solved by elimination. Bit i of a subset is set if coefficient i may
-// differ from zero. Cost: O(1) per subset.
+// differ from zero. O(1) per subset.
 struct NormalEquations {
   using Coefficients = std::array<double, 3>;
 
@@ -43,7 +43,7 @@ struct NormalEquations {
   Coefficients right{};                // r
   double target = 0;                   // t't
 
-  // Returns chi^2(s), at least 0 despite rounding.
+  // Returns chi^2(s), which is at least 0 despite rounding.
   double ChiSquared(const Coefficients& s) const;
 
   // Computes the least-squares coefficients of one subset. Returns false if the equations are
@@ -94,8 +94,8 @@ struct FittedCurve {
   bool is_linear = false;  // true for a curve of the form L_c
 };
 
-// The largest exponent of sizes, and of the progress within a key group.
-// Ablation: +10.83, -0.03 (n^4-1.4).
+// The largest exponent, both for sizes and for the progress within a key group. Ablation: +10.83,
+// -0.03 (n^4-1.4).
 inline constexpr double kExponentMax = 5;
 
 // The exponents are `min`, `min + step`, ... up to kExponentMax.
@@ -112,8 +112,7 @@ std::vector<FittedCurve> FitCurves(const CurveData& data, const std::vector<doub
 // Returns the fit with the least chi^2. REQUIRES: `fits` is not empty.
 const FittedCurve& BestOf(const std::vector<FittedCurve>& fits);
 
-// Returns `weight`, reduced for bins that `best` does not explain, as if errors were Cauchy
-// distributed.
+// Returns `weight`, reduced for bins that are far from `best`, as for Cauchy-distributed errors.
 std::vector<double> RobustWeights(const CurveData& data, std::vector<double> weight,
                                   const CostCurve& best);
 
@@ -133,13 +132,12 @@ std::vector<double> RobustWeights(const CurveData& data, std::vector<double> wei
 // Ablation: -0.23, +0.17 (join lost-10).
 inline constexpr double kProbabilityMin = 0.002;
 
-// Adds the curves of one fit over `bins` bins with their probabilities, which sum to `share`.
-// O(curves).
+// Adds the curves of one fit of `bins` bins. Their probabilities sum to `share`. O(curves).
 void AddPosterior(const std::vector<FittedCurve>& fits, std::size_t bins, double share,
                   std::vector<CostCurve>& all);
 
-// Keeps the most probable curves, which have almost all of the probability, in descending order,
-// and normalises their sum to 1. O(curves log curves).
+// Keeps the most probable curves, which together have almost all of the probability, in descending
+// order. Normalises their sum to 1. O(curves log curves).
 void KeepLikely(std::vector<CostCurve>& curves);
 
 // --- bandwidths ---
@@ -163,18 +161,19 @@ inline constexpr std::array<double, 4> kBandwidths = {0.7, 1.5, 3, 8};
 // Mean squares of ln(predicted / actual) at held-out sizes.
 struct HeldOutError {
   double mean = 0;     // over all held-out sizes
-  double nearest = 0;  // over the sizes of the last octave
+  double nearest = 0;  // over the sizes in the last octave
 };
 
 struct BandwidthChoice {
   std::array<double, kBandwidths.size()> shares{};  // sum to 1
-  std::optional<HeldOutError> error;  // least error; nullopt if there are too few bins
+  // least error of all bandwidths; nullopt if there are too few bins
+  std::optional<HeldOutError> error;
 };
 
-// Returns the shares of the bandwidths. Cost: that of 12 fits with half the exponents.
+// Returns the shares of the bandwidths. Takes as long as 12 fits with half the exponents.
 BandwidthChoice ChooseBandwidths(const CurveData& data);
 
-// Returns the weights of the bins up to index `last`, which has the largest size that counts.
+// Returns the weights of the bins up to index `last`, which has the largest size to be fitted.
 std::vector<double> BandwidthWeights(const CurveData& data, double bandwidth, std::size_t last);
 
 }  // namespace tidemark::regression

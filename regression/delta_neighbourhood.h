@@ -19,17 +19,18 @@ namespace tidemark::regression {
 inline constexpr std::uint64_t kDefaultDeltaBytes = 16;
 
 struct NeighbourhoodMean {
-  double seconds = 0;          // f~(z)
-  double relative_spread = 0;  // standard deviation / mean of the point means; 0 for one point
-  std::uint64_t groups = 0;    // |N(z)|
+  double seconds = 0;  // f~(z)
+  // standard deviation divided by mean, both of the point means; 0 for one point
+  double relative_spread = 0;
+  std::uint64_t groups = 0;  // |N(z)|
 };
 
-// An index of points for many queries. Construction O(n), Find O(log n + points in the
-// neighbourhood), memory O(n). Immutable, safe to share.
+// An index of points for many queries. Construction takes O(n), and Find() takes O(log n + points
+// in the neighbourhood). Memory is O(n). Immutable, safe to share.
 class DeltaNeighbourhood {
  public:
   DeltaNeighbourhood() = default;
-  // `points`: in ascending order of size, as from SmoothedPoints.
+  // `points` are in ascending order of size, as SmoothedPoints returns them.
   explicit DeltaNeighbourhood(std::span<const GroupPoint> points,
                               std::uint64_t delta_bytes = kDefaultDeltaBytes);
 

@@ -15,19 +15,19 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Least correlation of a feature with the residuals. Chosen by hand; cross-validation rejects
+// Minimum correlation of a feature with the residuals. Chosen by hand; cross-validation rejects
 // almost all features below it.
 constexpr double kCorrelationMin = 0.3;
 // A feature must reduce the cross-validated error to less than this fraction.
 constexpr double kImprovement = 0.9;
-// Features with this correlation are indistinguishable.
+// Features with a correlation of this value or more are indistinguishable.
 constexpr double kSameFeature = 0.9999;
 // Lower bound of the relative deviation. Repeated runs of TPC-DS differ by 3 to 7 %.
 constexpr double kDeviationMin = 0.03;
 // Relative deviation after a change of a parameter that was constant in all runs. Chosen by hand.
 constexpr double kUnknownInfluence = 0.5;
-// 95 % quantiles of Student's t, divided by the quantile of the normal distribution. Element i is
-// for i + 1 degrees of freedom.
+// The 95 % quantiles of Student's t, divided by the quantile of the normal distribution. Element i
+// is for i + 1 degrees of freedom.
 constexpr double kStudent[] = {3.84, 1.78, 1.43, 1.30, 1.22, 1.18, 1.15, 1.13, 1.11, 1.10};
 
 double StudentFactor(std::size_t degrees) {
@@ -40,13 +40,13 @@ double Correlation(const VectorXd& a, const VectorXd& b) {
   return squares > 0 ? a.dot(b) / std::sqrt(squares) : 0;
 }
 
-// A least-squares fit through the centre of the runs.
+// A least-squares fit that passes through the mean of the runs.
 struct Line {
   std::vector<std::size_t> features;
   VectorXd coefficients;
   VectorXd residuals;
   MatrixXd inverse;      // inverse of the matrix of centred squares
-  double validated = 0;  // root mean square error at held-out runs
+  double validated = 0;  // root mean square error of held-out runs
 };
 
 std::optional<Line> Fitted(const MatrixXd& centred, const VectorXd& labels,
@@ -71,7 +71,7 @@ std::optional<Line> Fitted(const MatrixXd& centred, const VectorXd& labels,
   }
   double sum = 0;
   for (Eigen::Index i = 0; i < n; ++i) {
-    // A single run with another value of the feature is not evidence.
+    // The feature differs in a single run only, which is no evidence.
     if (!(leverages[i] < 1 - 1e-9)) return std::nullopt;
     const double error = line.residuals[i] / (1 - leverages[i]);
     sum += error * error;
@@ -80,7 +80,7 @@ std::optional<Line> Fitted(const MatrixXd& centred, const VectorXd& labels,
   return line;
 }
 
-// Returns the unchosen feature with the highest correlation with the residuals.
+// Returns the unchosen feature whose correlation with the residuals is highest.
 std::optional<std::size_t> Next(const MatrixXd& centred, const Line& line) {
   std::optional<std::size_t> best;
   double most = kCorrelationMin;
@@ -98,7 +98,7 @@ std::optional<std::size_t> Next(const MatrixXd& centred, const Line& line) {
 
 Line Chosen(const MatrixXd& centred, const VectorXd& labels, double tiny) {
   std::optional<Line> line = Fitted(centred, labels, {});
-  if (!line) return {.residuals = labels};  // a single run
+  if (!line) return {.residuals = labels};  // There is a single run.
   while (line->validated > tiny) {
     const std::optional<std::size_t> next = Next(centred, *line);
     if (!next) break;
@@ -196,8 +196,8 @@ Forecast LinearModel::Predict(const std::vector<double>& values) const {
     const double outside = std::max({seen.least - value, value - seen.most, 0.0});
     if (outside == 0) continue;
     forecast.beyond.push_back(features_[feature]);
-    // A curve may bend beyond the data. At a distance of one width of the known range, the
-    // deviation has doubled.
+    // The relation may not be linear beyond the known range. At a distance of one width of the
+    // known range, the deviation has doubled.
     forecast.deviation *= 1 + outside / (seen.most - seen.least);
   }
   for (std::size_t i = 0; i < features_.size(); ++i) {

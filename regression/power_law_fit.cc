@@ -16,15 +16,16 @@ using Eigen::ArrayXd;
 constexpr std::size_t kPointsMax = 8192;
 constexpr std::size_t kDistinctSizesMin = 4;
 constexpr int kGridExponents = 12;
-constexpr double kSecondsMax = 1e12;  // limits predictions
-constexpr double kNothing = 1e-24;    // smaller mean squares of scaled times are rounding errors
+constexpr double kSecondsMax = 1e12;  // upper bound of predictions
+constexpr double kNothing = 1e-24;    // smaller mean squares of scaled times are due to rounding
 
 struct Sample {
   std::uint64_t size_bytes;
   double seconds;
 };
 
-// Samples, scaled by the geometric mean of sizes and the mean of times, for numerical stability.
+// The samples, with sizes divided by their geometric mean and times by their mean, for numerical
+// stability.
 struct Scaled {
   ArrayXd log_x;
   ArrayXd t;
@@ -84,9 +85,9 @@ Scaled Scale(const std::vector<Sample>& samples) {
   return scaled;
 }
 
-// The best a, b >= 0 for one exponent, in closed form (variable projection). If the regression line
-// through (x^c, t) has two positive coefficients, they are the best. Otherwise one of them is zero.
-// At most one is negative, since times are not.
+// The best a, b >= 0 for one exponent, in closed form (variable projection). If both coefficients
+// of the regression line through (x^c, t) are positive, they are the best. Otherwise one
+// coefficient is zero. At most one is negative, since times are not negative.
 struct PowerLine {
   double a = 0;
   double b = 0;
@@ -119,8 +120,8 @@ PowerLine BestLine(const PowerSums& sums, const Scaled& points) {
   return {0, products / squares, products * products / squares - n * points.t_mean * points.t_mean};
 }
 
-// Returns the exponent of the grid with the best curve. The powers of each exponent equal the
-// powers of the previous exponent times constant factors.
+// Returns the exponent of the grid that has the best curve. The powers for an exponent are computed
+// from the powers for the previous exponent by constant factors.
 double BestOnGrid(const Scaled& points, const PowerLawOptions& options) {
   const double step = (options.exponent_max - options.exponent_min) / (kGridExponents - 1);
   const ArrayXd factors = (step * points.log_x).exp();
@@ -138,8 +139,8 @@ double BestOnGrid(const Scaled& points, const PowerLawOptions& options) {
   return best;
 }
 
-// The residuals of the best curve of an exponent, t - (a + b x^c), which Ceres minimises over the
-// exponent. The exponent is clamped to its limits.
+// The residuals of the best curve of an exponent, t - (a + b x^c). Ceres minimises them over the
+// exponent, which is clamped to its limits.
 class ReducedResiduals {
  public:
   using Scalar = double;
@@ -149,7 +150,7 @@ class ReducedResiduals {
       : points_(points), options_(options) {}
   int NumResiduals() const { return static_cast<int>(points_.t.size()); }
 
-  // The slope is b x^c log x minus its projection on a and b, since a and b change with c.
+  // The slope is b x^c log x minus its projection on a and b, since a and b depend on c.
   bool operator()(const double* exponent, double* residuals, double* slope) const {
     MoveTo(*exponent);
     Eigen::Map<ArrayXd>(residuals, points_.t.size()) = points_.t - line_.a - line_.b * powers_;
@@ -192,8 +193,8 @@ class ReducedResiduals {
   mutable PowerLine line_;
 };
 
-// Returns the curve that Ceres finds from the best exponent of the grid, or the curve of that
-// exponent if it is better.
+// Returns the curve that Ceres finds, starting from the best exponent of the grid. If the curve of
+// that exponent is better, returns the latter.
 Curve BestCurve(const Scaled& points, const ReducedResiduals& reduced,
                 const PowerLawOptions& options) {
   if (points.total_squares() <= kNothing * static_cast<double>(points.t.size())) {
@@ -212,15 +213,16 @@ Curve BestCurve(const Scaled& points, const ReducedResiduals& reduced,
   return polished.squared_error < unpolished.squared_error ? polished : unpolished;
 }
 
-// Returns 1 - residual / total squares. For constant times, returns 1 for an exact fit, else 0.
+// Returns 1 - residual / total squares. For constant times, returns 1 for an exact fit and
+// otherwise 0.
 double RSquared(double residual, double total, std::size_t points) {
   const double n = static_cast<double>(points);
   if (total <= kNothing * n) return residual <= kNothing * n ? 1 : 0;
   return 1 - residual / total;
 }
 
-// Returns the relative residual, weighted by fitted time. The errors of costly key groups matter,
-// while timer noise dominates the cheapest ones.
+// Returns the relative residual, weighted by fitted time. The errors of expensive key groups
+// matter, whereas timer noise dominates the errors of cheap ones.
 double RelativeResidual(const Scaled& points, const Curve& curve) {
   const ArrayXd fitted = curve.a + curve.b * (curve.c * points.log_x).exp();
   double squares = 0;

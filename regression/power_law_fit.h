@@ -5,8 +5,8 @@
 //
 // x_p is the size of a point in bytes, and t_p its mean time in seconds. Each merged point has
 // weight 1, as in the paper. Quality is R^2 on the same points. The best a and b for an exponent
-// have a closed form, so Ceres searches for the exponent alone, from the best one of a grid (ADR
-// 6). First, x is scaled by its geometric mean and t by its arithmetic mean.
+// have a closed form, so Ceres searches only for the exponent. It starts from the best exponent of
+// a grid (ADR 6). First, x is scaled by its geometric mean and t by its arithmetic mean.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace tidemark::regression {
 
-enum class FitQuality : std::uint8_t {  // from worse to better
-  kNone,     // fewer than four distinct sizes; a curve can pass through all of them
+enum class FitQuality : std::uint8_t {  // ordered from worse to better
+  kNone,     // fewer than four distinct sizes, since a curve can pass through that many points
   kFew,      // fewer distinct sizes than PowerLawOptions::points_min
   kRegular,  // enough sizes for R^2
 };
@@ -34,7 +34,7 @@ struct PowerLawFit {
   double b = 0;  // seconds per byte^c
   double c = 1;
   double r_squared = 0;          // 1 - SS_res / SS_tot, or 1 if both are 0
-  double relative_residual = 0;  // root mean square of (t - fit) / fit, points weighted by fit
+  double relative_residual = 0;  // root mean square of (t - fit) / fit, with points weighted by fit
   double size_bytes_max = 0;     // largest fitted size
 
   // Returns a + b x^c, finite and at least 0.
@@ -42,8 +42,8 @@ struct PowerLawFit {
 };
 
 // Fits the curve. Ignores points with NaN, infinite or negative times. Takes tens of iterations of
-// O(points). More than 8,192 points are thinned to 8,192, evenly by rank of size, including both
-// ends.
+// O(points). If there are more than 8,192 points, uses 8,192 of them, evenly spaced by rank of size
+// and including both ends.
 PowerLawFit FitPowerLaw(std::span<const GroupPoint> points, const PowerLawOptions& options = {});
 
 }  // namespace tidemark::regression

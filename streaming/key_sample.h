@@ -1,15 +1,16 @@
 // Hashes keys, and samples them so that all map tasks choose the same keys.
 //
-// The sample has the keys whose rank, a second hash, is below a bound. All map tasks report their
-// part of a sampled key, so its totals are exact. The sample is uniform over the distinct keys.
+// The sample contains the keys whose rank, a second hash, is below a bound. All map tasks report
+// their part of a sampled key, so its totals are exact. The sample is uniform over the distinct
+// keys.
 //
 // A map task keeps its `capacity` keys of lowest rank, and reports the bound below which it dropped
-// no key (KeySampler). The sample of the job has the lowest of these bounds (KeySample). It has at
-// least as many keys as the largest sample of one map task, but at most kKeysMax. A larger sample
-// lowers the bound.
+// no key (KeySampler). The sample of the job has the lowest of these bounds (KeySample). It
+// contains at least as many keys as the largest sample of one map task, but at most kKeysMax. A
+// larger sample lowers the bound.
 //
-// Cost: KeySampler::Offer takes O(log capacity) for a key that enters the sample, else O(1).
-// KeySample::Add takes O(keys of the profile). Deterministic. Not thread-safe.
+// KeySampler::Offer takes O(log capacity) time for a key that enters the sample, and otherwise
+// O(1). KeySample::Add takes O(keys of the profile) time. Deterministic. Not thread-safe.
 //
 // Source: E. Cohen, H. Kaplan: Summarizing data using bottom-k sketches, PODC 2007.
 #pragma once
@@ -25,14 +26,15 @@
 namespace tidemark::streaming {
 
 // Returns the 64-bit hash of a serialized intermediate key ([NF] section 6, key hashing): XXH64
-// with seed 0. It is the same in every process, language and version; golden values are in
-// tests/vectors/key_hash.json. A sender that causes collisions only makes its own estimate worse.
+// with seed 0. The hash is the same in every process, language and version;
+// tests/vectors/key_hash.json contains golden values. A sender that causes collisions only makes
+// its own estimate worse.
 KeyHash HashKey(std::string_view serialized_key);
 
-// Returns the rank of a key, uniform over 64 bits. The rank is the finalizer of MurmurHash3 over
-// the key's hash. It is independent of the key's partition, which is the hash modulo the number of
-// reduce tasks. It is the same in every language; golden values are in
-// tests/vectors/sample_rank.json.
+// Returns the rank of a key, which is uniform over 64 bits: the finalizer of MurmurHash3 over the
+// key's hash. The rank is independent of the key's partition, which is the hash modulo the number
+// of reduce tasks. It is the same in every language; tests/vectors/sample_rank.json contains golden
+// values.
 constexpr std::uint64_t SampleRank(KeyHash key) {
   auto rank = static_cast<std::uint64_t>(key);
   rank = (rank ^ (rank >> 33)) * 0xff51afd7ed558ccd;
@@ -40,7 +42,7 @@ constexpr std::uint64_t SampleRank(KeyHash key) {
   return rank ^ (rank >> 33);
 }
 
-// A bound above all ranks except the highest one.
+// A bound above all ranks except the highest rank.
 inline constexpr std::uint64_t kEveryRank = ~std::uint64_t{0};
 
 // Samples the keys of one map task.
@@ -58,9 +60,8 @@ class KeySampler {
     Offer(partition, {key, size_bytes});
   }
 
-  // Adds the sampled keys to the partitions, except keys that are explicit there. Every key of a
-  // lower rank than the returned one is then explicit or sampled. REQUIRES: partitions are in the
-  // order of their index.
+  // Adds the sampled keys to the partitions, except keys that are explicit there. Returns a rank
+  // below which every key is explicit or sampled. REQUIRES: partitions are ordered by index.
   std::uint64_t AddTo(std::vector<PartitionProfile>& partitions) const;
 
  private:
@@ -89,11 +90,11 @@ class KeySample {
  public:
   static constexpr std::size_t kKeysMax = 4096;
 
-  // Adds one map task's keys. A map task without a sample ends the sample of the job.
+  // Adds one map task's keys. A map task that reports no sample ends the sample of the job.
   void Add(const MapProfile& profile, bool is_first_input);
 
-  // Returns the bound of the sample. keys() has every key of a lower rank. Returns 0 if there is no
-  // sample.
+  // Returns the bound of the sample, or 0 if there is no sample. keys() contains every key of a
+  // lower rank.
   std::uint64_t below() const { return has_profile_ ? below_ : 0; }
   bool Contains(KeyHash key) const { return keys_.contains(key); }
   const absl::flat_hash_map<KeyHash, SampledKey>& keys() const { return keys_; }

@@ -30,12 +30,12 @@ std::uint32_t BinByLogarithm(std::uint64_t size_bytes) {
   return std::min(static_cast<std::uint32_t>(bin), kSizeBins - 1);
 }
 
-// Number of octaves with tabulated bin limits. Only larger sizes, which are rare, need a logarithm.
-// Doubles are too coarse to find the limits of later octaves.
+// Number of octaves with tabulated bin limits. Only larger sizes, which are rare, require a
+// logarithm. Doubles are too coarse to find the limits of later octaves.
 constexpr int kOctaves = 40;
 
 struct Octave {
-  // The smallest size of each bin but the first.
+  // The smallest size of each bin except the first.
   std::array<std::uint64_t, kBinsPerOctave - 1> begins{};
 };
 

@@ -11,9 +11,9 @@ bool BySizeThenTime(const GroupPoint& a, const GroupPoint& b) {
   return a.size_bytes != b.size_bytes ? a.size_bytes < b.size_bytes : a.mean_time() < b.mean_time();
 }
 
-// Returns whether the mean times differ by at most `tolerance`. The exact division of durations
-// would be most of the cost of a point. Doubles therefore decide, unless the result is so close to
-// the bound that rounding could change it. Nanoseconds in 64 bits cover 292 years.
+// Returns true if the mean times differ by at most `tolerance`. The exact division of durations
+// would be most of the cost of a point, so doubles are used unless the result is so close to the
+// bound that rounding could change it. 64-bit nanoseconds cover 292 years.
 bool IsClose(const GroupPoint& a, const GroupPoint& b, absl::Duration tolerance) {
   const auto a_total = static_cast<double>(absl::ToInt64Nanoseconds(a.total_time));
   const auto b_total = static_cast<double>(absl::ToInt64Nanoseconds(b.total_time));
@@ -76,7 +76,7 @@ void SmoothedPoints::Add(const GroupPoint& point) {
   if (points_.size() > options_.points_max) Shrink();
 }
 
-// At least halves the number of points, which amortises the cost over later additions.
+// At least halves the number of points, so that the cost is amortised over later additions.
 void SmoothedPoints::Shrink() {
   for (double closeness = 0.01; points_.size() > options_.points_max / 2; closeness *= 2) {
     std::vector<GroupPoint> kept;

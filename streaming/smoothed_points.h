@@ -1,11 +1,11 @@
-// Smooths the data points D_i(t) of a reduce task ([NF] section 6, smoothing). Key groups of one
+// Smooths the data points D_i(t) of a reduce task ([NF] section 6, smoothing). Key groups of equal
 // size whose mean times differ by at most 500 ms become one point.
 //
-// It keeps at most `points_max` points. If there are more, it merges neighbours in size (within 1
-// %, then 2 %, 4 %, ... until they fit). Counts and times stay exact; the merged size is the
-// count-weighted mean. Add takes O(1) for known sizes in ascending order. Otherwise it takes O(log
-// n) to search n points and at most O(n) to insert one. Merging takes amortised O(1). Not
-// thread-safe. Deterministic for a given order of additions.
+// The class keeps at most `points_max` points. If there are more, it merges neighbours in size
+// (within 1 %, then 2 %, 4 %, ... until they fit). Counts and times stay exact; the merged size is
+// the count-weighted mean. Add takes O(1) time for known sizes in ascending order. Otherwise it
+// takes O(log n) time to search n points, and at most O(n) to insert one. Merging takes amortised
+// O(1) time. Not thread-safe. Deterministic for a given order of additions.
 #pragma once
 
 #include <cstddef>

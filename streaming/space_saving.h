@@ -1,22 +1,22 @@
 // Finds the heavy keys of a stream that is too large to keep.
 //
 // SpaceSaving watches at most 2 x `capacity` keys. If another key arrives, it keeps the `capacity`
-// heaviest and drops all others together. The heaviest dropped key is the new floor, the maximum
-// weight of any unwatched key. A new key inherits the floor as its possible over-count. This is
-// Space-Saving with deferred, batched replacements.
+// heaviest keys and drops all others at once. The weight of the heaviest dropped key is the new
+// floor, which bounds the weight of every unwatched key. A new key inherits the floor as its
+// possible over-count. This is Space-Saving with deferred, batched replacements.
 //
-// With W the sum of all weights offered and m the capacity, for every key:
+// Let W be the sum of all weights offered, and m the capacity. For every key:
 //   watched:    true <= count,  count - error <= true,  error <= floor
 //   unwatched:  true <= floor
 //   (m + 1) floor + sum over watched keys of (count - floor) <= W,  so  floor < W / m
 // A key heavier than W / m is therefore always watched. The last line holds because a drop that
 // lifts the floor by d removes at least d from each of the m + 1 heaviest keys. With at most 2 m
-// keys, all counts are exact. The order of offers decides how far the errors are below their bounds
-// (docs/internals/summaries.md).
+// keys, all counts are exact. The order of offers determines how far the errors are below their
+// bounds (docs/internals/summaries.md).
 //
-// Cost: Offer takes expected amortised O(1); one in m new keys takes O(m). Find takes expected
-// O(1), and Top(k) takes O(m log k). Memory: up to 3 m slots of a CounterTable. Not thread-safe.
-// Deterministic for a given order of offers; ties are broken by hash.
+// Offer takes expected amortised O(1) time, although one in m new keys takes O(m). Find takes
+// expected O(1) time, and Top(k) takes O(m log k). Memory: up to 3 m slots of a CounterTable. Not
+// thread-safe. Deterministic for a given order of offers; ties are broken by hash.
 //
 // Source: [SS] section 3; weighted offers and batched drops: [MS], [FI]. Titles are in
 // docs/internals/references.md.
@@ -25,27 +25,161 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "streaming/counter_table.h"
 #include "streaming/saturating.h"
 #include "tidemark/event.h"
 
 namespace tidemark::streaming {
 
+// A hash table of counters that keeps them in the order of their mixed hashes.
+//
+// The position of a key is its mixed hash. The counter of a key is at or after the slot `position *
+// slots / 2^64`, and positions increase from slot to slot. A lookup stops at the first position
+// that is not smaller. A sweep (Retain) and a move to a larger table read and write slots from
+// front to back without mispredicted branches. Counters are dropped thousands at a time, never
+// individually.
+//
+// Find and Insert take expected O(1) time, Retain and Reserve O(slots). Memory: 3/2 slots of
+// sizeof(Counter) bytes per reserved counter. Not thread-safe. The mixing differs between
+// processes, so that a sender cannot choose colliding hashes. The order of slots therefore also
+// differs, and must not affect any output.
+template <typename Note>
+class CounterTable {
+ public:
+  struct Counter {
+    std::uint64_t place = kLastPlace;
+    std::uint64_t count_bytes = 0;  // 0 if the slot is free
+    std::uint64_t error_bytes = 0;
+    [[no_unique_address]] Note note{};
+  };
+  static_assert(std::is_trivially_copyable_v<Note>);
+
+  CounterTable() { Reserve(1); }
+
+  std::size_t size() const { return size_; }
+  // Returns the number of counters that fit before the next Reserve().
+  std::size_t reserved() const { return reserved_; }
+
+  std::uint64_t PlaceOf(KeyHash key) const {
+    std::uint64_t mixed = (static_cast<std::uint64_t>(key) ^ seed_) * kFirstFactor;
+    mixed ^= mixed >> 32;
+    return mixed * kSecondFactor;
+  }
+  KeyHash KeyAt(std::uint64_t place) const {
+    std::uint64_t mixed = place * Inverse(kSecondFactor);
+    mixed ^= mixed >> 32;
+    return KeyHash{(mixed * Inverse(kFirstFactor)) ^ seed_};
+  }
+
+  // Prefetches the cache line of the counter of a key.
+  void Prefetch(std::uint64_t place) const { __builtin_prefetch(&slots_[SlotOf(place)], 1); }
+
+  // Returns the slot of the counter of a key, or the slot before which it belongs.
+  std::size_t Find(std::uint64_t place) const {
+    std::size_t slot = SlotOf(place);
+    while (slots_[slot].place < place) ++slot;
+    return slot;
+  }
+  bool Holds(std::size_t slot, std::uint64_t place) const {
+    return slots_[slot].place == place && slots_[slot].count_bytes != 0;
+  }
+  Counter& at(std::size_t slot) { return slots_[slot]; }
+  const Counter& at(std::size_t slot) const { return slots_[slot]; }
+
+  // Inserts a counter at a slot from Find(). REQUIRES: size() < reserved().
+  Counter& Insert(std::size_t slot, const Counter& counter) {
+    std::size_t free = slot;
+    while (slots_[free].count_bytes != 0) ++free;
+    if (free + 1 == slots_.size()) slots_.resize(slots_.size() + kSpareSlots);
+    std::move_backward(slots_.begin() + static_cast<std::ptrdiff_t>(slot),
+                       slots_.begin() + static_cast<std::ptrdiff_t>(free),
+                       slots_.begin() + static_cast<std::ptrdiff_t>(free) + 1);
+    ++size_;
+    return slots_[slot] = counter;
+  }
+
+  // Reserves space for `counters`. REQUIRES: size() <= counters.
+  void Reserve(std::size_t counters) {
+    reserved_ = counters;
+    home_slots_ = counters + counters / 2 + 1;
+    std::vector<Counter> old(home_slots_ + kSpareSlots);
+    old.swap(slots_);
+    std::size_t next = 0;
+    for (const Counter& counter : old) {
+      if (counter.count_bytes == 0) continue;
+      next = std::max(next, SlotOf(counter.place));
+      if (next + 1 == slots_.size()) slots_.resize(slots_.size() + kSpareSlots);
+      slots_[next++] = counter;
+    }
+  }
+
+  // Keeps the counters for which `keep(counter)` returns true. `keep` is also called for free
+  // slots, and must return false for them.
+  template <typename Keep>
+  void Retain(const Keep& keep) {
+    std::size_t next = 0;
+    size_ = 0;
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      const Counter counter = slots_[slot];
+      slots_[slot] = Counter{};
+      const bool kept = keep(counter);
+      const std::size_t target = kept ? std::max(next, SlotOf(counter.place)) : slot;
+      slots_[target].count_bytes = kept ? counter.count_bytes : 0;
+      slots_[target].place = kept ? counter.place : kLastPlace;
+      slots_[target].error_bytes = counter.error_bytes;
+      slots_[target].note = counter.note;
+      next = kept ? target + 1 : next;
+      size_ += kept ? 1 : 0;
+    }
+  }
+
+  // Returns all slots. Free slots have a count of zero.
+  const std::vector<Counter>& slots() const { return slots_; }
+
+ private:
+  // Position of every free slot. It is the largest position, so a lookup stops there.
+  static constexpr std::uint64_t kLastPlace = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::size_t kSpareSlots =
+      64;  // slots after the last home slot; the last of these is always free
+  // Odd, so that mixing can be inverted; otherwise arbitrary.
+  static constexpr std::uint64_t kFirstFactor = 0x9E3779B97F4A7C15;
+  static constexpr std::uint64_t kSecondFactor = 0xD6E8FEB86659FD93;
+
+  // Returns the inverse modulo 2^64, using Newton's iteration.
+  static constexpr std::uint64_t Inverse(std::uint64_t odd) {
+    std::uint64_t inverse = odd;
+    for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;
+    return inverse;
+  }
+  std::size_t SlotOf(std::uint64_t place) const {
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::size_t>((Wide{place} * home_slots_) >> 64);
+  }
+
+  std::uint64_t seed_ = absl::Hash<std::uint64_t>{}(1);  // differs between processes
+  std::size_t size_ = 0;
+  std::size_t reserved_ = 0;
+  std::size_t home_slots_ = 0;
+  std::vector<Counter> slots_;
+};
+
 struct WatchedKey {
   KeyHash key{};
-  std::uint64_t count_bytes = 0;  // never below the true size
-  std::uint64_t error_bytes = 0;  // count_bytes - error_bytes is never above the true size
+  std::uint64_t count_bytes = 0;  // never below the true weight
+  std::uint64_t error_bytes = 0;  // count_bytes - error_bytes is never above the true weight
   std::uint64_t guaranteed_bytes() const { return count_bytes - error_bytes; }
   friend bool operator==(const WatchedKey&, const WatchedKey&) = default;
 };
 
-// Orders keys by descending weight, ties by hash.
+// Orders keys by descending weight, then by hash.
 bool HeavierFirst(const WatchedKey& a, const WatchedKey& b);
 
 inline constexpr std::size_t kSpaceSavingCapacityMax = std::size_t{1} << 24;
@@ -60,13 +194,14 @@ struct NthCount {
 };
 
 // Returns the count at index `n` of `counts` in descending order, without sorting them. `least` is
-// a lower bound of all counts; a tight bound is faster. REQUIRES: n < counts.size(). O(counts).
+// a lower bound of all counts; a tight bound makes the function faster. REQUIRES: n <
+// counts.size(). O(counts).
 NthCount NthHeaviest(std::span<const std::uint64_t> counts, std::size_t n, std::uint64_t least);
 
 // The default note, which is empty.
 struct NoNote {};
 
-// `Note` is the caller's data about a watched key. It is dropped with the key.
+// `Note` is the caller's data about a watched key. The note is dropped together with the key.
 template <typename Note = NoNote>
 class SpaceSaving {
  public:
@@ -75,8 +210,8 @@ class SpaceSaving {
     return SpaceSaving(capacity);
   }
 
-  // Adds to the weight of `key`. Returns its note, which is Note() for a new key and is valid until
-  // the next call. Returns null for a weight of zero, which changes nothing. Counts saturate.
+  // Adds to the weight of `key`. Returns the key's note, which is Note() for a new key and is valid
+  // until the next call. Returns null for a weight of zero, which changes nothing. Counts saturate.
   Note* Offer(KeyHash key, std::uint64_t weight_bytes) {
     if (weight_bytes == 0) return nullptr;
     total_bytes_ = SaturatingAdd(total_bytes_, weight_bytes);
@@ -117,7 +252,7 @@ class SpaceSaving {
       if (counter.count_bytes != 0) visit(Watched(counter), counter.note);
     }
   }
-  // Returns the k keys of largest count, heaviest first; ties by hash.
+  // Returns the k keys with the largest counts, heaviest first, then by hash.
   std::vector<WatchedKey> Top(std::size_t k) const {
     std::vector<WatchedKey> top;
     top.reserve(size());
@@ -132,7 +267,7 @@ class SpaceSaving {
   std::size_t capacity() const { return capacity_; }
   std::size_t size() const { return counters_.size(); }
   std::uint64_t total_bytes() const { return total_bytes_; }
-  // Returns the maximum weight of an unwatched key; 0 while no key was dropped.
+  // Returns the maximum weight of an unwatched key, or 0 while no key has been dropped.
   std::uint64_t floor_bytes() const { return floor_bytes_; }
 
  private:
@@ -176,7 +311,7 @@ template <typename Note>
 void SpaceSaving<Note>::DropLightest() {
   std::vector<std::uint64_t> counts(counters_.slots().size());
   std::size_t used = 0;
-  for (const Counter& counter : counters_.slots()) {  // writes always, without a branch
+  for (const Counter& counter : counters_.slots()) {  // Always writes, to avoid a branch.
     counts[used] = counter.count_bytes;
     used += counter.count_bytes != 0 ? 1 : 0;
   }
@@ -193,7 +328,7 @@ void SpaceSaving<Note>::DropLightest() {
   floor_bytes_ = first_dropped.count;
 }
 
-// Returns the key at index `ties`, by hash, among the keys with a count of `count_bytes`.
+// Returns the key at index `ties`, ordered by hash, among the keys with a count of `count_bytes`.
 template <typename Note>
 KeyHash SpaceSaving<Note>::TieEnd(std::uint64_t count_bytes, std::size_t ties) const {
   std::vector<KeyHash> keys;
@@ -204,5 +339,41 @@ KeyHash SpaceSaving<Note>::TieEnd(std::uint64_t count_bytes, std::size_t ties) c
   std::nth_element(keys.begin(), end, keys.end());
   return *end;
 }
+
+// Finds the contents of a map profile ([NF] 5.1, eq. 10): the lambda heaviest keys of one map task,
+// and the totals of all other keys per partition.
+//
+// Offer() adds one key group of one partition. If a key is offered twice, it counts as two key
+// groups, which the master adds up. Offer() takes O(log lambda) time for a key that enters the
+// heap, and otherwise O(1). Memory: lambda entries, and one total per partition. Not thread-safe.
+class HeaviestKeys {
+ public:
+  // With lambda = 0, every key is implicit.
+  HeaviestKeys(std::uint32_t partition_count_hint, std::uint32_t lambda);
+
+  void Offer(std::uint32_t partition, const ExplicitKey& group);
+  void Offer(std::uint32_t partition, KeyHash key, std::uint64_t size_bytes) {
+    Offer(partition, {key, size_bytes});
+  }
+
+  // Returns one entry per partition with data, by index. Explicit keys are in descending order of
+  // size, then by hash. total_bytes is the sum of the explicit keys and implicit_bytes.
+  std::vector<PartitionProfile> Profiles() const;
+
+ private:
+  struct Entry {
+    std::uint64_t size_bytes;
+    KeyHash key;
+    std::uint64_t values;
+    std::uint32_t partition;
+  };
+  struct Totals {
+    std::uint64_t key_count = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::uint32_t lambda_;
+  std::vector<Entry> heap_;     // lightest first
+  std::vector<Totals> totals_;  // by partition
+};
 
 }  // namespace tidemark::streaming

@@ -23,7 +23,8 @@ ProgressError ErrorOf(std::span<const EndPrediction> predictions, absl::Time sta
   double sum = 0;
   for (const EndPrediction& prediction : predictions) {
     if (prediction.at <= start || prediction.at > end) continue;
-    const double estimated = Progress(start, prediction.at, prediction.end);
+    const auto& end_shown = prediction.shown_end ? prediction.shown_end : prediction.end;
+    const double estimated = Progress(start, prediction.at, end_shown);
     const double points = 100 * std::abs(estimated - Progress(start, prediction.at, end));
     sum += points;
     error.largest_points = std::max(error.largest_points, points);
@@ -64,7 +65,7 @@ std::optional<double> IntervalWidth(std::span<const EndPrediction> predictions, 
 void PredictionHistory::Add(const EndPrediction& prediction) {
   if (++skipped_ < stride_) return;
   skipped_ = 0;
-  // A checkpoint of an older version may hold more.
+  // A checkpoint of an older version may contain more predictions.
   if (const std::size_t kept = predictions_.size(); kept >= most_) {
     for (std::size_t i = 0; 2 * i < kept; ++i) predictions_[i] = predictions_[2 * i];
     predictions_.resize((kept + 1) / 2);

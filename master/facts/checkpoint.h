@@ -1,10 +1,10 @@
-// Writes and reads checkpoints of estimates, which restore the state after a Tick() to the last
-// bit.
+// Writes and reads checkpoints of estimates. A checkpoint restores the state after a Tick() to the
+// last bit.
 //
 // Each class names its fields once, in a member template serialize(). A class that rebuilds a part
 // of its state has save() and load() instead. cereal does the rest. Only a program with the same
 // fields can read a checkpoint, so every change of a field must increase kCheckpointLayout.
-// tests/monitor/checkpoint_test.cc fails otherwise.
+// Otherwise tests/monitor/checkpoint_test.cc fails.
 #pragma once
 
 #include <cereal/archives/binary.hpp>
@@ -25,7 +25,7 @@
 
 namespace tidemark::facts {
 
-inline constexpr std::uint32_t kCheckpointLayout = 12;
+inline constexpr std::uint32_t kCheckpointLayout = 13;
 
 using CheckpointWriter = cereal::BinaryOutputArchive;
 // Throws std::exception if the input is not a checkpoint of this layout.
@@ -33,7 +33,7 @@ using CheckpointReader = cereal::BinaryInputArchive;
 
 }  // namespace tidemark::facts
 
-// Serializes types that have no members for it.
+// Serialization of types without a serialize() member.
 namespace cereal {
 
 // Stores whole seconds and quarters of a nanosecond, the resolution of absl::Duration.

@@ -12,16 +12,16 @@ namespace {
 
 constexpr double kMissedReports = 3;
 // A silence of length t lasts for more than s longer with probability t / (t + s) (Laplace). The
-// 95th percentile of s is this many times t.
+// 95th percentile of s is this multiple of t.
 constexpr double kSilenceMore = 19;
-// Limits the widening. An interval ten times as wide already shows that the end is unknown. Chosen
-// by hand.
+// Limits the widening. Even an interval ten times as wide shows that the end is unknown. Chosen by
+// hand.
 constexpr double kWidestFactor = 10;
-// The end of a map task and its profile come from different senders. Ten times the default flush
-// interval of agents. Chosen by hand.
+// Maximum delay between a map task's end and its profile, which different senders report. Ten times
+// the agents' default flush interval. Chosen by hand.
 constexpr absl::Duration kProfileDelayMax = absl::Seconds(10);
-// If more attempts than slots run for this long, an attempt has ended without a report. Chosen by
-// hand; fetching results takes seconds at most.
+// If more attempts than slots run for this long, an attempt must have ended without a report.
+// Chosen by hand; fetching results takes a few seconds at most.
 constexpr absl::Duration kLateReport = absl::Seconds(10);
 
 absl::Duration LongestPause(const JobRecord& state) {
@@ -81,7 +81,7 @@ const SlotLoad& LoadOf(const JobRecord& state, const Stage& stage, const TaskAtt
 absl::Duration SilentFor(const JobRecord& state, absl::Time now) {
   if (!state.opened || state.closed) return absl::ZeroDuration();
   const absl::Duration pause = now - state.last_arrival_at;
-  if (pause <= kShortestSilence) return absl::ZeroDuration();  // saves visiting every task
+  if (pause <= kShortestSilence) return absl::ZeroDuration();  // Avoids visiting every task.
   return pause > LongestPause(state) ? pause : absl::ZeroDuration();
 }
 

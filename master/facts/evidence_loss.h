@@ -1,8 +1,8 @@
 // Detects missing evidence about a job, such as silence, lost events, and tasks whose end was not
 // reported.
 //
-// The functions are pure and take the state of the fold. Forecasts get wider intervals in
-// proportion to the missing evidence.
+// The functions are pure and take the state of the fold. Forecasts get wider intervals as more
+// evidence is missing.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,31 @@ namespace tidemark::facts {
 
 // --- silence ---
 //
-// While a task runs, a report is due at every report interval. A job without events for three
+// While a task runs, a report is due at every report interval. A job that sends no events for three
 // intervals is silent, since it may have ended without a report. The limit is 10 s if the interval
 // is unknown, or if no task runs and therefore no report is due. A pause of up to 3 s is never a
 // silence.
 //
-// A silence starts at the newest arrival, regardless of its cause. The progress of a job while its
-// master was down is as unknown as that of an unreachable job. The published start of a silence
-// (Snapshot::silent_since) is not before the restart of the master. Workflows use the same limits
-// (dag::LiveWorkflow).
+// A silence starts at the newest arrival, regardless of its cause. If the master was down, the
+// job's progress is as unknown as that of an unreachable job. However, the published start of a
+// silence (Snapshot::silent_since) is never before the restart of the master. Workflows use the
+// same limits (dag::LiveWorkflow).
 
-// A pause of up to this length is not a silence.
+// Longest pause that is not a silence.
 inline constexpr absl::Duration kShortestSilence = absl::Seconds(3);
 // The limit if no report is due, or if the report interval is unknown.
 inline constexpr absl::Duration kSilenceWithoutInterval = absl::Seconds(10);
 
-// Returns the time for which the job has been silent at `now`. Returns zero if it is not silent,
-// not open, or closed. O(tasks).
+// Returns how long the job has been silent at `now`. Returns zero if it is not silent, not open, or
+// closed. O(tasks).
 absl::Duration SilentFor(const JobRecord& state, absl::Time now);
 
-// Returns the published start of a silence that began at `reported_at`. The result is not before
+// Returns the published start of a silence that began at `reported_at`: not before
 // `listening_since`, when the master began to listen, and not after `now`.
 absl::Time SilentSince(absl::Time reported_at, absl::Time listening_since, absl::Time now);
 
 // Widens the remaining time `left` for a silence of length `silence`. `unreported` is the time
-// since the estimate. The work may have continued without a report, or may be stuck. The median is
+// since the estimate. The work may have continued or stopped during the silence. The median is
 // unchanged, since the time until the next report is unknown.
 Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence);
 
@@ -53,26 +53,24 @@ Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Durati
 //   e = events lost / (events taken + events lost)
 //
 // A point is dropped if it does not fit into an agent's memory. An event is lost if it never
-// arrived, was dropped before it was sent, or was in the damaged part of a log. The ends of tasks
-// that other events prove missing also count. O(tasks + sources).
+// arrived, was dropped before sending, or was in the damaged part of a log. Missing task ends that
+// follow from other events also count. O(tasks + sources).
 double MissingEvidenceShare(const JobRecord& state);
 
-// Returns the forecast with a wider interval, since it has fewer independent observations.
-// Half-widths grow by
-// 1 / sqrt(1 - share), at most tenfold. If nothing is lost, the forecast is unchanged, to the last
-// bit.
+// Returns the forecast with a wider interval, to account for fewer independent observations.
+// Half-widths grow by 1 / sqrt(1 - share), at most tenfold. If nothing is lost, the forecast is
+// unchanged to the last bit.
 EndPrediction WidenForLoss(double missing_share, const EndPrediction& prediction);
 
-// Returns the share of the finished map tasks whose profile is known, in 0..1; 0 before a map task
-// has finished. While the job runs, a profile is not missing until 10 s after the end of its task.
+// Returns the share of the finished map tasks whose profile is known, in 0..1, or 0 if no map task
+// has finished. While the job runs, a profile counts as missing only 10 s after its task has ended.
 // O(map tasks).
 double MapProfilesKnown(const JobRecord& state, absl::Time now);
 
 // --- ends that were not reported ---
 
-// Returns the number of tasks that ended without a report in the first attempt at a stage. Returns
-// 0 if no task was reported, or if the attempt has neither succeeded nor ended in an unknown way.
-// O(1).
+// Returns how many tasks of the first attempt at a stage ended without a report. Returns 0 if no
+// task was reported, or if the attempt has neither succeeded nor ended in an unknown way. O(1).
 std::uint64_t UnreportedTasks(const Stage& stage);
 
 // Returns Coverage::missing_task_ends. O(stages + tasks of stages that have not ended).
@@ -82,18 +80,18 @@ std::uint64_t MissingTaskEnds(const JobRecord& state);
 struct BeyondSlots {
   // The surplus of running attempts (Coverage::tasks_beyond_slots).
   std::uint32_t count = 0;
-  // The oldest attempts without activity in the last 10 s, at most as many as the surplus. They
-  // have ended without a report.
+  // The oldest attempts without activity in the last 10 s, at most as many as the surplus. These
+  // attempts have ended without a report.
   absl::flat_hash_set<const TaskAttempt*> ended;
 };
 
 // Examines executors and stages that have had more running attempts than slots for 10 s.
-// O(executors + stages), plus O(n log n) for n tasks of open stages if any pool has a surplus.
+// O(executors + stages), plus O(n log n) for n tasks of open stages if any executor or stage has a
+// surplus.
 BeyondSlots FindBeyondSlots(const JobRecord& state, absl::Time now);
 
 // Returns true if a running attempt of `stage` may have ended without a report. This is possible
-// if, since its last activity, events have been lost, or more attempts have run than there were
-// slots. O(1).
+// if, since its last activity, events were lost or more attempts ran than there were slots. O(1).
 bool MayHaveEnded(const JobRecord& state, const Stage& stage, const TaskAttempt& attempt,
                   absl::Time now);
 

@@ -16,7 +16,7 @@
 namespace tidemark::facts {
 namespace {
 
-// Memory of one object in bytes, including the allocator's overhead. Measured, then rounded up. An
+// Memory of one object in bytes, including the allocator's overhead. Measured and rounded up. An
 // attempt includes its task.
 constexpr std::size_t kAttemptBytes = 512;
 constexpr std::size_t kSourceBytes = 256;
@@ -39,24 +39,24 @@ std::size_t BytesOf(const MapProfile& profile) {
   return bytes;
 }
 
-// Limits the cost of a snapshot. Above this number, no end is predicted (stages_estimate.cc), and
-// further stages are kept without parents.
+// Limits the cost of a snapshot. With more parents in total, no end is predicted
+// (stages_estimate.cc), and further stages are kept without parents.
 constexpr std::size_t kEdgesKeptMax = 1'000'000;
 
-// A larger correction of a clock shows that it was set, not that a message was slow. Chosen by
-// hand.
+// A larger correction of a clock shows that the clock was set, and not that a message was slow.
+// Chosen by hand.
 constexpr absl::Duration kSlowMessage = absl::Seconds(5);
 
 std::size_t BytesOf(const FinishedGroups& groups, const ReduceWork& work) {
   // A finished key is in a hash set and in a list.
   constexpr std::size_t kFinishedBytes = 2 * sizeof(KeyHash) + sizeof(FinishedKey);
-  constexpr std::size_t kUnmatchedBytes = 64;  // a node of a tree
+  constexpr std::size_t kUnmatchedBytes = 64;  // Size of a tree node.
   return sizeof(GroupPoint) * groups.points.points().size() +
          kFinishedBytes * work.finished_explicit.size() +
          kUnmatchedBytes * work.unmatched_explicit.size();
 }
 
-// Returns OK if the job may grow. Additions are small, and counted afterwards.
+// Returns OK if the job may grow. Single additions are small, so they are counted afterwards.
 absl::Status CheckRoom(const JobLimits& limits, const JobRecord& state) {
   if (state.memory_bytes < limits.state_bytes_max) return absl::OkStatus();
   return LimitExceeded(
@@ -130,8 +130,8 @@ absl::Time Folder::ToMasterClock(std::optional<absl::Time> at) const {
   return clock.ToMasterClock(at.value_or(event_.sent_at), event_.arrived_at);
 }
 
-// The limit on the number of tasks of a map or reduce stage. The memory limit bounds the tasks of
-// other stages.
+// Limit on the number of tasks of a map or reduce stage. The memory limit bounds the tasks of other
+// stages.
 struct TaskLimit {
   const char* name;
   const char* kind;
@@ -165,7 +165,7 @@ absl::Status Folder::CheckStage(const StageOpened& opened) const {
         fmt::format("attempt {} at stage {}: a map or reduce stage has one attempt; send attempt 0",
                     opened.attempt, opened.stage));
   }
-  // After a restart with lower limits a job keeps its tasks.
+  // After a restart with lower limits, a job keeps its tasks.
   const auto check = [](const char* name, const std::string& what,
                         std::optional<std::uint32_t> count, std::uint32_t most, std::size_t has) {
     if (count.value_or(0) <= std::max<std::size_t>(most, has)) return absl::OkStatus();
@@ -264,7 +264,7 @@ void Folder::Open(StageOpened opened) {
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
   if (!limit) return;
   if (!was_of_mapreduce) ConvertTasks(stage);
-  // A count that was reported before the kind has not been checked against the limits.
+  // A task count that arrived before the stage's kind has not been checked against the limits.
   Grow(std::min(stage.opened.task_count.value_or(0), limit->most), stage);
   if (!stage.is_map()) return;
   const std::vector<std::uint64_t>& sizes = stage.opened.task_bytes;
@@ -404,7 +404,7 @@ void Folder::Plan(const std::vector<std::uint32_t>& reported, std::vector<std::u
   if (reported.empty() || (grows && !CheckRoom(limits_, state_).ok())) return;
   state_.memory_bytes += sizeof(reported[0]) * reported.size();
   state_.memory_bytes -= sizeof(reported[0]) * planned.size();
-  planned = std::vector<std::uint32_t>(reported);  // an assignment would keep the capacity
+  planned = std::vector<std::uint32_t>(reported);  // A copy assignment would keep the capacity.
 }
 
 absl::Status Folder::operator()(const GroupClosed& closed) {
@@ -423,8 +423,8 @@ absl::Status Folder::operator()(const UnknownEvent&) {
 }
 
 // Corrects the start of the job using the clock offset at its end. The message that opens a job is
-// slow, since it waits for a connection. If a run has no id, its start identifies it and is not
-// corrected.
+// slow because it waits for a connection. If a run has no id, its start identifies the run and is
+// not corrected.
 void Folder::CorrectStart() {
   const std::optional<absl::Time> submitted_at = SubmittedAt(*state_.opened, event_.sent_at);
   if (!submitted_at || state_.run_uid.empty() || event_.source_id != state_.opened_by) return;
@@ -463,8 +463,8 @@ Task& Folder::MakeTask(std::uint32_t index, Stage& stage) {
   return task;
 }
 
-// Returns the stage of an attempt, and opens it if necessary, since events of different sources are
-// not ordered. `kind`: the kind of the stage, if the event implies it.
+// Returns the stage of an attempt. Opens the stage if necessary, since events of different sources
+// are not ordered. `kind` is the kind of the stage, if the event implies it.
 absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   auto found = state_.stages.find(id.stage);
   const bool is_of_unknown_kind =
@@ -489,7 +489,8 @@ absl::StatusOr<Stage*> Folder::FindStage(const AttemptId& id, StageKind kind) {
   return &stage;
 }
 
-// Returns OK if a new attempt is within the limits. `task` is null if no event has reported it.
+// Returns OK if a new attempt is within the limits. `task` is null if no event has reported the
+// task.
 absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
                                      const Task* task) const {
   const std::optional<TaskLimit> limit = LimitOf(stage, limits_);
@@ -498,7 +499,7 @@ absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
         limit->name, fmt::format("{}: this master allows at most {} {} tasks per job", ToString(id),
                                  limit->most, limit->kind));
   }
-  // Task attempts in an earlier attempt at the stage do not count.
+  // Attempts in earlier attempts at the stage do not count.
   std::ptrdiff_t attempts = 0;
   if (task != nullptr) {
     attempts = std::distance(task->attempts.lower_bound({id.stage_attempt, 0}),
@@ -512,7 +513,7 @@ absl::Status Folder::CheckNewAttempt(const AttemptId& id, const Stage& stage,
   return CheckRoom(limits_, state_);
 }
 
-// Returns the attempt, and adds it if it is within the limits. Rejected attempts use no memory.
+// Returns the attempt. Adds it if it is within the limits. Rejected attempts use no memory.
 absl::StatusOr<TaskAttempt*> Folder::FindAttempt(const AttemptId& id, Stage& stage) {
   const std::pair number(id.stage_attempt, id.attempt);
   Task* task = stage.task(id.index);
@@ -553,7 +554,7 @@ SlotPool Folder::PoolOf(const Stage& stage, const TaskAttempt& attempt) {
   return attempt.executor ? SlotPool::kExecutor : SlotPool::kStage;
 }
 
-// Counts the attempt as running if it runs and `may_run` is true. Otherwise stops counting it.
+// Counts the attempt as running if it runs and `may_run` is true, and not otherwise.
 void Folder::CountRunning(bool may_run, Stage& stage, TaskAttempt& attempt) {
   const bool runs = may_run && attempt.life.is_running();
   const SlotPool pool = runs ? PoolOf(stage, attempt) : SlotPool::kNone;
@@ -601,7 +602,7 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
     if ((*attempt)->life.has_ended() && !(*attempt)->life.is_finished()) DropProfile(**attempt);
     SettleProfile(task);
   }
-  // Until the number of slots is reported, the largest number of concurrent tasks replaces it.
+  // Before slots are reported, their number is the largest number of concurrent tasks.
   const bool counts = LimitOf(**stage, limits_) && !(*stage)->opened.slots;
   if (counts && changed.state == AttemptState::kStarted) {
     (*stage)->tasks_running_max = std::max(
@@ -616,6 +617,14 @@ void Folder::EnterReduce(TaskAttempt& attempt) {
   std::optional<absl::Time>& started_at = attempt.reduce->reduce_started_at;
   if (!started_at) started_at = attempt.life.shuffled_at();
   if (started_at || attempt.life.is_finished()) EndMapPhase();
+}
+
+// Adds the totals of a report. Totals never shrink.
+void AddTimeUse(const TimeUse& time, TaskAttempt& attempt) {
+  const absl::Duration zero = absl::ZeroDuration();
+  attempt.cpu = std::max(attempt.cpu, time.cpu.value_or(zero));
+  attempt.network_wait =
+      std::max(attempt.network_wait, time.waits[WaitReason::kNetwork].value_or(zero));
 }
 
 absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
@@ -634,14 +643,14 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   done = std::max(done, heartbeat.bytes_done);
   (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
   (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
-  (*attempt)->cpu = std::max((*attempt)->cpu, heartbeat.time.cpu.value_or(absl::ZeroDuration()));
+  AddTimeUse(heartbeat.time, **attempt);
   if (heartbeat.bytes_done > 0 || heartbeat.records_done > 0 || heartbeat.time != TimeUse{}) {
     (*attempt)->active_at = event_.arrived_at;
   }
   return absl::OkStatus();
 }
 
-// Counts a profile of a stage other than the two stages of a MapReduce job.
+// Counts a profile of a stage that is not one of the two stages of a MapReduce job.
 absl::Status Folder::CountUnusedProfile(const AttemptId& id, Stage& stage) {
   const auto attempt = FindAttempt(id, stage);
   if (attempt.ok()) ++state_.unused_profiles;
@@ -691,8 +700,8 @@ absl::Status Folder::operator()(const MapProfile& profile) {
 }
 
 // Counts the profile of the attempt that finished first. A rerun of a lost map task emits the same
-// pairs, so its profile must not count again. This function is idempotent, and the only one that
-// changes the count of missing profiles.
+// pairs, so its profile must not count again. Idempotent. Only this function changes the number of
+// missing profiles.
 void Folder::SettleProfile(Task& task) {
   for (auto& [number, attempt] : task.attempts) {
     const bool counts = attempt.life.is_finished() || state_.map_phase_is_over;
@@ -740,14 +749,14 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
   const std::size_t before = BytesOf(*task.groups, *(*attempt)->reduce);
   const ClockOffset& clock = state_.sources.find(event_.source_id)->second.clock;
   if (profile.groups_done > 0) EndMapPhase();
-  (*attempt)->cpu = std::max((*attempt)->cpu, profile.time.cpu.value_or(absl::ZeroDuration()));
+  AddTimeUse(profile.time, **attempt);
   FoldReduceProfile(profile, clock, event_.arrived_at, **attempt, *task.groups, state_);
   state_.memory_bytes += BytesOf(*task.groups, *(*attempt)->reduce);
   state_.memory_bytes -= before;
   return absl::OkStatus();
 }
 
-// Adds a source if it is new and there is room.
+// Adds a source if it is new and the limits allow it.
 absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, JobRecord& state) {
   if (state.sources.contains(source_id)) return absl::OkStatus();
   if (state.sources.size() >= limits.sources_max) {
@@ -761,7 +770,7 @@ absl::Status AdmitSource(const std::string& source_id, const JobLimits& limits, 
   return absl::OkStatus();
 }
 
-// Returns whether the event is new. Records its sequence and the gap before it.
+// Returns true if the event is new. Records its sequence and any gap before it.
 bool AcceptSequence(std::uint64_t sequence, absl::Time now, SourceState& source, JobRecord& state) {
   if (sequence <= source.accepted_sequence) return false;
   if (sequence > source.accepted_sequence + 1) {
@@ -779,7 +788,7 @@ void MarkChanged(std::uint32_t stage, JobRecord& state) {
   if (found != state.stages.end()) ++found->second.revision;
 }
 
-// Marks the stages that an event may change as changed.
+// A visitor that marks the stages that an event may change as changed.
 class ChangedStages {
  public:
   explicit ChangedStages(JobRecord& state) : state_(state) {}
@@ -804,8 +813,8 @@ class ChangedStages {
   JobRecord& state_;
 };
 
-// Returns why the run that `event` opens cannot begin before the previous run has ended, and what
-// to do.
+// Returns why the run that `event` opens cannot begin before the previous run has ended, and a
+// remedy.
 std::string WhyToWait(const Event& event, const JobRecord& state, absl::Time abandoned_at,
                       absl::Time listening_since) {
   if (state.closed) return "is about to end; wait until it has ended";

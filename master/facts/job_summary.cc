@@ -63,7 +63,9 @@ std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summar
   PastRun run = {.map_input_bytes = summary.map_input_bytes,
                  .interval_score = summary.interval_score,
                  .map_tasks = summary.map_tasks,
-                 .reduce_tasks = summary.reduce_tasks};
+                 .reduce_tasks = summary.reduce_tasks,
+                 .groups = summary.bins,
+                 .timed_groups = summary.run.timed_groups};
   if (reduce == nullptr) {
     run.map_time = *ended - *final.started_at;
     return run;

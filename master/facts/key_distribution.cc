@@ -12,7 +12,8 @@ using streaming::SaturatingAdd;
 // Counters per explicit key of a map task. Limits memory ([NF] 8.5).
 constexpr std::size_t kCountersPerExplicitKeyMax = 35;
 // Limits processor time. The smallest explicit key is searched again only after the number of
-// profiles has grown by a sixteenth. Its use, to name key groups, needs no exact size.
+// profiles has grown by a sixteenth. It selects the key groups to name, which requires no exact
+// size.
 constexpr std::size_t kProfilesPerSearchTolerance = 16;
 
 std::size_t CapacityFor(std::uint32_t lambda) {
@@ -21,7 +22,7 @@ std::size_t CapacityFor(std::uint32_t lambda) {
 }
 
 // Scales up the heavy keys of a map task that exhausted its scanning budget within the partition,
-// as if the rest of the partition were alike.
+// assuming that the rest of the partition is similar.
 std::uint64_t ScaleToWhole(std::uint64_t bytes, std::uint64_t scanned, std::uint64_t total) {
   if (scanned == 0 || scanned >= total) return bytes;
   const double scale = static_cast<double>(total) / static_cast<double>(scanned);
@@ -73,7 +74,7 @@ void KeyDistribution::AddPartition(const PartitionProfile& partition, const Sour
   scanned_bytes_ = SaturatingAdd(scanned_bytes_, scanned_bytes);
   total_bytes_ = SaturatingAdd(total_bytes_, partition.total_bytes);
   heavy_keys_.OfferAll(partition.explicit_keys, [&](const ExplicitKey& key, Mentions* mentions) {
-    if (mentions == nullptr) return;  // a key without bytes
+    if (mentions == nullptr) return;  // The key has no bytes.
     if (mentions->partition == Mentions::kNone) mentions->partition = partition.partition;
     ++mentions->map_tasks;
     if (const auto bytes = static_cast<float>(key.size_bytes); bytes > mentions->main_bytes) {
@@ -98,7 +99,7 @@ void KeyDistribution::Rebuild() const {
     partitions_[i].total_bytes = totals_[i].total_bytes;
   }
   heavy_keys_.ForEach([this](const streaming::WatchedKey& watched, const Mentions& mentions) {
-    if (watched.guaranteed_bytes() == 0) return;  // its count is saturated
+    if (watched.guaranteed_bytes() == 0) return;  // The key's count is saturated.
     const PartitionTotals& totals = totals_[mentions.partition];
     partitions_[mentions.partition].explicit_keys.push_back(
         {watched.key,

@@ -42,8 +42,8 @@ void CountTasks(std::span<const Task> tasks, StageProgress& progress) {
                                          : StageState::kPending;
 }
 
-// Returns the earliest start of an attempt's shuffle. With slow start the attempt begins during the
-// map phase, and its wait there does not show its speed.
+// Returns the earliest start of an attempt's shuffle. With slow start, the attempt begins during
+// the map phase, so its wait in that phase does not show its speed.
 absl::Time ShuffleStart(const TaskAttempt& attempt, std::optional<absl::Time> maps_finished_at) {
   return std::max(*attempt.life.started_at(), maps_finished_at.value_or(absl::InfinitePast()));
 }

@@ -1,9 +1,9 @@
-// Computes the progress of the phases of a MapReduce job. The map and shuffle phases are assumed to
-// be linear ([NF] 3.6).
+// Computes the progress of the phases of a MapReduce job ([NF] section 2). Map and shuffle phases
+// are assumed to be linear ([NF] 3.6).
 //
-// [NF] section 2 defines the phases. The map phase lasts from the first map function to the
-// end of the last map task. The reduce phase lasts from the first reduce function to the end of the
-// last reduce task. The shuffle phase is between them.
+// The map phase lasts from the first map function to the end of the last map task. The reduce phase
+// lasts from the first reduce function to the end of the last reduce task. The shuffle phase lies
+// between the two.
 #pragma once
 
 #include <optional>
@@ -16,43 +16,45 @@
 namespace tidemark::facts {
 
 // Returns the map or reduce stage of a MapReduce job (stage 0 of kind kMap, stage 1 of kind
-// kReduce), or null if `snapshot` has none. Stages of these kinds with other numbers are stages of
+// kReduce), or null if `snapshot` has none. Stages of these kinds with other numbers belong to
 // another engine. REQUIRES: stages and stage infos are in the same order.
 const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase);
 
-// A task or a phase that has read this part of its bytes shows its pace.
-// Ablation: +0.13, -0.19 (two-path speculation).
+// A task or phase that has read this share of its bytes shows its pace. Ablation: +0.13, -0.19
+// (two-path speculation).
 inline constexpr double kPaceFrom = 0.02;
 
-// Guards divisions. A share of a time, a processor or a key group below this is the result of a
-// broken clock or counter.
+// Guards divisions. A smaller share of a time, a processor or a key group results from a broken
+// clock or counter.
 inline constexpr double kShareMin = 1e-3;
 
-// Returns the part of a map task's input that has been read, in 0..1; 1 if the task is over.
+// Returns the share of a map task's input that has been read, in 0..1, or 1 if the task is over.
 double MapTaskFraction(const Task& task);
-// Returns the weight of each map task in the phase. The weight is the task's input bytes, at least
-// 1, if the bytes of all tasks are known, else 1.
+// Returns the weight of each map task in the phase: its input bytes (at least 1) if the bytes of
+// all tasks are known, otherwise 1.
 std::vector<double> MapTaskWeights(const JobRecord& state);
 
-// Returns the map stage with its counts, instants and fraction_done, the part of its input that has
-// been read. If sizes are unknown, all tasks count as equal.
+// Returns the map stage with its counts, times and fraction_done, the share of its input that has
+// been read. If sizes are unknown, all tasks count equally.
 StageProgress MapProgress(const JobRecord& state);
-// Returns the part of the reduce tasks' input that was fetched.
+// Returns the share of the reduce tasks' input that has been fetched.
 ShuffleProgress FetchProgress(const JobRecord& state);
-// Returns the counts and instants of the reduce stage, which starts with the first reduce function.
-// An indicator sets fraction_done while the stage runs.
+// Returns the counts and times of the reduce stage, which starts with the first reduce function. An
+// indicator sets fraction_done while the stage runs.
 StageProgress ReduceProgress(const JobRecord& state);
 
-// Returns the seconds to fetch and sort one byte, from the reduce tasks that have done so. Returns
-// 0 if a reduce function ran although no shuffle was reported, and nullopt if there is no evidence.
+// Returns the time in seconds to fetch and sort one byte, measured on the reduce tasks that have
+// done so. Returns 0 if a reduce function ran although no shuffle was reported, and nullopt if
+// there is no evidence.
 std::optional<double> ShuffleSecondsPerByte(const JobRecord& state);
 
-// Returns the start of the first reduce function, t_start ([NF] 3.2), or nullopt before it.
+// Returns the start of the first reduce function, t_start ([NF] 3.2), or nullopt if none has
+// started.
 std::optional<absl::Time> ReducePhaseStart(const JobRecord& state);
-// Returns the end of the last reduce task, or nullopt before it.
+// Returns the end of the last reduce task, or nullopt if not all have ended.
 std::optional<absl::Time> ReducePhaseEnd(const JobRecord& state);
 
-// Returns whether the sizes of the reduce tasks' input were reported.
+// Returns true if the sizes of the reduce tasks' input were reported.
 bool ReduceSizesKnown(const JobRecord& state);
 
 }  // namespace tidemark::facts

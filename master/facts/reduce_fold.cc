@@ -12,11 +12,11 @@
 namespace tidemark::facts {
 namespace {
 
-// A key group matches an unnamed explicit key if their sizes differ by at most this part. 5 % to
-// 20 % gave equal errors in our study; 0 gave the largest.
+// A key group matches an unnamed explicit key if their sizes differ by at most this fraction. In
+// our study, 5 % to 20 % gave equal errors, and 0 gave the largest error.
 constexpr double kCloseness = 0.05;
 
-// Decay time of the recent processor share, which spans a few reports. Chosen by hand.
+// Time constant of the recent processor share, which spans a few reports. Chosen by hand.
 constexpr absl::Duration kShareDecay = absl::Seconds(3);
 
 constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max();
@@ -24,7 +24,7 @@ constexpr std::uint64_t kNoneIsNamed = std::numeric_limits<std::uint64_t>::max()
 using UnmatchedSizes = std::multimap<std::uint64_t, KeyHash>;
 
 // Returns processor_share x `time`. Skips the multiplication if possible, since it costs as much as
-// the rest of the work for a point.
+// all other work for a point.
 absl::Duration Alone(absl::Duration time, double processor_share) {
   return processor_share == 1 ? time : processor_share * time;
 }
@@ -47,8 +47,8 @@ double UpdateProcessorUse(const ReduceProfile& profile, ReduceWork& work) {
   return share;
 }
 
-// Returns the share of the time of the key groups finished since the last profile in which the
-// attempt did not wait. The group that ran during that profile includes its earlier time.
+// For the key groups finished since the last profile, returns the share of their time in which the
+// attempt did not wait. The group that was running at the last profile includes its earlier time.
 double AloneShareOfFinished(const ReduceProfile& profile, double processor_share,
                             const ReduceWork& before) {
   const absl::Duration reduced = profile.reduce_time - before.reduce_time;
@@ -74,8 +74,8 @@ void UpdateTotals(const ReduceProfile& profile, TaskAttempt& attempt, JobRecord&
   work.dropped_points = std::max(work.dropped_points, profile.dropped_points);
 }
 
-// Returns the running group with its time alone, which is summed over reports, each with its own
-// share.
+// Returns the running group with its time alone. The time alone is summed over reports, since each
+// report has its own share.
 std::optional<RunningGroup> RunningAlone(const ReduceProfile& profile, double processor_share,
                                          const ReduceWork& before) {
   std::optional<RunningGroup> running = profile.running_group;
@@ -118,8 +118,8 @@ UnmatchedSizes& UnmatchedSizesOf(ReduceWork& work, const PartitionKeys& keys,
   return work.unmatched_explicit;
 }
 
-// Returns the nearest explicit size, if it differs by at most `closeness` times `size_bytes`; else
-// left.end().
+// Returns the nearest explicit size if it differs by at most `closeness` times `size_bytes`,
+// otherwise left.end().
 UnmatchedSizes::iterator Closest(std::uint64_t size_bytes, double closeness, UnmatchedSizes& left) {
   const auto distance = [&](UnmatchedSizes::iterator it) {
     return it == left.end()
@@ -176,8 +176,8 @@ std::vector<GroupPoint> UnnamedOf(const ReduceProfile& profile) {
   return unnamed;
 }
 
-// Returns the size from which the profile names all key groups; 0 if it names all explicit keys. A
-// source that names fewer groups than requested leaves explicit keys unnamed.
+// Returns the size from which the profile names all key groups, or 0 if it names all explicit keys.
+// A source that names fewer groups than requested leaves explicit keys unnamed.
 std::uint64_t NamedFromBytes(const ReduceProfile& profile, const KeyDistribution& keys) {
   if (!profile.keys_named) return kNoneIsNamed;
   if (profile.named_group_bytes_min <= keys.recent_smallest_explicit_bytes()) return 0;
@@ -232,7 +232,7 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
   };
   for (const GroupPoint& point : profile.points) {
     groups.points.Add(point);
-    // Some engines do not send bins.
+    // Some engines send no bins.
     if (!work.sends_bins) {
       work.reported_bytes +=
           static_cast<double>(point.size_bytes) * static_cast<double>(point.count);
@@ -241,9 +241,10 @@ void FoldReduceProfile(const ReduceProfile& profile, const ClockOffset& clock,
     }
     retire(point, kCloseness);
   }
-  // Points have more precise sizes, if the master requests them.
+  // Points, which the master may request, have more precise sizes than bins.
   if (profile.points.empty() && named_from_bytes > 0) {
-    // Only the mean size of a bin is known; its sizes are within its width of the mean.
+    // Only the mean size of a bin is known. The sizes differ from the mean by at most the bin's
+    // width.
     static const double width = std::exp2(1.0 / streaming::kBinsPerOctave) - 1;
     for (const GroupPoint& point : UnnamedOf(profile)) retire(point, width);
   }

@@ -5,16 +5,16 @@
 namespace tidemark::facts {
 namespace {
 
-// Threads of a source may read its clock in one order and send in another. Chosen by hand.
+// Threads of a source may send in a different order than they read its clock. Chosen by hand.
 constexpr absl::Duration kDisorderMax = absl::Seconds(1);
-// Smaller steps of a clock are not reported. Garbage collection delays messages by less than
+// Smaller steps of a clock are not detected. Garbage collection delays messages by less than
 // kStepBackMin, and an overloaded master by less than kStepForwardMin. Chosen by hand.
 constexpr absl::Duration kStepBackMin = absl::Seconds(10);
 constexpr absl::Duration kStepForwardMin = absl::Seconds(30);
 // The first messages of a source wait for a connection, and a restarting master delays them by
-// minutes. A step forward below kLatenessMax therefore counts only if the offset before it has held
-// for as long as the step. A larger step counts if that offset has held for kHeldMin. Chosen by
-// hand.
+// minutes. A step forward below kLatenessMax therefore counts only if the previous offset has held
+// for as long as the step. A larger step counts if the previous offset has held for kHeldMin.
+// Chosen by hand.
 constexpr absl::Duration kLatenessMax = absl::Minutes(5);
 constexpr absl::Duration kHeldMin = absl::Seconds(10);
 

@@ -11,22 +11,22 @@
 
 namespace tidemark::facts {
 
-// Maps instants of a source's wall clock to instants of the master's clock.
+// Maps times of a source's wall clock to times of the master's clock.
 //
 //   offset = min(arrival - sending) over the messages of the source
 //
-// This is the true difference of the clocks plus the latency of the fastest message. An instant
+// The offset is the true difference of the clocks plus the latency of the fastest message. A time
 // that a source reports is mapped by adding the offset. The result is never after the arrival of
-// the event that reported the instant. Therefore a wrong clock cannot distort an estimate. An
-// infinite instant is mapped to the arrival.
+// the event that reported the time, so a wrong clock cannot distort an estimate. An infinite time
+// is mapped to the arrival.
 //
-// If the source's clock is set back or forward, the offset is learned again. Instants that were
-// read before a step forward keep their offset.
+// If the source's clock is set back or forward, the offset is learned again. Times that were read
+// before a step forward keep their offset.
 class ClockOffset {
  public:
   // Observes a message. Returns the step by which the source's clock has been set since the
-  // previous message. The step is negative if the clock was set back. Returns nullopt if it was not
-  // set, or if the step is too small to distinguish from a slow message.
+  // previous message, which is negative if the clock was set back. Returns nullopt if the clock was
+  // not set, or if the step is too small to distinguish from a slow message.
   std::optional<absl::Duration> Observe(absl::Time sent_at, absl::Time arrived_at);
 
   absl::Time ToMasterClock(absl::Time by_source, absl::Time arrived_at) const {
@@ -39,7 +39,7 @@ class ClockOffset {
   absl::Time last_sent_at_ = absl::InfinitePast();
   absl::Time last_arrived_at_ = absl::InfinitePast();
   absl::Time learned_since_ = absl::InfiniteFuture();  // first arrival since the last step
-  // The offset of the instants that were read before the last step forward.
+  // Offset of the times that were read before the last step forward.
   absl::Duration before_ = absl::InfiniteDuration();
   absl::Time before_until_ = absl::InfinitePast();
 };
@@ -47,8 +47,8 @@ class ClockOffset {
 // Estimates the interval between reports of running tasks from the gaps between reports.
 //
 // An agent reports each running task at every flush interval, even if nothing has changed. Sources
-// do not report their interval, so the gaps of the last 32 reports show it. A gap shorter than any
-// flush interval lies within one report or within events that were sent again, and is ignored. A
+// do not report their interval, so it is estimated from the gaps of the last 32 reports. A gap
+// shorter than any flush interval lies within one report or within resent events, and is ignored. A
 // gap longer than any flush interval is an outage, and counts as the longest interval.
 class ReportGaps {
  public:
@@ -68,8 +68,8 @@ class ReportGaps {
 inline constexpr absl::Duration kLongestRun = absl::Hours(999 * 24);
 
 // Returns when the job was submitted, by the sender's clock. Returns nullopt if the time was not
-// reported, or is further from `sent_at` than the longest run. Some senders report 0 for an unknown
-// time.
+// reported, or if it differs from `sent_at` by more than the longest run. Some senders report 0 for
+// an unknown time.
 std::optional<absl::Time> SubmittedAt(const JobOpened& opened, absl::Time sent_at);
 
 }  // namespace tidemark::facts

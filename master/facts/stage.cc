@@ -7,9 +7,9 @@
 namespace tidemark::facts {
 namespace {
 
-// A new process is slow at first, because it loads classes, its code is not compiled, and its
-// caches are empty. Chosen by hand, after Hadoop task processes, whose first 100 ms are hundreds of
-// times slower.
+// How long a new process counts as cold: it loads classes, its code is not compiled, and its caches
+// are empty. Chosen by hand. The first 100 ms of Hadoop task processes are hundreds of times
+// slower.
 constexpr absl::Duration kColdFor = absl::Milliseconds(300);
 
 int Rank(AttemptState state) {
@@ -47,7 +47,7 @@ bool FillInList(const List& reported, List& known) {
   return known == reported;
 }
 
-// Sets unknown sizes, one for each index. Returns false if their number is wrong or known sizes
+// Sets unknown sizes, one per index. Returns false if the number of sizes is wrong or known sizes
 // differ.
 bool FillInSizes(const std::vector<std::uint64_t>& reported, const StageOpened& stage,
                  std::vector<std::uint64_t>& known) {
@@ -61,10 +61,10 @@ bool FillInSizes(const std::vector<std::uint64_t>& reported, const StageOpened& 
 bool AttemptLife::has_ended() const { return Rank(state_) >= 3; }
 
 bool AttemptLife::Enter(AttemptState state, absl::Time at) {
-  // Events of two sources may cross, so a late instant is still useful.
+  // Events of two sources may cross, so a late timestamp is still useful.
   const bool is_late = (state == AttemptState::kStarted && !started_at_) ||
                        (state == AttemptState::kShuffled && !shuffled_at_);
-  // Clocks that are set back or differ must not make an attempt end before its start.
+  // Clock steps and differences must not make an attempt end before its start.
   if (state == AttemptState::kStarted && is_late)
     started_at_ = std::min(at, ended_at_.value_or(at));
   if (state == AttemptState::kShuffled && is_late) shuffled_at_ = at;
@@ -196,7 +196,7 @@ bool FillIn(const StageOpened& reported, StageOpened& known) {
   if (!known.opened_at) known.opened_at = reported.opened_at;
   if (known.work == 0) known.work = reported.work;
   known.skipped |= reported.skipped;
-  // An array evaluates all merges, even after one that fails.
+  // An array evaluates all merges, even after one has failed.
   const bool agree[] = {is_of_kind,
                         FillIn(reported.task_count, known.task_count),
                         FillInList(reported.name, known.name),

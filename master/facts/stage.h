@@ -1,8 +1,8 @@
 // The known facts about one stage of a job, its tasks and their attempts.
 //
-// A MapReduce job has two stages with additional facts. Map tasks report map profiles, and reduce
-// tasks work through key groups. The task or the attempt holds pointers to these facts, which are
-// null in other stages.
+// A MapReduce job has two stages with additional facts: map tasks report map profiles, and reduce
+// tasks report key groups. The task or the attempt holds pointers to these facts, which are null in
+// other stages.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@
 
 namespace tidemark::facts {
 
-// The life of one task attempt, with its states, when it entered them, and where it ran.
+// The life of one task attempt: its states, when it entered them, and where it ran.
 class AttemptLife {
  public:
   // Enters `state` at `at`. States only advance: queued, started, shuffled, lost, then one of
   // finished, failed, killed; finished may become obsolete. A state that the attempt has already
-  // passed only sets its instant, if unknown. Returns false if the state contradicts earlier ones.
+  // passed only sets its time, if unknown. Returns false if the state contradicts earlier states.
   bool Enter(AttemptState state, absl::Time at);
 
   AttemptState state() const { return state_; }
@@ -59,17 +59,18 @@ class AttemptLife {
   std::optional<absl::Time> ended_at_;
 };
 
-// Counts the reported running attempts in the slots of an executor or of a stage.
+// Compares the reported running attempts with the slots of an executor or of a stage.
 struct SlotLoad {
-  // The end of an attempt may be reported shortly after the start of the next one in its slot:
+  // The end of an attempt may be reported after the start of the next attempt in its slot, since
   // Spark first fetches the result.
   static constexpr absl::Duration kOverlap = absl::Seconds(1);
 
   std::uint32_t running = 0;
-  std::optional<absl::Time> over_since;          // time since which attempts have exceeded slots
-  absl::Time over_until = absl::InfinitePast();  // last time when this had lasted for kOverlap
+  std::optional<absl::Time> over_since;  // time since which attempts have exceeded slots
+  // last time at which the surplus had lasted for kOverlap
+  absl::Time over_until = absl::InfinitePast();
 
-  // Adds an attempt that runs, or removes one that does not. `slots`: 0 if unknown.
+  // Adds an attempt that runs, or removes an attempt that does not. `slots` is 0 if unknown.
   void Count(bool runs, std::uint32_t slots, absl::Time now);
   // Returns true if more attempts than slots have been running for at least `time`.
   bool HasBeenOverFor(absl::Duration time, absl::Time now) const {
@@ -77,12 +78,11 @@ struct SlotLoad {
   }
 };
 
-// The SlotLoad that counts an attempt.
+// The SlotLoad that an attempt counts in.
 enum class SlotPool : std::uint8_t { kNone, kExecutor, kStage };
 
-// The work of the reduce functions of one attempt. A time "alone" excludes the time in which the
-// attempt waited for a processor, if its source reports that. It is the time that the same work
-// takes without contention.
+// The work of the reduce functions of one attempt. Times "alone" exclude waits for a processor, if
+// the source reports these waits. They are the times that the same work takes without contention.
 struct ReduceWork {
   std::uint64_t fetched_bytes = 0;
   std::uint64_t groups_done = 0;
@@ -94,37 +94,41 @@ struct ReduceWork {
   absl::Duration running_group_elapsed;              // reported time of running_group
   absl::Time running_group_seen_at;
   std::optional<ProcessorUse> processor_use;  // newest report
-  double processor_share = 1;          // share of the recent time without waiting for a processor
-  double alone_share_at_last = 1;      // that share between the last two reports
-  double alone_share_of_finished = 1;  // that share for key groups finished between them
+  double processor_share = 1;      // share of the recent time without waiting for a processor
+  double alone_share_at_last = 1;  // processor share between the last two reports
+  // processor share of the key groups finished between the last two reports
+  double alone_share_of_finished = 1;
   std::uint64_t dropped_points = 0;
-  double reported_bytes = 0;  // bytes_done in bins or points; the rest was lost
+  double reported_bytes = 0;  // bytes of bytes_done that are in bins or points; the rest was lost
   bool sends_bins = false;
 
-  // Explicit keys that the attempt has finished. If its source does not name them, they are matched
+  // Explicit keys that the attempt has finished. If the source does not name them, they are matched
   // by closeness of size.
   absl::flat_hash_set<KeyHash> finished_explicit;
-  absl::flat_hash_set<KeyHash> finished_sampled;  // implicit keys of the sample
+  absl::flat_hash_set<KeyHash> finished_sampled;  // finished implicit keys in the sample
   // The keys of finished_explicit in the order in which they became known, with their times alone.
   std::vector<FinishedKey> finished_explicit_groups;
-  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;  // by size; built when needed
-  std::size_t unmatched_as_of = 0;  // number of map profiles that it was built from
+  // unfinished explicit keys by size; built when needed
+  std::multimap<std::uint64_t, KeyHash> unmatched_explicit;
+  std::size_t unmatched_as_of = 0;  // number of map profiles from which it was built
 
-  // Returns true if the attempt has just begun to work. Returns false if its source does not report
-  // its processor use.
+  // Returns true if the attempt has only just begun to work. Returns false if its source does not
+  // report its processor use.
   bool is_cold() const;
 };
 
 struct TaskAttempt {
   AttemptLife life;
-  std::uint64_t bytes_done = 0;           // bytes that its functions have read
+  std::uint64_t bytes_done = 0;           // bytes read by its functions
   std::uint64_t records_done = 0;         // only in stages other than map and reduce
   std::optional<std::uint32_t> executor;  // index into JobRecord::executors
-  std::unique_ptr<MapProfile> profile;    // null once it is counted or proves useless
+  std::unique_ptr<MapProfile> profile;    // null after it was counted or proved useless
   std::unique_ptr<ReduceWork> reduce;     // not null for attempts at reduce tasks
-  bool input_is_read_first = false;       // bytes that it has read are not progress
-  absl::Duration cpu;                     // processor time; 0 if unknown
-  // Time of the last report that it had read more of its input. InfinitePast() before the first.
+  // True if the bytes that the attempt has read do not show its progress.
+  bool input_is_read_first = false;
+  absl::Duration cpu;           // processor time; 0 if unknown
+  absl::Duration network_wait;  // such as for a fetch of the shuffle; 0 if unknown
+  // Time of the last report of additional input, or InfinitePast() without one.
   absl::Time progressed_at = absl::InfinitePast();
   // Time of the last report of a state or of any work. An empty heartbeat does not count.
   absl::Time active_at = absl::InfinitePast();
@@ -133,80 +137,84 @@ struct TaskAttempt {
 
 // The key groups that all attempts at a reduce task have finished.
 struct FinishedGroups {
-  streaming::SmoothedPoints points;    // D_i(t)
-  std::uint64_t points_version = 0;    // grows with every change of `points`
-  streaming::SizeHistogram bins;       // moments of their times alone, without cold_bins
-  streaming::SizeHistogram cold_bins;  // the same for key groups that cold attempts have finished
+  streaming::SmoothedPoints points;  // D_i(t)
+  std::uint64_t points_version = 0;  // grows with every change of `points`
+  streaming::SizeHistogram bins;     // moments of the times alone, without cold_bins
+  // like `bins`, for key groups that cold attempts have finished
+  streaming::SizeHistogram cold_bins;
 };
 
 struct Task {
-  // Keyed by attempt at the stage and attempt at the task.
+  // Keyed by (stage attempt, task attempt).
   std::map<std::pair<std::uint32_t, std::uint32_t>, TaskAttempt> attempts;
-  std::optional<std::uint64_t> input_bytes;  // as first reported by its stage or an attempt
+  std::optional<std::uint64_t> input_bytes;  // as first reported by the stage or an attempt
   std::unique_ptr<FinishedGroups> groups;    // null if none was reported
   std::uint32_t index = 0;
-  bool profile_counted = false;  // JobRecord::keys has the profile of its first finished attempt
-  bool profile_missing = false;  // it is over and its profile is unknown
-  bool has_failed = false;       // the engine reported that no attempt will follow
+  // true if JobRecord::keys contains the profile of the first finished attempt
+  bool profile_counted = false;
+  bool profile_missing = false;  // true if the task is over and its profile is unknown
+  bool has_failed = false;       // true if the engine reported that no attempt will follow
 
   const TaskAttempt* finished_attempt() const;
-  // Returns the running attempt that has read most, which counts as the task's progress. Returns
+  // Returns the running attempt that has read most, which determines the task's progress. Returns
   // null if no attempt runs or one has finished.
   const TaskAttempt* leading_attempt() const;
   bool is_finished() const { return finished_attempt() != nullptr; }
   // Returns true if no work remains, because an attempt has finished or the task has failed
   // permanently.
   bool is_over() const { return is_finished() || is_given_up(); }
-  // Returns true if the task has failed permanently. If an engine starts it again, for example from
-  // a new application master, the task has not failed.
+  // Returns true if the task has failed permanently. A task that an engine starts again, for
+  // example from a new application master, has not failed.
   bool is_given_up() const;
   bool is_running() const;
   const FinishedGroups& finished_groups() const;
 };
 
 struct Stage {
-  StageOpened opened;  // as reported for its newest attempt
-  // End of that attempt, or of a later one without an opening event. Its instant uses the master's
-  // clock.
+  StageOpened opened;  // as reported for the newest attempt at the stage
+  // End of the newest attempt, or of a later attempt that was not opened. Its time uses the
+  // master's clock.
   std::optional<StageClosed> closed;
-  // A map or reduce stage has all tasks, by index, at least as many as opened. Other stages have
-  // only the reported tasks, in the order of their reports. A high index therefore costs no memory
-  // for lower ones.
+  // A map or reduce stage has all tasks, by index, and at least as many as opened. Other stages
+  // have only the reported tasks, in the order of their reports, so that a high index costs no
+  // memory for lower ones.
   std::vector<Task> tasks;
-  // Positions in `tasks` of the tasks that are not at their own index, by task index.
+  // Positions in `tasks`, by task index, of the tasks that are not at their own index.
   absl::flat_hash_map<std::uint32_t, std::uint32_t> places;
   std::uint32_t finished_tasks = 0;
-  absl::Time announced_at;              // time of its first report
-  std::uint64_t revision = 0;           // grows with every event about the stage or its tasks
-  std::uint32_t tasks_running_max = 0;  // most concurrent tasks while its slots were unknown
-  SlotLoad load;                        // attempts with SlotPool::kStage
+  absl::Time announced_at;     // time of the stage's first report
+  std::uint64_t revision = 0;  // grows with every event about the stage or its tasks
+  // largest number of concurrent tasks while the slots were unknown
+  std::uint32_t tasks_running_max = 0;
+  SlotLoad load;  // load of attempts with SlotPool::kStage
 
-  // Return true for the map stage or the reduce stage of a MapReduce job.
+  // These functions return true for the map or reduce stage of a MapReduce job.
   bool is_map() const { return opened.stage == kMapStage && opened.kind == StageKind::kMap; }
   bool is_reduce() const {
     return opened.stage == kReduceStage && opened.kind == StageKind::kReduce;
   }
-  // Returns true if reported slots of the stage take precedence over its executors' slots.
+  // Returns true if the stage's reported slots take precedence over its executors' slots.
   bool has_own_slots() const { return (is_map() || is_reduce()) && opened.group.empty(); }
-  // Returns the task of that index, or null if it is not in `tasks`.
+  // Returns the task with that index, or null if it is not in `tasks`.
   Task* task(std::uint32_t index);
   // Returns true if the stage was reported as skipped and no task of that attempt has been
   // reported. A skipped stage runs if its output is lost, possibly as the same attempt. O(tasks).
   bool is_skipped() const;
-  // Returns an exclusive upper bound of its tasks' indexes, or nullopt if unknown.
+  // Returns an exclusive upper bound of the stage's task indexes, or nullopt if unknown.
   std::optional<std::uint32_t> index_count() const {
     return opened.index_count ? opened.index_count : opened.task_count;
   }
-  // Returns the input bytes of the task, as first reported by the stage or an attempt, or nullopt.
+  // Returns the input bytes of the task, as first reported by the stage or an attempt, or nullopt
+  // if unknown.
   std::optional<std::uint64_t> input_bytes(const Task& task) const;
-  // Returns the records per input byte of the finished tasks, or 0 if unknown. O(tasks).
+  // Returns the number of records per input byte of the finished tasks, or 0 if unknown. O(tasks).
   double RecordsPerByte() const;
-  // Returns the part of the input that an attempt at `task` has processed, in 0..1, or nullopt if
-  // unknown. It is measured in records if their number is known, since bytes are fetched in blocks
-  // ahead of the work. `records_per_byte`: RecordsPerByte().
+  // Returns the share of the input that an attempt at `task` has processed, in 0..1, or nullopt if
+  // unknown. The share is measured in records if their number is known, since bytes are fetched in
+  // blocks ahead of the work. `records_per_byte` is the result of RecordsPerByte().
   std::optional<double> FractionDone(const Task& task, const TaskAttempt& attempt,
                                      double records_per_byte) const;
-  // Returns the number of its tasks that can run at once; at least 1.
+  // Returns the number of tasks of the stage that can run at once; at least 1.
   std::size_t slots() const;
   // O(tasks).
   std::size_t finished_task_count() const;

@@ -6,7 +6,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::accuracy_test {
 namespace {
 
 using test::At;
@@ -46,13 +46,21 @@ TEST(Progress, IsFiniteForAllInstants) {
   EXPECT_LE(all, 1);
 }
 
-// The phase lasts from 0 to 100 s. At 20 s the prediction is 40 s: |20/40 - 20/100| = 30 points. At
-// 50 s it is 125 s: |50/125 - 50/100| = 10 points.
+// The phase lasts from 0 to 100 s. At 20 s, the prediction is 40 s, so the error is |20/40 -
+// 20/100| = 30 points. At 50 s, the prediction is 125 s, so the error is |50/125 - 50/100| = 10
+// points.
 TEST(ErrorOf, IsTheMeanAndTheLargestDifferenceInPoints) {
   const ProgressError error = ErrorOf(std::vector{Said(20, 40), Said(50, 125)}, At(0), At(100));
   EXPECT_DOUBLE_EQ(error.average_points, 20);
   EXPECT_DOUBLE_EQ(error.largest_points, 30);
   EXPECT_EQ(error.updates, 2u);
+}
+
+// The forecast end is exact, but 20/40 is shown: |20/40 - 20/100| = 30 points.
+TEST(ErrorOf, JudgesTheShownProgress) {
+  EndPrediction prediction = Said(20, 100);
+  prediction.shown_end = At(40);
+  EXPECT_DOUBLE_EQ(ErrorOf(std::vector{prediction}, At(0), At(100)).average_points, 30);
 }
 
 TEST(ErrorOf, CountsNoDataAsZeroPercent) {
@@ -98,7 +106,7 @@ TEST(IntervalWidth, IsAShareOfTheRemainingTime) {
   EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 0.5);
 }
 
-// The first width is limited to 20 x 50. The second is 10 with 50 s remaining.
+// The first width is limited to 20 x 50. The second width is 10, with 50 s remaining.
 TEST(IntervalWidth, IsAtMostTwentyTimesTheRemainingTime) {
   const std::vector updates = {SaidBetween(50, 60, 9000), SaidBetween(50, 95, 105)};
   EXPECT_DOUBLE_EQ(IntervalWidth(updates, At(0), At(100)).value(), 10.1);
@@ -138,4 +146,4 @@ TEST(PredictionHistory, DropsEverySecondPredictionWhenFull) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::accuracy_test

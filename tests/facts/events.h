@@ -4,7 +4,8 @@
 //   Fold(app.At(0, Opened(2, 1)));
 //   Fold(app.At(1, Started(M(0))));
 //
-// Instants are seconds after kBegin, on all clocks unless a test states otherwise.
+// Times are in seconds after kBegin. They are the same for all clocks unless a test states
+// otherwise.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -90,7 +91,7 @@ inline TaskHeartbeat Read(AttemptId id, std::uint64_t bytes) {
 }
 
 inline ExplicitKey Key(std::uint64_t hash, std::uint64_t bytes) { return {KeyHash{hash}, bytes}; }
-// Returns the end of a key's group.
+// Returns the end of the key group of a key.
 inline FinishedKey Ended(ExplicitKey key, double seconds = 0) {
   return {.key = key.key, .size_bytes = key.size_bytes, .time = absl::Seconds(seconds)};
 }
@@ -103,7 +104,7 @@ inline MapProfile Emitted(AttemptId id, std::vector<PartitionProfile> partitions
   return {id, std::move(partitions)};
 }
 
-// Returns `count` key groups of `bytes` each that took `seconds` each.
+// Returns `count` key groups of `bytes` bytes and `seconds` seconds each.
 inline GroupPoint Point(std::uint64_t bytes, double seconds, std::uint64_t count = 1) {
   return {bytes, count, absl::Seconds(seconds * static_cast<double>(count))};
 }
@@ -120,7 +121,7 @@ inline ReduceProfile Reduced(AttemptId id, absl::Time last_group_finished_at,
   return profile;
 }
 // Returns the same profile from a source that names every finished key group, with one point for
-// each.
+// each group.
 inline ReduceProfile ReducedNamed(AttemptId id, absl::Time last_group_finished_at,
                                   std::vector<ExplicitKey> keys, double seconds_each) {
   std::vector<GroupPoint> points;
@@ -134,7 +135,7 @@ inline ReduceProfile ReducedNamed(AttemptId id, absl::Time last_group_finished_a
 // Events, each with its seconds after kBegin.
 using TimedEvents = std::vector<std::pair<double, EventBody>>;
 
-// Passes the events to job.Say(). Each must be accepted.
+// Passes the events to job.Say(), which must accept every event.
 template <typename JobOfTest>
 void FoldInto(JobOfTest& job, TimedEvents events) {
   for (auto& [seconds, body] : events) {
@@ -143,7 +144,7 @@ void FoldInto(JobOfTest& job, TimedEvents events) {
   }
 }
 
-// A job with one source of all events.
+// A job with one source for all events.
 struct Job {
   facts::JobRecord state{/*lambda=*/10};
   JobLimits limits;

@@ -11,7 +11,7 @@
 
 #include "tests/monitor/monitored_job.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::evidence_loss_test {
 namespace {
 
 using test::At;
@@ -30,7 +30,7 @@ ReduceProfile Reduced(std::uint64_t groups, std::uint64_t dropped) {
   return {.attempt = R(0), .groups_done = groups, .dropped_points = dropped};
 }
 
-// Five events arrived. The end of the other task did not arrive.
+// Five events arrived. The end of the other task did not.
 TEST(EvidenceLoss, AnUnreportedEndIsMissing) {
   Source source;
   const auto task = [](std::uint32_t index, AttemptState state) {
@@ -56,8 +56,8 @@ TEST(EvidenceLoss, CountsDroppedPoints) {
       0.75);
 }
 
-// One source sent sequences 1, 2 and 5 and dropped another event without a number. Three events
-// arrived, and three did not.
+// One source sent the sequence numbers 1, 2 and 5, and dropped another event without a number.
+// Three events arrived, and three did not.
 TEST(EvidenceLoss, CountsLostAndDroppedEvents) {
   Source source;
   std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(R(0))),
@@ -67,7 +67,7 @@ TEST(EvidenceLoss, CountsLostAndDroppedEvents) {
   EXPECT_DOUBLE_EQ(MissingEvidenceShare(Told(events)), 0.5);
 }
 
-// A damaged record also appears as a gap once its source reports again. It counts once.
+// A damaged record also appears as a gap when its source reports again. It counts only once.
 TEST(EvidenceLoss, RecordsOfADamagedLogCountOnce) {
   Source source;
   std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Started(R(0)))};
@@ -81,7 +81,7 @@ TEST(EvidenceLoss, RecordsOfADamagedLogCountOnce) {
 TEST(EvidenceLoss, LossesOfBothKindsMultiply) {
   Source source;
   std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Reduced(400, 200))};
-  events[1].dropped_events = 2;  // two arrived, two did not
+  events[1].dropped_events = 2;  // Two events arrived, and two did not.
   EXPECT_DOUBLE_EQ(MissingEvidenceShare(Told(events)), 0.75);
 }
 
@@ -121,7 +121,7 @@ AttemptChanged In(AttemptState state, std::uint32_t index, std::uint32_t executo
   return {.attempt = {.stage = 0, .index = index}, .state = state, .executor = executor};
 }
 
-// An application with one stage of eight tasks on two executors with two slots each.
+// An application with one stage of eight tasks, on two executors with two slots each.
 struct Application : test::MonitoredJob {
   Application() {
     Say(0, JobOpened{.name = "query", .engine = "spark"});
@@ -147,7 +147,7 @@ TEST(MissingEnds, AnEndedStageShowsTasksWithoutAnEnd) {
   EXPECT_EQ(job.CoverageAt(3).missing_task_ends, 0u);
   job.Say(4, StageClosed{.stage = 0, .at = At(4)});
   EXPECT_EQ(job.CoverageAt(5).missing_task_ends, 6u);
-  job.Finish(6, 2);  // reported late
+  job.Finish(6, 2);  // This end is reported late.
   EXPECT_EQ(job.CoverageAt(7).missing_task_ends, 5u);
 }
 
@@ -172,7 +172,7 @@ TEST(MissingEnds, ALostAttemptCountsUntilItsTaskEnds) {
   EXPECT_EQ(job.CoverageAt(5).missing_task_ends, 0u);
 }
 
-// Tasks 2 and 3 are newer and hold both slots of executor 0.
+// Tasks 2 and 3 are newer, and take both slots of executor 0.
 TEST(BeyondSlots, TasksBeyondTheSlotsHaveEnded) {
   Application job;
   for (std::uint32_t index = 0; index < 4; ++index) job.Start(1 + index, index);
@@ -230,7 +230,8 @@ INSTANTIATE_TEST_SUITE_P(All, MapTasksBeyondSlots,
                                            MapTasksBeyond{"OfNone", std::nullopt, std::nullopt, 0}),
                          [](const auto& row) { return std::string(row.param.name); });
 
-// Two tasks of ten seconds run at once. The end of each arrives after the start of the next.
+// Two tasks of ten seconds run at the same time. The end of each task arrives after the start of
+// the next one.
 TEST(BeyondSlots, LateEndsAreTolerated) {
   Application job;
   for (std::uint32_t index = 0; index < 8; ++index) {
@@ -247,8 +248,8 @@ TEST(BeyondSlots, ExecutorsOfUnknownSlotsHaveNone) {
   EXPECT_EQ(job.CoverageAt(60).tasks_beyond_slots, 0u);
 }
 
-// Returns the tasks of a job in which two tasks of executor 0 are reported as running for a minute.
-// Other tasks took five seconds.
+// Returns the named tasks of a job in which two tasks of executor 0 have been running for a minute
+// according to reports. Other tasks took five seconds.
 std::vector<NamedTask> NamedWhen(const std::function<void(Application&)>& more) {
   Application job;
   for (std::uint32_t index = 0; index < 2; ++index) job.Start(0, index, 0);
@@ -294,7 +295,7 @@ TEST(MayHaveEnded, ATaskThatRanWhenEventsWereLostIsNoStraggler) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::evidence_loss_test
 
 namespace tidemark {
 namespace {
@@ -315,7 +316,7 @@ double SilentSeconds(const Job& job, double at) {
   return absl::ToDoubleSeconds(facts::SilentFor(job.state, At(at)));
 }
 
-// Returns a job with one map task that starts at 0 s and sends `reports` reports, one every
+// Returns a job with one map task that starts at 0 s. The task sends `reports` reports, one every
 // `interval` seconds.
 Job Reporting(double interval, int reports = 10) {
   Job job;
@@ -324,8 +325,8 @@ Job Reporting(double interval, int reports = 10) {
   return job;
 }
 
-// The job is silent after three missing reports, but at least three seconds, or ten seconds without
-// a known interval.
+// The job is silent after three missing reports and at least three seconds. Without a known
+// interval, it is silent after ten seconds.
 TEST(Silence, BeginsAfterThreeMissingReportsOfARunningTask) {
   const struct {
     double interval;
@@ -370,7 +371,7 @@ TEST(Silence, BeginsAfterTenSecondsWithoutARunningTask) {
 
 TEST(Silence, AnOutageIsNotAReportInterval) {
   Job job = Reporting(1, 4);
-  // After 90 s the source sends all waiting events.
+  // After 90 s, the source sends all waiting events.
   for (int i = 0; i < 90; ++i) ASSERT_TRUE(job.Say(94 + 0.001 * i, Read(M(0), 7)).ok());
   for (int i = 1; i < 5; ++i) ASSERT_TRUE(job.Say(95 + i, Read(M(0), 7)).ok());
   EXPECT_EQ(SilentSeconds(job, 99 + 4), 4);

@@ -10,7 +10,7 @@
 #include "tests/facts/events.h"
 #include "tidemark/limit.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::fold_test {
 namespace {
 
 using test::At;
@@ -187,7 +187,7 @@ TEST_F(FoldIntoOpenJob, IgnoresADuplicateEvent) {
 }
 
 TEST_F(FoldIntoOpenJob, CountsAGapInTheSequenceAsLost) {
-  for (int i = 0; i < 3; ++i) job_.source.At(1, Started(M(0)));  // never arrive
+  for (int i = 0; i < 3; ++i) job_.source.At(1, Started(M(0)));  // These events never arrive.
   EXPECT_TRUE(job_.Say(2, Started(M(1))).ok());
   EXPECT_EQ(job_.state.lost_events, 3u);
 }
@@ -428,12 +428,12 @@ TEST(Fold, TheMapProfileOfAFailedAttemptNeverCounts) {
 
 TEST_F(FoldIntoOpenJob, ARunningReduceFunctionEndsTheMapPhase) {
   job_.Fold({{1, Started(M(0))}, {1, Started(M(1))}});
-  EXPECT_TRUE(job_.Say(2, Emitted(M(0), kPairs)).ok());  // its end was lost
+  EXPECT_TRUE(job_.Say(2, Emitted(M(0), kPairs)).ok());  // Its end was lost.
   EXPECT_EQ(job_.state.keys.profile_count(), 0u);
   EXPECT_TRUE(job_.Say(3, Shuffled(R(0))).ok());
   EXPECT_EQ(job_.state.keys.profile_count(), 1u);
   EXPECT_EQ(job_.state.map_profiles_missing, job_.state.map_tasks().size() - 1);
-  EXPECT_TRUE(job_.Say(4, Finished(M(0))).ok());  // late, without effect
+  EXPECT_TRUE(job_.Say(4, Finished(M(0))).ok());  // late, and without effect
   EXPECT_EQ(job_.state.keys.profile_count(), 1u);
   EXPECT_EQ(job_.state.map_profiles_missing, job_.state.map_tasks().size() - 1);
 }
@@ -696,7 +696,7 @@ TEST_F(FoldIntoJobWithoutStages, AStageMayAppearAfterItsChildren) {
   EXPECT_EQ(job_.state.anomalies, 0u);
 }
 
-// placement::TopologicalOrder reports the cycle.
+// placement::TopologicalOrder() reports the cycle.
 TEST(FoldStages, StagesInACycleAreKept) {
   StageOpened first = Generic(0, 1);
   first.parents = {1, 1, kHuge};
@@ -723,7 +723,7 @@ TEST(FoldStages, AResubmittedStageMayHaveFewerTasks) {
   EXPECT_EQ(job.state.anomalies, 0u);
 }
 
-// take() runs the first partition, then some of the next.
+// take() runs the first partition, and then some of the next partitions.
 TEST_F(FoldIntoJobWithoutStages, AStageOfSomePartitionsHasTasksBeyondTheirNumber) {
   StageOpened some = Generic(2, 4);
   some.index_count = 34;
@@ -827,7 +827,7 @@ TEST_F(FoldIntoJobWithoutStages, ATaskBeyondALaterCountIsCountedAndDropped) {
   EXPECT_EQ(job_.state.anomalies, 1u);
 }
 
-// A map or reduce stage has one attempt.
+// A map or reduce stage has only one attempt.
 TEST(FoldStages, AnotherAttemptAtALaterMapStageIsCountedAndDropped) {
   Job job = OpenGeneric({{.stage = kMapStage, .kind = StageKind::kUnknown}});
   job.Fold({{1, Started(Task(kMapStage, 0, 1))}, {2, Started(M(0))}});
@@ -988,4 +988,4 @@ TEST_F(FoldIntoOpenJob, NumbersOfExecutorsArePerSource) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::fold_test

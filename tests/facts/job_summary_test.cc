@@ -9,7 +9,7 @@
 #include "master/facts/fold.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::job_summary_test {
 namespace {
 
 using test::Finished;
@@ -32,9 +32,9 @@ class JobProfileTest : public ::testing::Test {
   Source source_;
 };
 
-// By hand: maps of 2 and 6 s have mean 4 and deviation 2. The last map ends at 6. The reduce tasks
-// began at 1 and 8 and ended at 16 and 28, so they took 10 and 20 s. Their mean is 15 and their
-// deviation 5.
+// Map tasks of 2 and 6 s have a mean of 4 and a deviation of 2. The last map task ends at 6. The
+// reduce tasks began at 1 and 8 and ended at 16 and 28, so they took 10 and 20 s. Their mean is 15,
+// and their deviation is 5.
 TEST_F(JobProfileTest, HasMeanAndSpreadOfFinishedTasks) {
   Tell(0, Opened(2, 2));
   Tell(0, Started(M(0), 100));
@@ -74,4 +74,4 @@ TEST_F(JobProfileTest, NeedsAFinishedMapTask) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::job_summary_test

@@ -7,7 +7,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::key_distribution_test {
 namespace {
 
 using test::Emitted;
@@ -78,8 +78,9 @@ TEST_F(KeyDistributionTest, AKeyOfNoBytesIsNotExplicit) {
   EXPECT_THAT(keys_.partition(0).explicit_keys, IsEmpty());
 }
 
-// Returns keys for lambda 1, whose capacity is 35. The 71st key drops all except the 35 heaviest
-// keys. It inherits the weight of the heaviest dropped key as possible error, which must not count.
+// Returns keys for lambda 1, with a capacity of 35. The 71st key drops all keys except the 35
+// heaviest. It inherits the weight of the heaviest dropped key as a possible error, which must not
+// count.
 KeyDistribution WithKeysDropped() {
   KeyDistribution keys(1);
   std::vector<ExplicitKey> heavy;
@@ -169,8 +170,8 @@ TEST_F(KeyDistributionTest, ReturnsTheMapTaskThatNamedMostOfAKey) {
   EXPECT_EQ(keys_.MainMapTask(KeyHash{1}), 1u);
   EXPECT_EQ(keys_.MainMapTask(KeyHash{2}), 0u);  // the first of equally large tasks
   EXPECT_EQ(keys_.MainMapTask(KeyHash{3}), 2u);
-  EXPECT_EQ(keys_.MainMapTask(KeyHash{4}), 0u);  // unnamed key
+  EXPECT_EQ(keys_.MainMapTask(KeyHash{4}), 0u);  // a key without a name
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::key_distribution_test

@@ -7,7 +7,7 @@
 #include "master/forecast/durations/early_forecast.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::phases_test {
 namespace {
 
 using test::At;
@@ -148,8 +148,8 @@ TEST(MapPhase, ARunningTaskKeepsItsPace) {
   EXPECT_EQ(durations::MapPhaseEnd(job.state, At(10)), At(40));
 }
 
-// Tasks of 100 bytes take 10 s. At 15 s, one has finished and one is half done. Three tasks wait
-// for the two slots and run at 15-25, 20-30 and 25-35.
+// Tasks of 100 bytes take 10 s. At 15 s, one task has finished, and one is half done. Three tasks
+// wait for the two slots. They run from 15 to 25, from 20 to 30 and from 25 to 35.
 TEST(MapPhase, WaitingTasksRunInWaves) {
   Job job = OpenJob(5, 1);
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -273,4 +273,4 @@ TEST(ReducePhase, ItsSizesAreKnownFromAMapProfileOrAReduceTask) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::phases_test

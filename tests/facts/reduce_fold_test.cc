@@ -9,7 +9,7 @@
 #include "streaming/size_histogram.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::reduce_fold_test {
 namespace {
 
 using test::At;
@@ -51,7 +51,7 @@ const FinishedGroups& Groups(const Job& job) {
   return job.state.reduce_tasks()[0].finished_groups();
 }
 
-// --- totals and instants
+// --- totals and times
 
 TEST_F(ReduceFoldWithoutKeys, KeepsTheTotalsOfAnAttempt) {
   EXPECT_TRUE(job_.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)})).ok());
@@ -88,7 +88,7 @@ TEST(ReduceFold, ReducingDoesNotBeginBeforeTheJob) {
 
 // --- times alone
 
-// Adds totals to `profile`. The task was observed for `watched` seconds and had no processor for
+// Adds totals to `profile`. The task was observed for `watched` seconds, and had no processor for
 // `waited` of them.
 ReduceProfile Shared(ReduceProfile profile, double watched, double waited) {
   profile.processor_use = ProcessorUse{absl::Seconds(watched), absl::Seconds(waited), 2};
@@ -101,7 +101,7 @@ double SecondsInBins(const Job& job) {
   return seconds;
 }
 
-// By hand: 3 of 4 s were waits, so a group of 2 s takes 0.5 s alone. Afterwards there is no
+// 3 of 4 s were waits, so a group of 2 s takes 0.5 s without competition. Afterwards, there is no
 // contention.
 TEST_F(ReduceFoldWithoutKeys, ExcludesTheWaitForAProcessor) {
   EXPECT_TRUE(job_.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
@@ -116,7 +116,7 @@ TEST_F(ReduceFoldWithoutKeys, ExcludesTheWaitForAProcessor) {
   EXPECT_EQ(Attempt(job_).reduce->reduce_time_alone, absl::Seconds(1.5));
 }
 
-// By hand: 4 s at a quarter of the speed, then 2 s at full speed, are 3 s alone.
+// 4 s at a quarter of the speed and 2 s at full speed correspond to 3 s without competition.
 TEST_F(ReduceFoldWithoutKeys, TheRunningGroupHasTheTimeAloneOfEachReport) {
   ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
@@ -161,7 +161,8 @@ TEST_F(ReduceFoldWithoutKeys, ARunningGroupOfLessElapsedTimeIsANewGroup) {
   EXPECT_EQ(Attempt(job_).reduce->running_group->elapsed, absl::Seconds(1));
 }
 
-// By hand: a group that took 4 s at a quarter of the speed, then 2 s at full speed, took 3 s alone.
+// A group that took 4 s at a quarter of the speed and 2 s at full speed would take 3 s without
+// competition.
 TEST_F(ReduceFoldWithoutKeys, AFinishedGroupIncludesItsEarlierTimeAlone) {
   ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
@@ -249,7 +250,7 @@ TEST(ReduceFold, ARetryStartsWithAllKeys) {
 
 // --- explicit keys, some of which are named
 
-// Returns a profile of explicit keys of 1000 to 4000 bytes that names keys from a minimum size.
+// Returns a profile of explicit keys of 1000 to 4000 bytes, which names keys above a minimum size.
 ReduceProfile ReducedAndNamedFrom(std::uint64_t bytes_min, std::vector<GroupPoint> points,
                                   std::vector<FinishedKey> named) {
   ReduceProfile profile = Reduced(R(0), At(4), std::move(points));
@@ -411,4 +412,4 @@ TEST(ReduceFold, UnnamedGroupsOfABinRetireKeysBySize) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::reduce_fold_test

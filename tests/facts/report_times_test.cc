@@ -4,7 +4,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::report_times_test {
 namespace {
 
 using test::At;
@@ -123,4 +123,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::report_times_test

@@ -7,7 +7,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::stage_test {
 namespace {
 
 using test::At;
@@ -143,7 +143,7 @@ TEST(Task, ItsLeadingAttemptIsTheRunningOneThatHasReadMost) {
   EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(), nullptr);
 }
 
-// Returns a stage of four tasks, of which one has read 1,000 bytes in 100 records.
+// Returns a stage with four tasks, of which one has read 1,000 bytes in 100 records.
 Stage Scan() {
   Stage stage;
   stage.opened.task_count = 4;
@@ -160,7 +160,7 @@ Stage Scan() {
 TEST(Stage, ProgressIsByBytesUntilRecordsPerByteAreKnown) {
   Stage stage = Scan();
   TaskAttempt& running = stage.tasks[1].attempts.at({0, 0});
-  running.bytes_done = 3000;  // fetched at once
+  running.bytes_done = 3000;  // fetched immediately
   running.records_done = 60;
   EXPECT_DOUBLE_EQ(stage.RecordsPerByte(), 0);
   EXPECT_DOUBLE_EQ(stage.FractionDone(stage.tasks[1], running, 0).value_or(-1), 1);
@@ -194,4 +194,4 @@ TEST(Stage, InputReadBeforeTheFirstResultIsNotProgress) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::stage_test

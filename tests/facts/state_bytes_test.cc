@@ -1,4 +1,4 @@
-// Tests that the memory of one job is bounded for all events.
+// Tests that the memory of one job is bounded for any events.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +9,7 @@
 #include "tests/facts/events.h"
 #include "tidemark/limit.h"
 
-namespace tidemark::facts {
+namespace tidemark::facts::state_bytes_test {
 namespace {
 
 using test::At;
@@ -21,7 +21,7 @@ using test::Started;
 
 constexpr JobLimits kLimits = {.state_bytes_max = 100'000};
 
-// Applies events of `next` until one is rejected.
+// Applies events from `next` until one is rejected.
 template <typename Next>
 absl::Status ApplyUntilRefused(JobRecord& state, Next next) {
   for (std::uint32_t n = 1; n < 100'000; ++n) {
@@ -64,7 +64,7 @@ TEST_F(StateBytes, AttemptsAndSourcesCount) {
             "state_bytes_per_job");
 }
 
-// Tasks with lower indexes need not exist.
+// Tasks with lower indexes do not need to exist.
 TEST_F(StateBytes, ATaskOfAHighIndexCountsAsOneTask) {
   StageOpened counted = {.stage = 9, .kind = StageKind::kGeneric, .task_count = 2'000'000};
   EXPECT_TRUE(Apply(app_.At(1, counted), kLimits, state_).ok());
@@ -78,7 +78,6 @@ TEST_F(StateBytes, ATaskOfAHighIndexCountsAsOneTask) {
   }
 }
 
-// The order of sources does not matter.
 TEST_F(StateBytes, TasksOfAMapStageCountTheSameBeforeItsKindIsKnown) {
   const StageOpened map = {.stage = kMapStage, .kind = StageKind::kMap, .task_count = 9};
   AttemptChanged of_none = Started({.stage = kMapStage, .index = 3, .stage_attempt = 1});
@@ -117,4 +116,4 @@ TEST_F(StateBytes, EventsThatAddNothingAreAccepted) {
 }
 
 }  // namespace
-}  // namespace tidemark::facts
+}  // namespace tidemark::facts::state_bytes_test

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::regression {
+namespace tidemark::regression::cost_model_test {
 namespace {
 
-// Returns one bin per octave, from `smallest` up, of `count` key groups each.
+// Returns one bin with `count` key groups for each octave, starting with the size `smallest`.
 std::vector<CostBin> Bins(const std::function<double(double)>& cost, int octaves,
                           double smallest = 16, double count = 20, double variance = 1e-4) {
   std::vector<CostBin> bins;
@@ -75,8 +75,8 @@ TEST(CostModel, ContinuesAFourthPowerThatAFewKeyGroupsShow) {
   EXPECT_NEAR(model.PredictMedian(3840, 3840) / cost(3840), 1, 0.4);
 }
 
-// The cost is quadratic up to 4 kB and linear above. The prediction beyond the data follows the
-// largest sizes, not the many small ones.
+// The cost is quadratic up to 4 kB, and linear above. Predictions beyond the data agree with the
+// largest sizes rather than with the many small sizes.
 TEST(CostModel, FollowsTheLargestSizesWhereTheCurveBends) {
   const auto cost = [](double x) { return x < 4096 ? x * x : 4096 * x; };
   std::vector<CostBin> bins;
@@ -85,20 +85,20 @@ TEST(CostModel, FollowsTheLargestSizesWhereTheCurveBends) {
   }
   const CostModel model = CostModel::Fit(bins);
   const double size = 1'048'576;
-  // A quadratic through all sizes would predict 4 times as much.
+  // A quadratic curve through all sizes would predict 4 times as much.
   EXPECT_NEAR(model.Predict(size) / cost(size), 1, 0.9);
 }
 
 TEST(CostModel, PredictsTheObservedMeanAmongSimilarSizes) {
   std::vector<CostBin> bins = Bins([](double x) { return x; }, 10);
-  bins[5].amount *= 1.5;  // no curve fits this
+  bins[5].amount *= 1.5;  // No curve fits this value.
   const CostModel model = CostModel::Fit(bins);
   EXPECT_NEAR(model.Predict(bins[5].size) / bins[5].amount, 1, 0.05);
   EXPECT_NEAR(model.Predict(bins[2].size) / bins[2].amount, 1, 0.05);
 }
 
-// Most of a job's time may be in many key groups whose times are ten-thousandths of the largest.
-// Each curve must also fit them.
+// Many key groups, each with a ten-thousandth of the largest time, may take most of the time of a
+// job. Each curve must also fit these key groups.
 TEST(CostModel, EveryCurveFitsSmallCosts) {
   const auto cost = [](double x) { return 0.04 + 1e-4 * x * (x < 100'000 ? 1 : 1.6); };
   std::vector<CostBin> bins;
@@ -139,13 +139,13 @@ TEST(CostModel, FollowsTheDataMoreCloselyThanAKernelMean) {
   const CostModel model = CostModel::Fit(bins);
   double off = 0;
   for (const CostBin& bin : bins) off += std::abs(model.Predict(bin.size) / bin.amount - 1);
-  EXPECT_LT(off / static_cast<double>(bins.size()), 0.05);  // 0.08 without twicing
+  EXPECT_LT(off / static_cast<double>(bins.size()), 0.05);  // Without twicing, this would be 0.08.
 }
 
 TEST(CostModel, OneSizeIsEnoughToPredictItsCost) {
   const CostModel model = CostModel::Fit({{100, 50, 2, 0.01}});
   EXPECT_NEAR(model.Predict(100), 2, 0.05);
-  // The growth of the cost stays uncertain.
+  // How the cost grows remains uncertain.
   EXPECT_GT(model.curves().size(), 5u);
   double least = HUGE_VAL;
   double most = 0;
@@ -212,7 +212,7 @@ TEST(CostModel, PredictionsAreFiniteForAnyEvidence) {
   }
 }
 
-// Hostile sizes and times give a model or none, but no crash.
+// Extreme sizes and times give a model or none, but no crash.
 TEST(CostModel, SurvivesAnyNumbers) {
   const std::vector<double> extremes = {0,   5e-324, 1e-300, 1e-30, 1e-3,   1,
                                         1e3, 1e30,   1e150,  1e300, 1.7e308};
@@ -240,4 +240,4 @@ TEST(CostModel, IsEmptyIfNoCurveFits) {
 }
 
 }  // namespace
-}  // namespace tidemark::regression
+}  // namespace tidemark::regression::cost_model_test

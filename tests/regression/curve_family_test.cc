@@ -6,16 +6,16 @@
 #include <limits>
 #include <vector>
 
-namespace tidemark::regression {
+namespace tidemark::regression::curve_family_test {
 namespace {
 
 FittedCurve Curve(double exponent, double chi_squared, bool is_linear = false) {
   return {.curve = {.c = exponent}, .chi_squared = chi_squared, .is_linear = is_linear};
 }
 
-// There are 10 bins, and chi^2 is below their 7 degrees of freedom. ln p = -chi^2 / 2 - 2 ln(1 +
-// ((c - 1.3) / 0.7)^2 / 3): c = 1: -2 ln(1 + 0.061224) = -0.118846; c = 2: -1 - 2 ln(1 + 1 / 3) =
-// -1.575364.
+// There are 10 bins, and chi^2 is less than their 7 degrees of freedom. Therefore ln p = -chi^2 / 2
+// - 2 ln(1 + ((c - 1.3) / 0.7)^2 / 3). For c = 1, it is -2 ln(1 + 0.061224) = -0.118846. For c = 2,
+// it is -1 - 2 ln(1 + 1 / 3) = -1.575364.
 TEST(CurvePosterior, WeighsFitAndExponent) {
   std::vector<CostCurve> curves;
   AddPosterior({Curve(1, 3), Curve(2, 5)}, 10, 1, curves);
@@ -24,7 +24,8 @@ TEST(CurvePosterior, WeighsFitAndExponent) {
   EXPECT_NEAR(curves[0].probability + curves[1].probability, 1, 1e-12);
 }
 
-// The minimum of chi^2, 28, is four times its degrees of freedom, so differences count a quarter.
+// The minimum of chi^2 is 28, which is four times its degrees of freedom, so differences are
+// divided by four.
 TEST(CurvePosterior, ScalesChiSquaredByItsMinimum) {
   std::vector<CostCurve> curves;
   AddPosterior({Curve(1, 28), Curve(1, 36)}, 10, 1, curves);
@@ -36,7 +37,7 @@ TEST(CurvePosterior, PrefersIntegerExponentsAndFewerTerms) {
   AddPosterior({Curve(2, 1), Curve(2, 1, true)}, 10, 1, curves);
   EXPECT_NEAR(curves[0].probability / curves[1].probability, 12, 1e-9);
   curves.clear();
-  // 1.6 and 1 are equally far from 1.3, and 1.6 is 0.4 from a whole number.
+  // 1.6 and 1 are equally far from 1.3, and 1.6 is 0.4 from the nearest whole number.
   AddPosterior({Curve(1, 1), Curve(1.6, 1)}, 10, 1, curves);
   EXPECT_NEAR(curves[0].probability / curves[1].probability, std::exp(3 * 0.4), 1e-9);
 }
@@ -50,7 +51,7 @@ TEST(CurvePosterior, KeepsTheLikelyCurves) {
   EXPECT_NEAR(curves[0].probability + curves[1].probability, 1, 1e-12);
 }
 
-// Returns equations of rows u = (1, x) of weight 1 at x = 0, 1, 2 with targets 1, 3, 5. The third
+// Returns equations for rows u = (1, x) with weight 1 at x = 0, 1, 2 and targets 1, 3, 5. The third
 // coefficient is unused. G = {{3, 3}, {., 5}}, r = (9, 13), t't = 35.
 NormalEquations LineThroughThree() {
   NormalEquations equations;
@@ -69,7 +70,7 @@ TEST(NormalEquations, FindsTheLineThroughAllPoints) {
   EXPECT_NEAR(LineThroughThree().ChiSquared(s), 0, 1e-12);
 }
 
-// The constant alone gives s = 9 / 3 = 3, with errors -2, 0, 2.
+// The constant alone gives s = 9 / 3 = 3, with errors of -2, 0 and 2.
 TEST(NormalEquations, FindsTheMeanWithoutASlope) {
   NormalEquations::Coefficients s;
   ASSERT_TRUE(LineThroughThree().Solve(0b001, s));
@@ -87,7 +88,7 @@ TEST(NormalEquations, RejectsANegativeCoefficient) {
 }
 
 // The rows (1, x, x^2) at x = 0, 1, 2, 3 have targets 1 + 2 x + 3 x^2 = 1, 6, 17, 34. The sums of
-// powers are 4, 6, 14, 36, 98; r = (58, 142, 380); t't = 1 + 36 + 289 + 1156.
+// powers are 4, 6, 14, 36 and 98. Furthermore, r = (58, 142, 380) and t't = 1 + 36 + 289 + 1156.
 TEST(NormalEquations, FindsThreeCoefficients) {
   NormalEquations equations;
   equations.gram = {{{4, 6, 14}, {0, 14, 36}, {0, 0, 98}}};
@@ -113,4 +114,4 @@ TEST(NormalEquations, RejectsSingularAndNonFiniteEquations) {
 }
 
 }  // namespace
-}  // namespace tidemark::regression
+}  // namespace tidemark::regression::curve_family_test

@@ -6,7 +6,7 @@
 
 #include "tests/regression/points.h"
 
-namespace tidemark::regression {
+namespace tidemark::regression::delta_neighbourhood_test {
 namespace {
 
 const std::vector<GroupPoint> kPoints = {PointOf(100, 1, 3), PointOf(110, 5, 1), PointOf(200, 9)};
@@ -51,4 +51,4 @@ TEST(DeltaNeighbourhood, HandlesTheLargestSizes) {
 }
 
 }  // namespace
-}  // namespace tidemark::regression
+}  // namespace tidemark::regression::delta_neighbourhood_test

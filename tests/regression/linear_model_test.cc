@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace tidemark::regression {
+namespace tidemark::regression::linear_model_test {
 namespace {
 
 using testing::ElementsAre;
@@ -88,7 +88,7 @@ TEST(LinearModel, OneRunGivesItsLabelWithAWideInterval) {
   EXPECT_THAT(one.Predict({50}).never_varied, ElementsAre("k"));
 }
 
-// A line through two points always fits, so the fit is not evidence.
+// A line passes through any two points, so its fit is not evidence.
 TEST(LinearModel, TwoRunsGiveNoLine) {
   EXPECT_THAT(Fit({"k"}, {{10}, {50}}, {1, 5}).choices(), IsEmpty());
 }
@@ -108,4 +108,4 @@ TEST(LinearModel, InvalidInputIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::regression
+}  // namespace tidemark::regression::linear_model_test

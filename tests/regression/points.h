@@ -1,4 +1,4 @@
-// Hand-made data points.
+// Points with known times.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,7 @@ inline GroupPoint PointOf(std::uint64_t size_bytes, double mean_seconds, std::ui
   return {size_bytes, count, absl::Seconds(mean_seconds * static_cast<double>(count))};
 }
 
-// Returns one point per size on a + b x^c.
+// Returns one point for each size, on the curve a + b x^c.
 inline std::vector<GroupPoint> OnCurve(const std::vector<std::uint64_t>& sizes_bytes, double a,
                                        double b, double c) {
   std::vector<GroupPoint> points;

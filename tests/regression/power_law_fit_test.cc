@@ -11,7 +11,7 @@
 
 #include "tests/regression/points.h"
 
-namespace tidemark::regression {
+namespace tidemark::regression::power_law_fit_test {
 namespace {
 
 struct Law {
@@ -42,8 +42,8 @@ TEST(FitPowerLaw, FindsExponentsBetweenGridPoints) {
   EXPECT_NEAR(fit.c, 1.83, 1e-3);
 }
 
-// The unconstrained curve passes through (0, -1). It is t = x - 1 for x = 1, 2, 3, 4, with c fixed
-// at 1. With a = 0, the best b is sum x t / sum x^2 = (0 + 2 + 6 + 12) / 30 = 2/3.
+// The unconstrained curve t = x - 1 passes through (0, -1), with c fixed at 1. The points are at x
+// = 1, 2, 3, 4. With a = 0, the best b is sum x t / sum x^2 = (0 + 2 + 6 + 12) / 30 = 2/3.
 TEST(FitPowerLaw, ANegativeConstantIsReplacedByZero) {
   const auto points = {PointOf(1, 0), PointOf(2, 1), PointOf(3, 2), PointOf(4, 3)};
   const PowerLawFit fit =
@@ -53,9 +53,9 @@ TEST(FitPowerLaw, ANegativeConstantIsReplacedByZero) {
   EXPECT_NEAR(fit.b, 2.0 / 3, 1e-12);
 }
 
-// Returns the least squared error of a naive search over a fine grid of exponents, each with its
-// best a, b >= 0. The best line is the free line if it is allowed, the line through the origin, or
-// the flat one.
+// Returns the least squared error of a simple search over a fine grid of exponents, each with its
+// best a, b >= 0. The best line is the unconstrained line if it is allowed, and otherwise the line
+// through the origin or the constant line.
 double LeastSquaredErrorOfAFineGrid(const std::vector<GroupPoint>& points) {
   double least = std::numeric_limits<double>::infinity();
   for (double c = 0.05; c <= 5.3; c += 0.005) {
@@ -159,4 +159,4 @@ TEST(FitPowerLaw, ThousandsOfPointsKeepTheLargestSize) {
 }
 
 }  // namespace
-}  // namespace tidemark::regression
+}  // namespace tidemark::regression::power_law_fit_test

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-namespace tidemark::streaming {
+namespace tidemark::streaming::bursting_test {
 namespace {
 
 TEST(SplitBurst, DividesTheTimeInProportionToSize) {
@@ -29,7 +29,7 @@ TEST(SplitBurst, ReturnsNoPointsWithoutKeyGroups) {
   EXPECT_TRUE(SplitBurst({}, absl::Seconds(1)).empty());
 }
 
-// All implementations, in every language, must return these values.
+// All implementations, in any language, must return these values.
 TEST(SplitBurst, AgreesWithTheSharedVectors) {
   std::ifstream file(TIDEMARK_VECTORS "/bursting.json");
   const auto vectors = nlohmann::json::parse(file);
@@ -46,4 +46,4 @@ TEST(SplitBurst, AgreesWithTheSharedVectors) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::bursting_test

@@ -1,11 +1,11 @@
-#include "streaming/counter_table.h"
-
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-namespace tidemark::streaming {
+#include "streaming/space_saving.h"
+
+namespace tidemark::streaming::counter_table_test {
 namespace {
 
 struct Nothing {};
@@ -43,7 +43,7 @@ TEST(CounterTable, HoldsTheKeysOfTheFirstAndTheLastPlace) {
   EXPECT_EQ(CountOf(last, table), 2u);
 }
 
-// All keys belong into the last slot of their table.
+// All keys belong to the last slot of their table.
 TEST(CounterTable, FindsKeysThatCollideInTheLastSlot) {
   Table table;
   const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
@@ -72,4 +72,4 @@ TEST(CounterTable, AgreesWithAMapThroughInsertionsAndSweeps) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::counter_table_test

@@ -1,12 +1,12 @@
-#include "streaming/heaviest.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 #include <vector>
 
-namespace tidemark::streaming {
+#include "streaming/space_saving.h"
+
+namespace tidemark::streaming::heaviest_test {
 namespace {
 
 TEST(HeaviestKeys, KeepsTheLambdaHeaviestAndSumsTheRest) {
@@ -64,4 +64,4 @@ TEST(HeaviestKeys, AgreesWithAFullSortInAnyOrderOfOffers) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::heaviest_test

@@ -15,7 +15,7 @@
 
 #include "tests/vectors/vectors.h"
 
-namespace tidemark::streaming {
+namespace tidemark::streaming::key_sample_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -27,7 +27,7 @@ std::uint64_t ParseHex(const std::string& hex) {
   return number;
 }
 
-// Returns the n keys of lowest rank among 0..9999, by rank.
+// Returns the n keys with the lowest ranks among 0..9999, sorted by rank.
 std::vector<KeyHash> LeastRanks(std::size_t n) {
   std::vector<KeyHash> keys;
   for (std::uint64_t k = 0; k < 10'000; ++k) keys.push_back(KeyHash{k});
@@ -131,7 +131,8 @@ TEST(KeySample, KeepsAtMostKeysMax) {
   for (const KeyHash key : least) EXPECT_TRUE(sample.Contains(key));
 }
 
-// The size of a sampled key is its sum over all map tasks, and no key below the bound is missing.
+// The size of a sampled key must be its sum over all map tasks, and no key below the bound may be
+// missing.
 TEST(KeySample, IsExactForRandomJobs) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     std::mt19937_64 random(seed);
@@ -171,7 +172,7 @@ TEST(KeySample, IsExactForRandomJobs) {
 
 TEST(HashKey, EmptyKeyHasThePublishedHash) { EXPECT_EQ(HashKey(""), KeyHash{0xef46db3751d8e999}); }
 
-// All implementations, in every language, must return these values.
+// All implementations, in any language, must return these values.
 TEST(HashKey, AgreesWithTheSharedVectors) {
   const auto golden = vectors::Read("key_hash.json");
   ASSERT_GE(golden.size(), 40u);
@@ -182,4 +183,4 @@ TEST(HashKey, AgreesWithTheSharedVectors) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::key_sample_test

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "streaming/heaviest.h"
 #include "streaming/key_sample.h"
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
+#include "streaming/space_saving.h"
 #include "tests/vectors/vectors.h"
 
-namespace tidemark::streaming {
+namespace tidemark::streaming::shared_vectors_test {
 namespace {
 
 KeyHash ParseHash(const nlohmann::json& hex) { return KeyHash{vectors::ParseHash(hex)}; }
@@ -81,7 +81,7 @@ TEST(KeySampler, AgreesWithTheSharedVectors) {
       const auto& expected = vector["partitions"][i];
       EXPECT_EQ(partitions[i].partition, expected["partition"]);
       EXPECT_EQ(partitions[i].explicit_keys, ParseKeys(expected["explicit"]));
-      // Entries of one key have no defined order.
+      // Entries for one key have no defined order.
       EXPECT_THAT(partitions[i].sampled_keys,
                   ::testing::UnorderedElementsAreArray(ParseKeys(expected["sampled"])));
     }
@@ -89,4 +89,4 @@ TEST(KeySampler, AgreesWithTheSharedVectors) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::shared_vectors_test

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace tidemark::streaming {
+namespace tidemark::streaming::size_histogram_test {
 namespace {
 
 constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
@@ -56,7 +56,7 @@ TEST(SizeHistogram, ReturnsBinsInOrder) {
 
 TEST(SizeHistogram, SumsCountsSizesAndTimesOfABin) {
   SizeHistogram histogram;
-  histogram.Add(1024, 2, absl::Seconds(4));  // the mean is 2 s: squares 2 * 4
+  histogram.Add(1024, 2, absl::Seconds(4));  // The mean is 2 s, so the squares are 2 * 4.
   histogram.Add(1030, 1, absl::Seconds(3));
   const auto bins = histogram.bins();
   ASSERT_EQ(bins.size(), 1u);
@@ -104,4 +104,4 @@ TEST(SizeHistogram, MergeEqualsAddingEverythingToOne) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::size_histogram_test

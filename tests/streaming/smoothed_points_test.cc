@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-namespace tidemark::streaming {
+namespace tidemark::streaming::smoothed_points_test {
 namespace {
 
 GroupPoint Point(std::uint64_t size, absl::Duration time) { return {size, 1, time}; }
@@ -89,4 +89,4 @@ TEST(SmoothedPoints, TakeEmptiesAndReturnsAll) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::smoothed_points_test

@@ -1,5 +1,5 @@
-// Tests the bounds of space_saving.h against an exact map, on streams in random, grouped and sorted
-// order.
+// Tests the bounds in space_saving.h against an exact map, with streams in random, grouped and
+// sorted order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 #include "streaming/space_saving.h"
 
-namespace tidemark::streaming {
+namespace tidemark::streaming::space_saving_property_test {
 namespace {
 
 struct Offer {
@@ -47,7 +47,7 @@ std::vector<Offer> MakeStream(const Case& c) {
   return stream;
 }
 
-// Expects each bound in the heading comment of space_saving.h.
+// Expects each bound in the comment at the beginning of space_saving.h.
 void ExpectBounds(const SpaceSaving<>& summary, const Truth& truth) {
   std::uint64_t total = 0;
   for (const auto& [key, size] : truth) total += size;
@@ -86,7 +86,7 @@ TEST_P(SpaceSavingBounds, HoldForEveryKey) {
   ExpectBounds(summary, truth);
 }
 
-// The naive version of the same rule is a map that is sorted at each drop.
+// A simple version of the same rule is a map that is sorted at each drop.
 TEST_P(SpaceSavingBounds, CountsAgreeWithASortedMap) {
   const std::size_t capacity = GetParam().capacity;
   SpaceSaving<> summary = *SpaceSaving<>::Create(capacity);
@@ -124,4 +124,4 @@ INSTANTIATE_TEST_SUITE_P(Streams, SpaceSavingBounds,
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::space_saving_property_test

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace tidemark::streaming {
+namespace tidemark::streaming::space_saving_test {
 namespace {
 
 SpaceSaving<> Make(std::size_t capacity) { return *SpaceSaving<>::Create(capacity); }
@@ -73,7 +73,7 @@ TEST(SpaceSaving, DropsANoteWithItsKey) {
   EXPECT_EQ(summary.FindNote(A)->count, 4);
   EXPECT_EQ(summary.FindNote(B), nullptr);
   summary.Offer(B, 9);
-  summary.Offer(C, 1);  // B stays, A is dropped
+  summary.Offer(C, 1);  // B remains, and A is dropped.
   EXPECT_EQ(summary.FindNote(A), nullptr);
   EXPECT_EQ(summary.Offer(A, 1)->count, 0);
 }
@@ -139,4 +139,4 @@ TEST(NthHeaviest, AgreesWithSorting) {
 }
 
 }  // namespace
-}  // namespace tidemark::streaming
+}  // namespace tidemark::streaming::space_saving_test
