@@ -12,7 +12,7 @@
 
 #include "master/forecast/dag/workflow_state.h"
 
-namespace tidemark::dag {
+namespace tidemark::dag::adjusted_runs_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -36,7 +36,7 @@ TEST(PositiveLine, ExtrapolatesTheLabels) {
   EXPECT_NEAR(line.Factor({60}, {80}), 9.0 / 7, 1e-9);
 }
 
-// The line is at 1.1 for k = 1 and at 100 million and one for k = a billion.
+// The line has the value 1.1 at k = 1, and 100 million and one at k = one billion.
 TEST(PositiveLine, ClampsFromHalfOfTheSmallestToAHundredTimesTheLargestLabel) {
   PositiveLine line = Through({20, 40, 60}, {3, 5, 7});
   EXPECT_DOUBLE_EQ(line.At({1}).value, 1.5);
@@ -103,7 +103,7 @@ class Runs {
   std::vector<AdjustableRun> seen_;
 };
 
-// Returns a run of K-Means. Every task of a turn takes 1 s plus 0.1 s for each centre.
+// Returns a run of K-Means. Each task of an iteration takes 1 s, plus 0.1 s for each centre.
 PastRun KMeans(int k) {
   return {.slots = 4,
           .parameters = {{"k", std::to_string(k)}},
@@ -112,8 +112,8 @@ PastRun KMeans(int k) {
 
 const std::vector<PastRun> kThreeRuns = {KMeans(20), KMeans(40), KMeans(60)};
 
-// Returns a run that sorts 3,200 bytes in `partitions` partitions. A task takes half a second plus
-// a second per 100 bytes: 4.5, 2.5 and 1.5 s for 8, 16 and 32 partitions.
+// Returns a run that sorts 3,200 bytes in `partitions` partitions. A task takes half a second, plus
+// one second per 100 bytes. For 8, 16 and 32 partitions, a task takes 4.5, 2.5 and 1.5 s.
 PastRun Sorted(int partitions) {
   return {
       .slots = 4,
@@ -122,8 +122,8 @@ PastRun Sorted(int partitions) {
                                                      0.5 + 32.0 / partitions, {0}, 3200)}};
 }
 
-// By hand: 4 tasks of 2 s and 2 of 5 s average to 3 tasks of 3 s per stage. 400 and 100 bytes
-// average to 250.
+// 4 tasks of 2 s and 2 tasks of 5 s average to 3 tasks of 3 s per stage. 400 and 100 bytes average
+// to 250.
 TEST(SummaryOf, AveragesTheStagesOfAWork) {
   PastStage driven = Stage(kRead, 1, 1, {0}, 30);
   driven.fetches = false;
@@ -141,7 +141,7 @@ TEST(SummaryOf, AveragesTheStagesOfAWork) {
   EXPECT_DOUBLE_EQ(turn.bytes_of_task(), 250.0 / 3);
 }
 
-// Tasks take 9 s for 80 centres and 7 s for 60.
+// Tasks take 9 s for 80 centres, and 7 s for 60.
 TEST(WorkModel, ScalesTheTaskTime) {
   const Runs runs({20, 40, 60}, KMeans);
   const WorkModel model = runs.ModelOf(kTurn);
@@ -165,8 +165,8 @@ TEST(WorkModel, HasNoDeviationForConstantValues) {
   EXPECT_EQ(times->deviation, 0);
 }
 
-// By hand: 64 partitions are twice the tasks of 32, with half the bytes each, so a task takes 1 s
-// instead of 1.5 s.
+// 64 partitions have twice as many tasks as 32, with half the bytes each. A task therefore takes 1
+// s instead of 1.5 s.
 TEST(WorkModel, ScalesTaskTimesWithTheirBytes) {
   const Runs runs({8, 16, 32}, Sorted);
   const WorkModel model = runs.ModelOf(kTurn);
@@ -191,7 +191,7 @@ TEST(WorkModel, IsUnknownForAWorkOfNoRun) {
   EXPECT_FALSE(model.Tasks({80}).has_value());
 }
 
-// Returns a run of PageRank. Its stages have the same work but individual names.
+// Returns a run of PageRank. Its stages have the same work, but individual names.
 PastRun PageRank(int iterations, int ran) {
   PastRun run = {.slots = 4,
                  .parameters = {{"iterations", std::to_string(iterations)}},
@@ -221,10 +221,11 @@ TEST(AdjustRuns, ScalesEachRunByItsParameters) {
   }
 }
 
-// By hand. A line through 3, 5 and 7 s has no residuals, so the deviation is 3 % of the mean, 0.15
-// s. Student's factor for one degree of freedom is 3.84. k = 80 is 40 from the mean, and the
-// squares add up to 800: sqrt(1 + 1/3 + 1600/800) = 1.826. It is 20 outside a range of 40, which
-// gives a factor of 1.5. The deviation is 0.15 x 3.84 x 1.826 x 1.5 = 1.577 s of 9 s.
+// A line through 3, 5 and 7 s has no residuals, so the deviation is 3 % of the mean, which is 0.15
+// s. Student's factor for one degree of freedom is 3.84. k = 80 differs from the mean by 40, and
+// the sum of squares is 800, so the next factor is sqrt(1 + 1/3 + 1600/800) = 1.826. k is 20
+// outside a range of 40, which gives a factor of 1.5. The deviation is 0.15 x 3.84 x 1.826 x 1.5 =
+// 1.577 s of 9 s.
 TEST(AdjustRuns, ReportsDeviationsAndParametersOutsideTheRange) {
   const AdjustedRuns adjusted = Adjusted(kThreeRuns, {{"k", "80"}});
   ASSERT_THAT(adjusted.deviations, SizeIs(1));
@@ -281,7 +282,7 @@ TEST(AdjustRuns, LimitsTheTaskTimesOfRepeatedStages) {
   EXPECT_THAT(adjusted.runs[0].stages[2000].seconds[2], ElementsAre(3, 3, 3, 3));
 }
 
-// By hand: the runs have 4,000 works of 64 parameters.
+// The runs have 4,000 works with 64 parameters.
 TEST(AdjustRuns, KeepsRunsWithTooManyWorksAndFeatures) {
   std::vector<PastRun> runs = kThreeRuns;
   durations::Parameters asked = {{"k", "80"}};
@@ -327,8 +328,8 @@ TEST(AdjustRuns, ScalesTaskTimesWithTheirBytes) {
   EXPECT_EQ(Adjusted(runs, {{"partitions", "2"}}).runs[0].stages[1].tasks, 2u);
 }
 
-// Ten times the scale means ten times the tasks, each unchanged. The two gathering tasks read ten
-// times the bytes: 1 s plus a second for each 1,000 bytes.
+// Ten times the scale means ten times the tasks, with unchanged times. The two gathering tasks read
+// ten times the bytes. They take 1 s, plus one second for each 1,000 bytes.
 TEST(AdjustRuns, ScalesTheDataWithTheParameters) {
   const auto scaled = [](int scale) {
     PastRun run = {.slots = 4, .parameters = {{"scale", std::to_string(scale)}}};
@@ -366,7 +367,7 @@ TEST(AdjustRuns, NamesUnknownInfluencesAndWidensForThem) {
   EXPECT_THAT(adjusted.remark, HasSubstr("depth"));
   EXPECT_GE(adjusted.deviations.at(WorkKey(kRead, "")), 0.5);
   EXPECT_GE(adjusted.deviations.at(WorkKey(kTurn, "")), 0.5);
-  // The value is the same in all runs and different now.
+  // The value is the same in all past runs, and different in this run.
   const AdjustedRuns constant = Adjusted({KMeans(20), KMeans(20), KMeans(20)}, {{"k", "80"}});
   ASSERT_THAT(constant.runs, SizeIs(3));
   EXPECT_THAT(constant.runs[0].stages[1].seconds[2], ElementsAre(3, 3));
@@ -408,7 +409,7 @@ TEST(AdjustRuns, StaysPositiveAndFinite) {
     }
   }
   for (PastRun& run : runs) {
-    run.stages[0].seconds[2].clear();  // unknown times
+    run.stages[0].seconds[2].clear();  // The times are unknown.
     run.stages[1].seconds[2] = {0, 0};
     run.slots = std::numeric_limits<double>::max();
   }
@@ -438,4 +439,4 @@ TEST(MatchStages, MatchesAStageWithoutANameByItsWork) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::adjusted_runs_test

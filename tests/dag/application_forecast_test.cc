@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::dag {
+namespace tidemark::dag::application_forecast_test {
 namespace {
 
 using durations::TimeDistribution;
@@ -66,6 +66,19 @@ TEST(ForecastApplication, WaitsThroughAStageWithoutTasks) {
   EXPECT_THAT(estimate.critical_path, ElementsAre(0, 2));
 }
 
+// Four tasks of 5 s on two slots take 10 s. Without evidence, more such tasks may come.
+TEST(ForecastApplication, UnknownWorkOfAGrowingApplicationTakesLonger) {
+  Application application = {.stages = {Stage({}, 4, 5)}, .draws = &durations::FixedDraws::For(10)};
+  application.on.cluster = {.capacity = {.cores = 2}, .policy = placement::Policy::kFifo};
+  application.stages[0].times.is_known = false;
+  const auto median = [&] { return ForecastApplication(application)->end.median; };
+  EXPECT_DOUBLE_EQ(median(), 10);
+  application.growth.assign(application.draws->count(), 0.0);
+  EXPECT_DOUBLE_EQ(median(), 10 * (1 + 1.5));
+  application.stages[0].times.is_known = true;
+  EXPECT_DOUBLE_EQ(median(), 10);
+}
+
 TEST(ForecastApplication, RejectsAnUnknownParent) {
   Application application = {.draws = &durations::FixedDraws::For(1)};
   application.on.cluster = {.capacity = {.cores = 2}, .policy = placement::Policy::kFifo};
@@ -76,4 +89,4 @@ TEST(ForecastApplication, RejectsAnUnknownParent) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::application_forecast_test

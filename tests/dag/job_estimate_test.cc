@@ -8,7 +8,7 @@
 #include "master/forecast/dag/task_model.h"
 #include "tests/dag/some_workflows.h"
 
-namespace tidemark::dag {
+namespace tidemark::dag::job_estimate_test {
 namespace {
 
 using test::Profile;
@@ -55,7 +55,7 @@ TEST(JobEstimate, MoreInputMeansMoreMapTasksAndLongerReduceTasks) {
   EXPECT_NEAR(expected.reduce.times.mean(), 60, 1e-6);
 }
 
-// Each reduce task reads the output of more map tasks, regardless of their bytes.
+// Each reduce task reads the output of more map tasks, regardless of the number of bytes.
 TEST(JobEstimate, TenTimesTheDataMakesReduceTasksTenTimesAsLong) {
   for (const double split_bytes : {0.0, 100.0}) {
     JobProfile run = Profile(10, 4, 2, 30);
@@ -79,10 +79,10 @@ TEST(JobEstimate, ARunWithUnknownBytesCountsLikeOneWithKnownBytes) {
   }
 }
 
-// [BOE] 4.2 by hand: a core maps a split of 100 MB in 1 s, and the file system reads 100 MB/s. With
-// one task per node, reading and computing take 1 s each. With four tasks, each has 25 MB/s and
-// waits 4 s for its data. A task then takes four times as long, and the file system is the
-// bottleneck.
+// The numbers are from [BOE] 4.2. A core maps a split of 100 MB in 1 s, and the file system
+// reads 100 MB/s. With one task per node, reading and computing take 1 s each. With four tasks,
+// each task has 25 MB/s and waits 4 s for its data. A task then takes four times as long, and the
+// file system is the bottleneck.
 TEST(JobEstimate, MoreTasksOnANodeShareItsFileSystem) {
   JobProfile run = Profile(4, 1, 0, 0);
   run.slots = 1;
@@ -114,8 +114,8 @@ Cluster SlowNode(std::uint32_t slots) {
                                   .cores = 6}};
 }
 
-// By hand: 12 tasks that read 128 MB each at 120 MB/s take 12.8 s, as measured. Two tasks take 2.13
-// s. One task takes 1.07 s, a twelfth.
+// 12 tasks that read 128 MB each at 120 MB/s take 12.8 s, which is the measured time. Two tasks
+// take 2.13 s. One task takes 1.07 s, which is a twelfth.
 TEST(JobEstimate, ReadsThatExplainTheMeasuredTimeAreTheBottleneck) {
   JobProfile run = Profile(60, 12.8, 0, 0);
   run.slots = 12;
@@ -132,8 +132,8 @@ TEST(JobEstimate, ReadsThatExplainTheMeasuredTimeAreTheBottleneck) {
   EXPECT_NEAR(on_2.alone, 1.0 / 2, 1e-3);
 }
 
-// By hand: 16 tasks that fetch 300 MB each over 100 MB/s take 48 s. No resource explains the other
-// 2 s of the measured 50 s, so half as many tasks take 24 + 2 s.
+// 16 tasks that fetch 300 MB each at 100 MB/s take 48 s. No resource explains the remaining 2 s of
+// the measured 50 s. Half as many tasks therefore take 24 + 2 s.
 TEST(JobEstimate, TransfersThatExplainMostOfTheMeasuredTimeAreTheBottleneck) {
   JobProfile run = Profile(16, 5, 16, 50);
   run.slots = 16;
@@ -147,8 +147,8 @@ TEST(JobEstimate, TransfersThatExplainMostOfTheMeasuredTimeAreTheBottleneck) {
   EXPECT_NEAR(on_8.times.mean(), 26, 0.05);
 }
 
-// By hand: six tasks on six cores read 12.8 MB each, which takes 0.64 s. The processor takes the
-// measured 10 s, so 12 tasks take 20 s.
+// Six tasks on six cores read 12.8 MB each, which takes 0.64 s. Computing takes the measured 10 s,
+// so 12 tasks take 20 s.
 TEST(JobEstimate, TheProcessorTakesTheTimeThatBytesDoNotExplain) {
   JobProfile run = Profile(60, 10, 0, 0);
   run.slots = 6;
@@ -160,8 +160,8 @@ TEST(JobEstimate, TheProcessorTakesTheTimeThatBytesDoNotExplain) {
   EXPECT_NEAR(on_12.times.mean(), 20, 0.01);
 }
 
-// By hand: the measured processor time is 3 s, which 12 tasks on six cores double. No resource
-// explains the other 7 s. 12 tasks therefore take 13 s, and no resource is the bottleneck.
+// The measured processor time is 3 s, and 12 tasks on six cores take twice that time. No resource
+// explains the remaining 7 s. 12 tasks therefore take 13 s, and no resource is the bottleneck.
 TEST(JobEstimate, TheMeasuredProcessorTimeLeavesTimeThatNoResourceExplains) {
   JobProfile run = Profile(60, 10, 0, 0);
   run.slots = 6;
@@ -185,4 +185,4 @@ TEST(JobEstimate, NamesNoBottleneckWithoutANode) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::job_estimate_test

@@ -13,13 +13,13 @@
 #include "tests/placement/some_stages.h"
 #include "tidemark/event.h"
 
-namespace tidemark::dag {
+namespace tidemark::dag::jobs_application_test {
 namespace {
 
 using placement::Slots;
 using ::testing::ElementsAre;
 
-// Has no deviations, so that every draw is the same.
+// Has no deviations, so all draws are equal.
 constexpr JobsOptions kNoSpread = {.common_deviation = 0};
 
 LiveJob Waiting(std::uint64_t maps, double map_seconds, std::uint64_t reduces,
@@ -65,13 +65,13 @@ TEST(ApplicationOfJobs, AWaitingJobRunsInWaves) {
   EXPECT_EQ(estimate.known_share, 1);
 }
 
-// If they did not, a few kilobytes of an untrusted plan would occupy a processor for hours.
+// Without bunches, a few kilobytes of an untrusted plan would occupy a processor for hours.
 TEST(ApplicationOfJobs, UnknownJobsRunInBunchesLikeOthers) {
   const std::vector<LiveJob> jobs(1000);
   const dag::ApplicationForecast estimate =
       Estimate(jobs, placement::Parents(1000), Slots(1'000'000));
-  // Each job has a wave of map tasks and a wave of reduce tasks, of a minute each. The logarithm of
-  // the times has a deviation of one.
+  // Each job has a wave of map tasks and a wave of reduce tasks, which take a minute each. The
+  // logarithm of the times has a deviation of one.
   EXPECT_NEAR(estimate.end.median, 1000 * 120 * std::exp(0.5), 40'000);
   EXPECT_EQ(estimate.known_share, 0);
 }
@@ -83,8 +83,9 @@ TEST(ApplicationOfJobs, ARunningJobKeepsItsForecast) {
   EXPECT_NEAR(Estimate({RunningFor(40, {})}, {{}}, Slots(2)).end.median, 40, 1e-6);
 }
 
-// A map task of 20 s waits for one of two slots, which reduce tasks hold. The reduce tasks wait for
-// the map task. They are assumed to run for 10 and 20 s, and the map task follows the first.
+// A map task of 20 s waits for one of two slots, which are taken by reduce tasks. The reduce tasks
+// wait for the map task. They are assumed to run for 10 and 20 s, and the map task follows the
+// first of them.
 TEST(ApplicationOfJobs, AJobWithReduceTasksOnAllSlotsDoesNotEndNow) {
   LiveJob job = RunningFor(40, {.running = 2});
   job.map = {.pending = 1};
@@ -123,8 +124,8 @@ TEST(ApplicationOfJobs, AChildStartsAfterItsParents) {
   EXPECT_FALSE(estimate.stages[MapStageOf(1)].is_critical);
 }
 
-// The running job's four tasks end after 10, 20, 30 and 40 s; the other job's tasks take the slots
-// as they become free.
+// The four tasks of the running job end after 10, 20, 30 and 40 s. The tasks of the other job take
+// the slots as they become free.
 TEST(ApplicationOfJobs, ConcurrentJobsShareTheSlots) {
   const dag::ApplicationForecast estimate =
       Estimate({RunningFor(40, {.running = 4}), Waiting(4, 5, 0, 0)}, {{}, {}}, Slots(4));
@@ -133,8 +134,8 @@ TEST(ApplicationOfJobs, ConcurrentJobsShareTheSlots) {
   EXPECT_NEAR(estimate.end.median, 40, 1e-6);
 }
 
-// Returns a job whose straggler ends after 40 s. Its three other tasks end after 4 s, which frees
-// three slots for the other job's four tasks of 5 s.
+// Returns a job with one slow task that ends after 40 s. Its three other tasks end after 4 s, which
+// frees three slots for the four tasks of 5 s of the other job.
 LiveJob WithAStraggler() {
   LiveJob job = RunningFor(40, {.running = 4});
   durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
@@ -172,8 +173,7 @@ TEST(ApplicationOfJobs, TasksOfARunningJobEndWithItsForecast) {
   EXPECT_NEAR(estimate.end.upper, 160, 16);
 }
 
-// The job is like a Spark driver between two of its jobs. Only the forecast includes the future
-// jobs.
+// The job is like a Spark driver between two of its jobs. Only the forecast includes future jobs.
 TEST(ApplicationOfJobs, AnApplicationWithoutOpenStagesKeepsItsForecast) {
   LiveJob job = RunningFor(40, {});
   job.is_of_stages = true;
@@ -185,7 +185,8 @@ TEST(ApplicationOfJobs, AnApplicationWithoutOpenStagesKeepsItsForecast) {
   EXPECT_NEAR(estimate.owner_ends[1].median, 45, 1e-6);
 }
 
-// If they all counted, the tasks of a few hundred untrusted jobs would have an unlimited cost.
+// If all tasks counted individually, the tasks of a few hundred untrusted jobs would have an
+// unlimited cost.
 TEST(ApplicationOfJobs, CountsOnlyTheNumberOfTooManyTasks) {
   LiveJob job = RunningFor(40, {.running = 2'000});
   durations::RemainingStages left = {.stages = {{.work = {}, .times = {}, .number = kReduceStage}},
@@ -217,8 +218,8 @@ TEST(ApplicationOfJobs, UnknownJobsAreWideAndMarkedAsUnknown) {
   EXPECT_GT(estimate.end.upper, 10 * estimate.end.lower);
 }
 
-// One job has a factor of e^(1.645 x 1.8) = 19 in each direction. Sixteen jobs in sequence have no
-// smaller factor.
+// The estimate of one job may be wrong by a factor of e^(1.645 x 1.8) = 19 in each direction.
+// Sixteen sequential jobs have no smaller factor.
 TEST(ApplicationOfJobs, ACommonGuessDoesNotAverageOut) {
   for (const std::size_t count : {std::size_t{1}, std::size_t{16}}) {
     placement::Parents chain(count);
@@ -232,7 +233,7 @@ TEST(ApplicationOfJobs, ACommonGuessDoesNotAverageOut) {
   }
 }
 
-// The other job's forecast of 40 s, or up to 610 s, gives tasks of 20 s.
+// The forecast of the other job is 40 s, or at most 610 s, which corresponds to tasks of 20 s.
 TEST(ApplicationOfJobs, AGuessFromAForecastIsAsWideAsTheForecast) {
   const auto latest_end = [](double upper) {
     LiveJob running = RunningFor(30, {.running = 2});  // after 10 s
@@ -362,4 +363,4 @@ TEST(ApplicationOfJobs, EveryMixtureOfJobsGivesOrderedFiniteTimes) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::jobs_application_test

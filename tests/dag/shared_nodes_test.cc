@@ -14,7 +14,7 @@
 #include "tests/dag/some_workflows.h"
 #include "tests/placement/some_stages.h"
 
-namespace tidemark::dag {
+namespace tidemark::dag::shared_nodes_test {
 namespace {
 
 using placement::Slots;
@@ -44,7 +44,7 @@ Outcome Estimated(const Plan& plan, std::uint32_t slots) {
   return outcome.value_or(Outcome());
 }
 
-// By hand: 60 tasks that read 128 MB each share 120 MB/s, which takes 64 s on any number of slots.
+// 60 tasks that read 128 MB each at a total of 120 MB/s take 64 s on any number of slots.
 TEST(SharedNodes, SlotsDoNotShortenAJobThatWaitsForItsDisk) {
   JobProfile run = {.slots = 12,
                     .map_tasks = 60,
@@ -64,8 +64,9 @@ TEST(SharedNodes, SlotsDoNotShortenAJobThatWaitsForItsDisk) {
   }
 }
 
-// By hand: 36 maps of 10 s of a core on six cores take 60 s alone. With a second job of the same
-// kind on six more slots, 72 tasks take 120 s. With a job that reads, the maps take 60 s.
+// 36 map tasks that use a core for 10 s each take 60 s on six cores. With a second job of the same
+// kind on six more slots, 72 tasks take 120 s. With a second job that only reads, the map tasks
+// take 60 s.
 TEST(SharedNodes, AJobIsSlowedOnlyByJobsThatNeedItsResource) {
   const JobProfile computes = {.slots = 6,
                                .map_tasks = 36,
@@ -94,9 +95,9 @@ PastRun OneStage(double cpu_seconds) {
   return {.slots = 12, .stages = {stage}};
 }
 
-// By hand: 12 tasks of 10 s on six cores use a core for 3 s each. If all compute at the same time,
-// they compute for 6 s and wait for 4 s, and a task alone takes 7 s. Otherwise they share cores for
-// less time, so a task alone takes slightly longer.
+// 12 tasks of 10 s on six cores use a core for 3 s each. If all of them compute at the same time,
+// they compute for 6 s and wait for 4 s, and a single task takes 7 s. Otherwise, they share cores
+// for less time, so a single task takes slightly longer.
 TEST(SharedNodes, AStageOfAPastRunHasTheDemandOfItsProcessorTime) {
   const StageDemand demand = DemandOf(MeasuredTaskOf(OneStage(3).stages[0]), 12, 12, SixCores(12));
   EXPECT_GT(demand.alone, 0.7);
@@ -108,7 +109,7 @@ TEST(SharedNodes, AStageOfAPastRunHasTheDemandOfItsProcessorTime) {
   EXPECT_TRUE(DemandOf(MeasuredTaskOf(OneStage(3).stages[0]), 12, 12, {.slots = 12}).parts.empty());
 }
 
-// By hand: the stage takes 10 s as in its past run. If a second such application runs on 24 slots,
+// The stage takes 10 s, as in its past run. If a second application of this kind runs on 24 slots,
 // 24 tasks on six cores compute for 12 s and wait for 4 s.
 TEST(SharedNodes, WaitingApplicationsShareTheNodesOfTheirPastRuns) {
   LiveJob job;
@@ -140,7 +141,7 @@ LiveJob RunningMap(double remaining) {
   return job;
 }
 
-// Returns an application with one running task on two slots. Its finished tasks took 20 s and used
+// Returns an application with one running task on two slots. Its finished tasks took 20 s, and used
 // a core for 10 s.
 LiveJob RunningStage(double remaining) {
   durations::RemainingStage stage = {.work = {.running = {10}}, .number = 3};
@@ -153,8 +154,8 @@ LiveJob RunningStage(double remaining) {
   return job;
 }
 
-// By hand: two running tasks share a core, each at half speed, as their forecasts of 10 s and 20 s
-// show. After 10 s the second has 5 s of work left and the core to itself.
+// Two running tasks share a core, each at half speed, according to their forecasts of 10 s and 20
+// s. After 10 s, the second task has 5 s of work left and no longer shares the core.
 TEST(SharedNodes, ARunningJobGainsWhenAnotherEnds) {
   const Cluster cluster = {.slots = 2, .node = ResourceProfile{.cores = 1}};
   for (const auto& jobs : {std::vector{RunningMap(10), RunningMap(20)},
@@ -168,4 +169,4 @@ TEST(SharedNodes, ARunningJobGainsWhenAnotherEnds) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::shared_nodes_test

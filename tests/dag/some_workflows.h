@@ -14,7 +14,7 @@
 
 namespace tidemark::test {
 
-// Returns the time this many seconds after the submission.
+// Returns the time `seconds` after the submission.
 inline absl::Time Second(double seconds) {
   return absl::FromUnixSeconds(1'700'000'000) + absl::Seconds(seconds);
 }
@@ -28,7 +28,7 @@ inline JobProfile Profile(std::uint32_t maps, double map_seconds, std::uint32_t 
           .reduce_task_time = absl::Seconds(reduce_seconds)};
 }
 
-// Returns a job named `name` with the id "NAME-1".
+// Returns a job with the given name and the id "NAME-1".
 inline PlannedJob JobNamed(const std::string& name, std::vector<std::string> after = {}) {
   return {.name = name, .job_id = name + "-1", .after = std::move(after)};
 }
@@ -41,8 +41,7 @@ inline Plan Diamond() {
           .cluster = {.slots = 4}};
 }
 
-// Returns a snapshot at `at` of a job that started at `start`. Its own forecast is the given
-// remaining time.
+// Returns a snapshot at `at` of a job that started at `start`. Its own forecast is `remaining`.
 inline Snapshot Running(const std::string& job_id, double start, double at, double remaining) {
   Snapshot snapshot = {.job_id = job_id, .sequence = 1, .at = Second(at)};
   snapshot.state = JobState::kRunning;
@@ -73,7 +72,7 @@ inline Snapshot Ended(const std::string& job_id, double start, double at,
   return snapshot;
 }
 
-// Returns the median in seconds, or -1 without a forecast.
+// Returns the median in seconds, or -1 if there is no forecast.
 inline double SecondsOf(const std::optional<Range>& range) {
   return range ? absl::ToDoubleSeconds(range->median) : -1;
 }

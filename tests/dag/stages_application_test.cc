@@ -9,7 +9,7 @@
 
 #include "tests/placement/some_stages.h"
 
-namespace tidemark::dag {
+namespace tidemark::dag::stages_application_test {
 namespace {
 
 using placement::Slots;
@@ -22,30 +22,47 @@ double Median(durations::Draws draws) {
 }
 
 durations::Draws Growth(const Submissions& submissions, double elapsed) {
-  return GrowthOf(submissions, elapsed, durations::FixedDraws::For(100));
+  return GrowthOf(submissions, elapsed, /*worked=*/elapsed, durations::FixedDraws::For(100));
 }
 
 TEST(Growth, ASingleJobMayBeTheOnlyOne) {
-  EXPECT_DOUBLE_EQ(ChanceOfMore({}), 0.5);
+  EXPECT_DOUBLE_EQ(ChanceOfMore({}, 1), 0.5);
   const durations::Draws growth = Growth({}, 100);
   EXPECT_DOUBLE_EQ(*std::min_element(growth.begin(), growth.end()), 0);
-  EXPECT_GT(*std::max_element(growth.begin(), growth.end()), 1000);
+  EXPECT_GT(*std::max_element(growth.begin(), growth.end()), 600);
 }
 
-// More work follows with a probability of 2/3 and exceeds t with probability 2/3 x 100 / (100 + t),
-// which is a half at 33 s.
+// A probability of one half falls to 1/8 at 100 s, since it falls with the square of 100 / (100 +
+// t).
+TEST(Growth, FallsWithTheSquareOfTheElapsedPart) {
+  durations::Draws growth = Growth({}, 100);
+  EXPECT_NEAR(durations::QuantileOf(growth, 1 - 1.0 / 8), 100, 10);
+}
+
+// More work follows with a probability of 2/3, and exceeds t with a probability of 2/3 x 100 / (100
+// + t), which is one half at 33 s.
 TEST(Growth, ARepeatingApplicationContinues) {
   const Submissions loop = {.count = 9, .kinds = 2, .is_newest_repeated = true};
-  EXPECT_DOUBLE_EQ(ChanceOfMore(loop), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(ChanceOfMore(loop, 1), 2.0 / 3);
   EXPECT_NEAR(Median(Growth(loop, 100)), 33, 5);
 }
 
 TEST(Growth, SomethingNewAfterManyRepetitionsIsLikelyTheLast) {
   const Submissions query = {.count = 25, .kinds = 2, .is_newest_repeated = false};
-  EXPECT_DOUBLE_EQ(ChanceOfMore(query), 0.25);
+  EXPECT_DOUBLE_EQ(ChanceOfMore(query, 1), 0.25);
   EXPECT_DOUBLE_EQ(Median(Growth(query, 100)), 0);
   const Submissions all_new = {.count = 4, .kinds = 4, .is_newest_repeated = false};
-  EXPECT_DOUBLE_EQ(ChanceOfMore(all_new), 2.0 / 3) << "all submissions were new";
+  EXPECT_DOUBLE_EQ(ChanceOfMore(all_new, 1), 2.0 / 3) << "all submissions were new";
+}
+
+// The work took 20 s of 100 s. The chance is 1/2 + 1/4 (1 - 0.2 / 0.8), and the median is
+// 100 s (2 x chance - 1).
+TEST(Growth, AnApplicationThatHasHardlyWorkedContinues) {
+  EXPECT_DOUBLE_EQ(ChanceOfMore({}, 0.2), 0.6875);
+  EXPECT_NEAR(Median(GrowthOf({}, 100, 20, durations::FixedDraws::For(100))), 37.5, 5);
+  const Submissions query = {.count = 25, .kinds = 2, .is_newest_repeated = false};
+  EXPECT_DOUBLE_EQ(ChanceOfMore(query, 0.2), 0.6875);
+  EXPECT_DOUBLE_EQ(ChanceOfMore(query, 0.8), 0.25);
 }
 
 TEST(Growth, IsFiniteAndNeverNegative) {
@@ -80,7 +97,8 @@ StageNow Shape(const PastStage& profile) {
   return {.name = profile.name, .parents = profile.parents, .tasks = profile.tasks};
 }
 
-// Returns a run that scans (8 x 10 s) and joins (4 x 5 s) on 4 slots in 20 + 5 s.
+// Returns a run on 4 slots that scans (8 tasks of 10 s) for 20 s and joins (4 tasks of 5 s) for 5
+// s.
 PastRun ScanAndJoin() {
   return {.slots = 4, .stages = {Profile("scan", 8, 10), Profile("join", 4, 5, {0})}};
 }
@@ -122,17 +140,6 @@ TEST(ApplicationOfStages, IsDeterministic) {
   EXPECT_EQ(Estimate(now, {&run}, 4).end.median, Estimate(now, {&run}, 4).end.median);
 }
 
-// The factor is e in the draws and e^2 in the bounds, for waiting and for running tasks.
-TEST(ApplicationOfStages, AnUnknownStageWithOnlyRunningTasksIsWide) {
-  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
-  now.stages[0].running.assign(4, {.elapsed = 0, .warmth = Warmth::kRest});
-  const dag::ApplicationForecast running = Estimate(now, {}, 4);
-  now.stages[0].running.clear();
-  const dag::ApplicationForecast waiting = Estimate(now, {}, 4);
-  EXPECT_NEAR(std::log(running.end.upper / running.end.lower),
-              std::log(waiting.end.upper / waiting.end.lower), 0.2);
-}
-
 TEST(ApplicationOfStages, IsWideWithoutHistoryAndNarrowsWithTasks) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 100}}, .elapsed = 10};
   now.stages[0].running.assign(4, {.elapsed = 10, .warmth = Warmth::kFresh});
@@ -153,7 +160,7 @@ TEST(ApplicationOfStages, AllowsForUnknownFutureStages) {
   EXPECT_GT(Estimate(now, {}, 4).end.upper, 100);
 }
 
-// Two tasks of 10 s of the stage remain. A planned stage has four similar tasks.
+// Two tasks of the stage with 10 s each remain. A planned stage has four similar tasks.
 TEST(ApplicationOfStages, ExpectsPlannedStages) {
   WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 10};
   now.stages[0].finished.assign(2, {.seconds = 10, .warmth = Warmth::kRest});
@@ -173,7 +180,7 @@ TEST(ApplicationOfStages, PrefersAPastRunToThePlan) {
   EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 25, 2.5);
 }
 
-// The stages form a loop, whose first round took 40 s on two slots.
+// The stages form a loop, whose first iteration took 40 s on two slots.
 TEST(ApplicationOfStages, AStageOfRepeatedWorkTakesAsLong) {
   WorkflowNow now = {.stages = {{.name = "load", .tasks = 8},
                                 {.name = "round 1", .parents = {0}, .tasks = 8},
@@ -191,8 +198,8 @@ TEST(ApplicationOfStages, AStageOfRepeatedWorkTakesAsLong) {
   EXPECT_DOUBLE_EQ(repeated.known_share, 1);
 }
 
-// All other tasks took 1 s. A task that is late by 20 s will be late by 20 s more with probability
-// one half.
+// All other tasks took 1 s. A task that is 20 s late will be late by another 20 s with a
+// probability of one half.
 TEST(ApplicationOfStages, ALateTaskIsLateByAsMuchAgain) {
   WorkflowNow now = {.stages = {{.name = "join", .tasks = 8}}, .elapsed = 30};
   now.stages[0].finished.assign(7, {.seconds = 1, .warmth = Warmth::kRest});
@@ -203,8 +210,8 @@ TEST(ApplicationOfStages, ALateTaskIsLateByAsMuchAgain) {
   EXPECT_GT(late.end.upper, 100);
 }
 
-// The stage has eight tasks on two slots. Two of them have run for 20 s, while the tasks of the
-// stage before took 1 s.
+// The stage has eight tasks on two slots. Two of them have run for 20 s, whereas the tasks of the
+// previous stage took 1 s.
 TEST(ApplicationOfStages, TasksThatExceedAGuessLengthenLaterTasks) {
   WorkflowNow now = {.stages = {{.name = "map", .tasks = 8}, {.name = "group", .parents = {0}}},
                      .elapsed = 30,
@@ -237,7 +244,7 @@ TEST(ApplicationOfStages, PrefersKeyGroupsToTasks) {
   };
   EXPECT_NEAR(end().median, 40, 1e-9);
   EXPECT_NEAR(end().upper, 50, 1e-9);
-  by_key_groups.work.running = {5};  // belongs to another instant
+  by_key_groups.work.running = {5};  // This belongs to another time.
   EXPECT_LT(end().median, 30);
 }
 
@@ -278,7 +285,7 @@ TEST(ApplicationOfStages, IsFiniteAndOrderedInAnyState) {
   }
 }
 
-// The engine numbers children first.
+// The engine numbers children before their parents.
 TEST(AddExpectedStages, KeepsParentsWithHigherNumbers) {
   const PastRun run = {.slots = 4, .stages = {Profile("join", 4, 5, {1}), Profile("scan", 8, 10)}};
   WorkflowNow now;
@@ -315,4 +322,4 @@ TEST(AddExpectedStages, UsesTheTaskCountOfTheNewestRunIfUnknown) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::stages_application_test

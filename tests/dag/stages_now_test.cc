@@ -13,7 +13,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::dag {
+namespace tidemark::dag::stages_now_test {
 namespace {
 
 using test::At;
@@ -136,7 +136,7 @@ TEST(StagesNow, SeparatesEndedRunningAndWaitingTasks) {
   EXPECT_THAT(now.stages[1].parents, ElementsAre(0));
 }
 
-// On two slots, stage 0 runs at 0-3, 0-1 and 1-6. Stage 1 starts at 6.
+// On two slots, stage 0 runs from 0 to 3, from 0 to 1 and from 1 to 6. Stage 1 starts at 6.
 TEST(StagesNow, CountsTheEarlierTasksOfASlot) {
   Job job({Stage(0, 3), Stage(1, 1, {0})});
   job.Executor(0, 0, 1);
@@ -228,7 +228,7 @@ TEST(StagesNow, WaitingForASlotIsNotLag) {
   EXPECT_DOUBLE_EQ(job.Now(9).stages[2].lag.value_or(-1), 1);
 }
 
-// In an adaptive query, the second job lists the stage of the first one again, as skipped.
+// In an adaptive query, the second job lists the stage of the first job again, as skipped.
 TEST(StagesNow, ALaterJobOfAGroupWaitsForItsEndedStages) {
   Job job({});
   job.Say(1, Stage(0, 1, {}, "sql/0"));
@@ -265,7 +265,7 @@ TEST(StagesNow, ASkippedStageHasNoRemainingTasks) {
   EXPECT_EQ(Job({Skipped(Stage(0, 50))}).Now(1).stages[0].tasks, 0u);
 }
 
-// The output of a Spark map stage existed and was lost with its executor.
+// The output of a Spark map stage existed, and was lost with its executor.
 TEST(StagesNow, ASkippedStageWithRunningTasksIsNotSkipped) {
   Job job({Skipped(Stage(0, 2))});
   job.Say(3, Stage(0, 2));
@@ -274,7 +274,7 @@ TEST(StagesNow, ASkippedStageWithRunningTasksIsNotSkipped) {
   EXPECT_EQ(job.Now(5).stages[0].running.size(), 1u);
 }
 
-// A Spark job lists the stages of an earlier job from which it descends.
+// A Spark job lists the stages of an earlier job on which it depends.
 TEST(StagesNow, TheLagAfterASkippedStageStartsAtItsParents) {
   Job job({Stage(0, 1, {}, "job 0")});
   job.Run(0, 10, Task(0, 0));
@@ -293,7 +293,7 @@ TEST(StagesNow, AStageThatAppearsAfterItsChildrenBecomesTheirParent) {
 }
 
 // The first attempt at the stage had ten tasks, of which two have ended and one is still running.
-// The second attempt has three.
+// The second attempt has three tasks.
 TEST(StagesNow, AResubmittedStageMayHaveFewerTasks) {
   Job job({Stage(2, 10)});
   job.Run(0, 4, Task(2, 8));
@@ -344,7 +344,7 @@ TEST(StagesNow, StagesOfMapReduceAreLikeOthers) {
   EXPECT_FALSE(HasOtherStages(Job(MapReduceStages(2, 1)).state));
 }
 
-// With key groups, the first job of a Spark application has the stages of MapReduce.
+// If key groups are reported, the first job of a Spark application has the stages of MapReduce.
 TEST(StagesNow, AnEngineThatGroupsStagesMayBringMore) {
   std::vector<StageOpened> stages = MapReduceStages(2, 1);
   for (StageOpened& stage : stages) stage.group = "job/0";
@@ -439,7 +439,7 @@ TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
   EXPECT_LE(kept, PastRun::kTaskTimesMax);
 }
 
-// Two of three tasks have finished, and read 30 bytes.
+// Two of three tasks have finished and have read 30 bytes.
 TEST(ProfileOf, KeepsTheWorkAndBytesOfAStage) {
   StageOpened scan = Stage(0, 3);
   scan.work = 7;
@@ -455,7 +455,7 @@ TEST(ProfileOf, KeepsTheWorkAndBytesOfAStage) {
   EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
 }
 
-// A task with a lost last report counts with its reported input.
+// A task whose last report was lost counts with its reported input.
 TEST(ProfileOf, AFinishedTaskHasReadItsInput) {
   Job job({Stage(0, 1)});
   job.Say(0, test::Started(Task(0, 0)));
@@ -497,7 +497,7 @@ TEST(StagesNow, AStageOfUnknownSizeIsNotOver) {
   EXPECT_EQ(now.stages[1].waited, 0) << "its parent may continue";
 }
 
-// The driver's clock is an hour ahead.
+// The driver's clock is one hour ahead.
 TEST(StagesNow, MeasuresALagByOneClock) {
   Job job({Stage(0, 1), Stage(1, 1, {0})});
   const auto say = [&](double seconds, EventBody body) {
@@ -529,7 +529,7 @@ TEST(StagesNow, CountsTheTasksOfExecutorsWithoutReportedSlots) {
   EXPECT_THAT(WarmthsOf(now.stages[0]), ElementsAre(Warmth::kRest, Warmth::kRest, Warmth::kRest));
 }
 
-// A Spark driver reports ends late.
+// A Spark driver may report ends late.
 TEST(StagesNow, LateReportedEndsAddNoSlotsToExecutors) {
   Job job({Stage(0, 9)});
   job.Executor(0, 0, 2);
@@ -559,7 +559,7 @@ TEST(StagesNow, ClosedExecutorsHaveNoSlotsUnlessAllAreClosed) {
   job.Say(3, ExecutorClosed{0});
   EXPECT_EQ(job.Now(3).slots, 2);
   job.Say(4, ExecutorClosed{1});
-  EXPECT_EQ(job.Now(4).slots, 4);  // at once
+  EXPECT_EQ(job.Now(4).slots, 4);  // at the same time
 }
 
 // Returns a job on two executors with sixteen cores and one GPU each. Each executor runs one task
@@ -631,7 +631,7 @@ TEST(StagesNow, AnEndedStageHasItsFinishedTasks) {
   EXPECT_EQ(now.stages[0].tasks, 1u);
   EXPECT_EQ(now.stages[1].tasks, 1u);
   EXPECT_THAT(now.stages[1].running, IsEmpty());
-  EXPECT_EQ(now.stages[2].waited, 3);  // since the last task of its parents
+  EXPECT_EQ(now.stages[2].waited, 3);  // since the end of the last task of its parents
 }
 
 TEST(StagesNow, ExecutorsOfARestartedDriverDoNotCountTwice) {
@@ -692,7 +692,7 @@ TEST(ProfileOf, LimitsTheTimesOfManyStages) {
   EXPECT_LE(kept, PastRun::kTaskTimesMax);
 }
 
-// Runs a stage of `tasks` tasks of a second each, in sequence. Returns its end.
+// Runs a stage of `tasks` sequential tasks, each of one second. Returns its end.
 double RunStage(Job& job, double from, std::uint32_t number, std::uint32_t tasks) {
   job.Say(from, StageOpened{.stage = number, .task_count = tasks, .opened_at = At(from)});
   for (std::uint32_t i = 0; i < tasks; ++i) job.Run(from + i, from + i + 1, Task(number, i));
@@ -751,7 +751,7 @@ void ExpectSame(const WorkflowNow& a, const WorkflowNow& b) {
   for (std::size_t i = 0; i < a.stages.size(); ++i) ExpectSame(a.stages[i], b.stages[i]);
 }
 
-// A driver that makes all permitted reports. They include parallel stages, tasks with and without
+// A driver that makes all kinds of reports. They include parallel stages, tasks with and without
 // executors, lost ends, late starts, and attempts at stages that have ended.
 class Hectic {
  public:
@@ -765,7 +765,7 @@ class Hectic {
   double now() const { return now_; }
 
   void Go() {
-    now_ += 0.125 * Below(8);  // sums are exact in any order
+    now_ += 0.125 * Below(8);  // With this step, sums are exact in any order.
     switch (Below(12)) {
       case 0:
         return Open(Below(20) == 0 ? Below(40) : stages_);
@@ -807,7 +807,7 @@ class Hectic {
   void Close() {
     if (stages_ == 0) return;
     const std::uint32_t number = stages_ - 1 - std::min(Below(3), stages_ - 1);
-    // Most tasks end with their stage.
+    // Most tasks end together with their stage.
     for (std::size_t n = running_.size(); n-- > 0;) {
       if (running_[n].stage == number && Below(20) > 0) End(n);
     }
@@ -886,4 +886,4 @@ TEST(StagesTracker, RemovesExpectedStagesOfThePreviousCall) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::stages_now_test

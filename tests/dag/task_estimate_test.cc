@@ -8,7 +8,7 @@
 
 #include "master/forecast/dag/workflow_state.h"
 
-namespace tidemark::dag {
+namespace tidemark::dag::task_estimate_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -42,8 +42,8 @@ TEST(TaskEstimate, EqualsThePastRunWithTheSameSlots) {
   EXPECT_NEAR(RestMean(expected), 10, 1e-9);
 }
 
-// With ten times the slots, contention increases the time, and the deviation is wider. A long task
-// is less sensitive to other tasks.
+// With ten times as many slots, contention increases the time, and the deviation is wider. A long
+// task depends less on other tasks.
 TEST(TaskEstimate, GrowsByCrowdingAfterOneRun) {
   const PastStage run = Profile({10});
   const std::vector<PastStageRun> runs = {{10, &run}};
@@ -84,14 +84,49 @@ TEST(TasksAtOnce, AreSpreadEvenlyOverTheWaves) {
   EXPECT_EQ(TasksAtOnce(0, 8), 8);
 }
 
-// Tasks take 10 s on 10 slots and 20 s on 40. Between them, the time is near the geometric mean. At
-// 160 slots, the line alone would give 40 s, and the prior damps it.
+// Tasks take 10 s on 10 slots and 20 s on 40 slots. In between, the time is near the geometric
+// mean. At 160 slots, the line alone would give 40 s, but the prior reduces this time.
 TEST(TaskEstimate, InterpolatesBetweenRunsAndDampsExtrapolation) {
   const PastStage few = Profile({10});
   const PastStage many = Profile({20});
   const std::vector<PastStageRun> runs = {{10, &few}, {40, &many}};
   EXPECT_NEAR(RestMean(EstimateTasks(runs, 1, 20, kConstants)), std::sqrt(200.0), 0.5);
   EXPECT_LT(RestMean(EstimateTasks(runs, 1, 160, kConstants)), 39);
+}
+
+// Tasks took 10 s on 10 slots and 40 s on 80. On 10 slots, the first run counts for more than the
+// second, and its time is nearer.
+TEST(TaskEstimate, ARunWithSimilarSlotsCountsMore) {
+  const PastStage near = Profile({10});
+  const PastStage far = Profile({40});
+  const std::vector<PastStageRun> runs = {{10, &near}, {80, &far}};
+  EXPECT_LT(RestMean(EstimateTasks(runs, 1, 10, kConstants)), 17);
+  EXPECT_GT(RestMean(EstimateTasks(runs, 1, 80, kConstants)), 24);
+}
+
+// The prior variance 0.2^2 of the run with four times the bytes grows by (0.5 ln 4)^2, to thirteen
+// times its amount.
+TEST(TaskEstimate, ARunWithDataOfSimilarSizeCountsMore) {
+  const PastStage alike = Profile({10});
+  const PastStage larger = Profile({40});
+  const std::vector<PastStageRun> runs = {{10, &alike}, {10, &larger, std::log(4)}};
+  const std::vector<PastStageRun> equal = {{10, &alike}, {10, &larger}};
+  EXPECT_NEAR(RestMean(EstimateTasks(equal, 1, 10, kConstants)), 20, 1e-6);
+  EXPECT_LT(RestMean(EstimateTasks(runs, 1, 10, kConstants)), 17);
+}
+
+// With three fifths of the time in fetches: hypot(0.2 x 0.4, 0.6 x 0.6) = 0.369, and one run in
+// addition has sqrt(2) times as much.
+TEST(TaskEstimate, FetchWaitsWidenTheDeviation) {
+  PastStage run = Profile({10});
+  EXPECT_NEAR(EstimateTasks(std::vector<PastStageRun>{{10, &run}}, 1, 10, kConstants).deviation,
+              std::sqrt(2) * 0.2, 1e-6);
+  run.fetch_seconds = 6;
+  EXPECT_NEAR(EstimateTasks(std::vector<PastStageRun>{{10, &run}}, 1, 10, kConstants).deviation,
+              std::sqrt(2) * 0.3688, 1e-3);
+  run.fetch_seconds = 600;
+  EXPECT_NEAR(EstimateTasks(std::vector<PastStageRun>{{10, &run}}, 1, 10, kConstants).deviation,
+              std::sqrt(2) * 0.6, 1e-6);
 }
 
 TEST(TaskEstimate, GivesEveryKindOfTaskATime) {
@@ -107,7 +142,7 @@ TEST(TaskEstimate, IsUnknownWithoutRunsOrTasks) {
   EXPECT_NEAR(RestMean(EstimateTasksNow(expected, Finished(9, 3, 7), kConstants)), 7, 1e-6);
 }
 
-// Tasks took 10 s in the past run and take 20 s in this run. More tasks move the estimate to 20 s
+// Tasks took 10 s in the past run, and take 20 s in this run. More tasks move the estimate to 20 s
 // and narrow it.
 TEST(TaskEstimate, MovesToThisRunInProportionToTheEvidence) {
   const TaskEstimate before = AfterARun({10});
@@ -128,7 +163,7 @@ TEST(TaskEstimate, RunningTasksLongerThanTheirMeanCountAsAtLeastThatLong) {
   EXPECT_GT(RestMean(EstimateTasksNow(before, old, kConstants)), 10);
 }
 
-// The task took 4 s for a quarter of its input, so it takes 16 s. No task has ended yet.
+// The task took 4 s for a quarter of its input, so it takes 16 s in total. No task has ended yet.
 TEST(TaskEstimate, ThePaceOfTheFirstTaskEstimatesTheOthers) {
   StageNow stage = {.name = "scan", .tasks = 10};
   stage.running.push_back({.elapsed = 4, .warmth = Warmth::kRest, .fraction = 0.25});
@@ -176,7 +211,7 @@ StageNow Done(double seconds) {
   return stage;
 }
 
-// By hand. The first turn took 10 s instead of 5: ln 2 = 0.693. The mean of four tasks has a
+// The first iteration took 10 s instead of 5 s, and ln 2 = 0.693. The mean of four tasks has a
 // variance of 0.04 / 4, and runs differ by 0.1^2. The precision is therefore 50, compared with 1 /
 // 0.09 = 11.1 for the adjusted times. The correction is 0.693 x 50 / 61.1 = 0.567, and the
 // remaining deviation is 1 / sqrt(61.1) = 0.128.
@@ -223,4 +258,4 @@ TEST(CorrectAdjusted, KeepsOtherWorksAndUnadjustedStages) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::task_estimate_test

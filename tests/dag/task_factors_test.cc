@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tidemark::dag {
+namespace tidemark::dag::task_factors_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -72,8 +72,8 @@ TEST(LongTasks, TasksWithoutATimeAreNotLong) {
   EXPECT_THAT(UsualTimes(std::vector<double>{0, 0}), SizeIs(2));
 }
 
-// The hot task takes 30 s more than the others in one run, and 80 s more in a run whose tasks took
-// twice their present estimate.
+// The hot task takes 30 s longer than the other tasks in one run. In another run, it takes 80 s
+// longer, and tasks take twice their present estimate.
 TEST(LongTasks, AreEstimatedByTheMeanOfTheRuns) {
   const std::vector<LongTask> newest = {{1, 30}};
   const std::vector<LongTask> older = {{1, 80}};
@@ -112,7 +112,7 @@ TEST(LongTasks, AllTimesOfARunWithoutIndexesCount) {
   EXPECT_NEAR(expected.Of(Warmth::kRest).mean(), std::sqrt(10 * 17.5), 1e-9);
 }
 
-// The short tasks took as long as in the past run, and the hot task is expected to do the same.
+// The short tasks took as long as in the past run, so the hot task is expected to do so, too.
 TEST(LongTasks, ShortTasksThatEndFirstDoNotShortenTheStage) {
   const PastStage run = ProfileOf({10, 10, 10, 40});
   const TaskEstimate before = EstimateTasks(std::vector<PastStageRun>{{2, &run}}, 4, 2, kConstants);
@@ -158,7 +158,7 @@ TEST(LongTasks, EndedLongTasksDoNotChangeTheOthers) {
 const durations::FixedDraws& kSizeDraws = durations::FixedDraws::For(10);
 constexpr TaskEstimate kOfThisRun = {.is_known = true};
 
-// Returns a stage of which eight tasks of 10 MB ended after 10 s each and one task is running.
+// Returns a stage in which eight tasks of 10 MB ended after 10 s each and one task is running.
 StageNow WithPending(const std::vector<double>& sizes) {
   StageNow stage = {.tasks = 9 + sizes.size(), .pending_sizes = sizes};
   stage.finished.assign(8, {.seconds = 10, .size = 1e7});
@@ -218,4 +218,4 @@ TEST(SizeFactors, TooManyTasksShareTheMeanFactor) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::task_factors_test

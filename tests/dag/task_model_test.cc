@@ -5,7 +5,7 @@
 
 #include <random>
 
-namespace tidemark::dag {
+namespace tidemark::dag::task_model_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -32,8 +32,8 @@ std::vector<SubStageTime> Shared(const std::vector<Sharer>& sharers) {
   return times.value_or(std::vector<SubStageTime>{});
 }
 
-// Two tasks read 160 MB each at a total of 160 MB/s. One task alone would take 1 s, and each of the
-// two takes 2 s.
+// Two tasks read 160 MB each at a total of 160 MB/s. A single task would take 1 s, and each of the
+// two tasks takes 2 s.
 TEST(ShareNode, SplitsADiskEvenly) {
   const SubStage reads = Reads(160);
   const auto times = Shared({{&reads, 1}, {&reads, 1}});
@@ -52,8 +52,8 @@ TEST(ShareNode, DoesNotSlowTasksWithDifferentBottlenecks) {
   EXPECT_EQ(times[1].bottleneck, Resource::kCpu);
 }
 
-// One task reads 160 MB and computes on them for 4 s, so it needs a quarter of the disk. The other
-// task only reads. It gets three quarters of the disk and takes 1 / 0.75 s.
+// One task reads 160 MB and computes for 4 s, so it needs a quarter of the disk. The other task
+// only reads. It gets three quarters of the disk and takes 1 / 0.75 s.
 TEST(ShareNode, GivesUnusedSharesToOthers) {
   const SubStage both = {"both", {{Resource::kDfsRead, 160 * kMb}, {Resource::kCpu, 4, 1}}};
   const SubStage reads = Reads(160);
@@ -62,7 +62,7 @@ TEST(ShareNode, GivesUnusedSharesToOthers) {
   EXPECT_NEAR(Seconds(times[1]), 4.0 / 3, 1e-9);
 }
 
-// 12 tasks of two stages (8 and 4) run on 6 cores, so each gets half a core.
+// 12 tasks of two stages (8 and 4 tasks) run on 6 cores, so each task gets half a core.
 TEST(ShareNode, SharesCoresIfThereAreMoreTasksThanCores) {
   const SubStage computes = Computes(3);
   const auto times = Shared({{&computes, 8}, {&computes, 4}});
@@ -75,7 +75,8 @@ TEST(ShareNode, TakesNoTimeWithoutData) {
   EXPECT_EQ(Shared({{&nothing, 3}})[0].time, absl::ZeroDuration());
 }
 
-// [BOE] 4.2.2: no resource is used more than fully, and some resource limits every task.
+// According to [BOE] 4.2.2, no resource is used more than fully, and some resource limits every
+// task.
 TEST(ShareNode, UsesTheBottleneckExactly) {
   std::mt19937_64 random(9);
   for (int round = 0; round < 300; ++round) {
@@ -138,7 +139,7 @@ TEST(SparkTask, NamesItsBottleneck) {
   const TaskData shuffle = {.shuffle_read_bytes = 60'000'000,
                             .shuffle_write_bytes = 10'000'000,
                             .core_bytes_per_second = 30 * kMb};
-  // One task needs 2 s of compute and 0.5 s of network. Six tasks need 3 s of network.
+  // One task needs 2 s of computing and 0.5 s of network. Six tasks need 3 s of network.
   const auto one = EstimateTask(SparkTask(shuffle), Node(), 1);
   const auto six = EstimateTask(SparkTask(shuffle), Node(), 6);
   ASSERT_TRUE(one.ok() && six.ok());
@@ -150,4 +151,4 @@ TEST(SparkTask, NamesItsBottleneck) {
 }
 
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::task_model_test

@@ -1,18 +1,21 @@
 #include "master/forecast/dag/workflow_state.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
-namespace tidemark::dag {
+namespace tidemark::dag::workflow_state_test {
 namespace {
+
+using ::testing::ElementsAre;
 
 constexpr double kMegabyte = 1e6;
 
-// Returns a program of two scans, a join of both, and stages that read one another. Each stage has
-// 8 tasks that read 10 MB.
+// Returns a program with two scans, a join of both, and stages that each read the previous stage.
+// Each stage has 8 tasks that read 10 MB.
 PastRun Program(std::size_t stages = 7, const std::string& name = "s") {
   PastRun run;
   for (std::size_t i = 0; i < stages; ++i) {
@@ -28,8 +31,8 @@ PastRun Program(std::size_t stages = 7, const std::string& name = "s") {
   return run;
 }
 
-// Returns the first stages of the program as another run has opened them. All but the last have
-// ended.
+// Returns the first stages of the program as another run has opened them. All of them except the
+// last have ended.
 std::vector<StageNow> Opened(const PastRun& run, std::size_t count) {
   std::vector<StageNow> now;
   for (std::size_t i = 0; i < count; ++i) {
@@ -47,7 +50,7 @@ std::vector<StageNow> Opened(const PastRun& run, std::size_t count) {
 }
 
 bool HasShape(const PastRun& run, const std::vector<StageNow>& now, bool has_sizes = true) {
-  return HasShapeOf(run, now, has_sizes);
+  return ContradictionsOf(run, now, has_sizes).has_value();
 }
 
 TEST(RunShape, MatchesTheSameProgram) {
@@ -136,7 +139,7 @@ TEST(RunShape, IgnoresSizesIfParametersDiffer) {
   EXPECT_FALSE(HasShape(Program(), Opened(Program(4, "other"), 1), /*has_sizes=*/false));
 }
 
-// A loop may repeat more often than in the past run.
+// A loop may have more iterations than in the past run.
 TEST(RunShape, IsNotRefutedByRepeatedWork) {
   PastRun loop = Program(4);
   for (PastStage& stage : loop.stages) stage.work = 7;
@@ -153,5 +156,87 @@ TEST(RunShape, IgnoresSkippedAndFailedStages) {
   EXPECT_TRUE(HasShape(Program(), now));
 }
 
+// Three scans of one name run at once and start in any order. The first one reads 10 MB, the
+// others 10 kB.
+TEST(RunShape, MatchesJobsThatStartInAnotherOrderByTheirBytes) {
+  PastRun run = Program(3);
+  for (PastStage& stage : run.stages) stage = Program().stages[0];
+  run.stages[1].read_bytes = run.stages[2].read_bytes = 80'000;
+  std::vector<StageNow> now = Opened(run, 3);
+  for (StageNow& stage : now) stage.finished.resize(stage.tasks);
+  now[0].read_bytes = now[1].read_bytes = 80'000;
+  now[2].read_bytes = 80 * kMegabyte;
+  EXPECT_TRUE(HasShape(run, now));
+  EXPECT_THAT(MatchStages(now, run), ElementsAre(1, 2, 0));
+  now[2].finished.pop_back();
+  EXPECT_THAT(MatchStages(now, run), ElementsAre(1, 2, 0)) << "the others choose first";
+}
+
+TEST(RunShape, MatchesNumberedStagesOfOneWorkByTheirBytes) {
+  PastRun run = Program(3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    run.stages[i] = Program().stages[0];
+    run.stages[i].name = "scan-" + std::to_string(i);
+    run.stages[i].work = 7;
+  }
+  run.stages[0].read_bytes = 80'000;
+  std::vector<StageNow> now = Opened(run, 3);
+  now[0].read_bytes = 80 * kMegabyte;
+  now[1].read_bytes = 80'000;
+  EXPECT_TRUE(HasShape(run, now));
+  EXPECT_THAT(MatchStages(now, run), ElementsAre(1, 0, 2));
+}
+
+TEST(RunShape, IsRefutedByStagesThatDidNotCome) {
+  // The past run has five independent scans before its last two.
+  PastRun run = Program(7);
+  for (PastStage& stage : run.stages) {
+    stage.fetches = false;
+    stage.parents.clear();
+  }
+  std::vector<StageNow> now = Opened(run, 7);
+  for (StageNow& stage : now) {
+    stage.finished.resize(stage.tasks);
+    stage.read_bytes = 80 * kMegabyte;
+  }
+  now.erase(now.begin() + 2, now.begin() + 5);
+  EXPECT_FALSE(HasShape(run, now)) << "three stages are missing and four came";
+  now[3].finished.clear();
+  EXPECT_TRUE(HasShape(run, now)) << "only one later stage is over";
+  now[3].name = "other";
+  now[3].finished.resize(8);
+  EXPECT_TRUE(HasShape(run, now)) << "an optimiser may have replaced one stage";
+}
+
+TEST(RunShape, IsRefutedByAnApplicationThatIsIdleWhereThePastRunWentOn) {
+  const PastRun run = Program(7);
+  std::vector<StageNow> now = Opened(run, 3);
+  now[2].finished.resize(8);
+  for (StageNow& stage : now) stage.done_since = 9;
+  EXPECT_TRUE(HasShape(run, now));
+  PastRun wide = Program(7);
+  for (std::size_t i = 3; i < 7; ++i) wide.stages[i].parents = {2};
+  for (StageNow& stage : now) stage.done_since = 11;
+  EXPECT_FALSE(HasShape(wide, now)) << "four stages should have come";
+  for (std::size_t i = 3; i < 7; ++i) wide.stages[i].lag = 60;
+  EXPECT_TRUE(HasShape(wide, now)) << "the driver was as slow in the past run";
+}
+
+TEST(RunShape, CountsContradictions) {
+  PastRun other = Program();
+  other.stages[5].name = "other 5";
+  EXPECT_EQ(ContradictionsOf(Program(), Opened(Program(), 7), true), std::size_t{0});
+  EXPECT_EQ(ContradictionsOf(Program(), Opened(other, 7), true), std::size_t{1});
+}
+
+// The stages that have ended have read twice the bytes, ln 2 = 0.69.
+TEST(RunShape, MeasuresTheDistanceOfSizes) {
+  PastRun run = Program(3);
+  std::vector<StageNow> now = Opened(run, 3);
+  for (StageNow& stage : now) stage.read_bytes *= 2;
+  EXPECT_NEAR(SizeDistance(run, now, MatchStages(now, run)), 0.69, 0.01);
+  EXPECT_EQ(SizeDistance(run, Opened(run, 3), MatchStages(now, run)), 0);
+}
+
 }  // namespace
-}  // namespace tidemark::dag
+}  // namespace tidemark::dag::workflow_state_test

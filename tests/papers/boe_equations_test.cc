@@ -1,4 +1,4 @@
-// Tests the equations of [BOE] for tasks, states and skew, with numbers worked by hand. The tests
+// Tests the equations of [BOE] for tasks, states and skew, with numbers computed by hand. The tests
 // are:
 //
 //   eq. 1, 2      sharing of a node's resources: tests/dag/task_model_test.cc
@@ -14,11 +14,12 @@
 #include <random>
 #include <vector>
 
+#include "bench/workflow/skew.h"
+#include "bench/workflow/state_estimate.h"
 #include "master/forecast/dag/task_model.h"
-#include "master/forecast/papers/skew.h"
-#include "master/forecast/papers/state_estimate.h"
+#include "master/forecast/papers/papers.h"
 
-namespace tidemark::papers {
+namespace tidemark::papers::boe_equations_test {
 namespace {
 
 using dag::EstimateTask;
@@ -33,8 +34,8 @@ using placement::StageWork;
 
 constexpr double kMb = 1e6;
 
-// Returns a profile with 1 s of load, splits of 128 MB, map tasks at 16 MB/s of a core, and half of
-// the input as output.
+// Returns a profile with 1 s of load, splits of 128 MB, map tasks that process 16 MB/s on a core,
+// and half as much output as input.
 MapReduceProfile Job() {
   return {.load = absl::Seconds(1),
           .map_throughput = 16 * kMb,
@@ -64,7 +65,7 @@ TaskTime Time(const TaskModel& task, double tasks_per_node) {
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
 
-// Eq. 3: with two tasks, reading takes 128 x 2 / 64 = 4 s and computing 128 / 16 = 8 s, so the
+// Equation 3 with two tasks: Reading takes 128 x 2 / 64 = 4 s and computing 128 / 16 = 8 s, so the
 // processor is the bottleneck. Writing 64 MB takes 64 x 2 / 128 = 1 s. With the load, the task
 // takes 10 s.
 TEST(BoePaper, Equation3GivesAProcessorBoundMapTask) {
@@ -73,8 +74,8 @@ TEST(BoePaper, Equation3GivesAProcessorBoundMapTask) {
   EXPECT_EQ(time.bottleneck, Resource::kCpu);
 }
 
-// Eq. 3: with eight tasks, reading takes 16 s and computing 8 x 8/6 = 10.67 s, so the file system
-// is the bottleneck. Writing takes 4 s.
+// Equation 3 with eight tasks: Reading takes 16 s and computing 8 x 8/6 = 10.67 s, so the file
+// system is the bottleneck. Writing takes 4 s.
 TEST(BoePaper, Equation3TurnsToTheDiskAsTheDegreeOfParallelismGrows) {
   const TaskTime time = Time(MapTask(Job()), 8);
   EXPECT_DOUBLE_EQ(Seconds(time.total), 1 + 16 + 4);
@@ -82,24 +83,25 @@ TEST(BoePaper, Equation3TurnsToTheDiskAsTheDegreeOfParallelismGrows) {
   EXPECT_NEAR(time.sub_stages[0].use[static_cast<std::size_t>(Resource::kCpu)], 2.0 / 3, 1e-12);
 }
 
-// Section 3.1: with more tasks than cores, the time of a processor-bound task grows in proportion.
+// According to section 3.1, if there are more tasks than cores, the time of a processor-bound task
+// is proportional to the number of tasks.
 TEST(BoePaper, ProcessorIsSharedOnlyBeyondItsCores) {
   const TaskModel computes = {.sub_stages = {{"map", {{Resource::kCpu, 16 * kMb, 16 * kMb}}}}};
   EXPECT_DOUBLE_EQ(Seconds(Time(computes, 6).total), 1);
   EXPECT_DOUBLE_EQ(Seconds(Time(computes, 9).total), 1.5);
 }
 
-// Eq. 4: a reduce task copies 0.5 x 128 x 100 / 20 = 320 MB. With four tasks on a node, the disk
-// takes 320 x 4 / 128 = 10 s and the network 320 x 4 / 64 = 20 s.
+// Equation 4: A reduce task copies 0.5 x 128 x 100 / 20 = 320 MB. With four tasks on a node, the
+// disk takes 320 x 4 / 128 = 10 s and the network 320 x 4 / 64 = 20 s.
 TEST(BoePaper, Equation4GivesANetworkBoundShuffle) {
   const TaskTime time = Time(ReduceTask(Job()), 4);
   EXPECT_DOUBLE_EQ(Seconds(time.sub_stages[0].time), 20);
   EXPECT_EQ(time.sub_stages[0].bottleneck, Resource::kNetwork);
 }
 
-// Eq. 5: the sort reads 160 MB. The disk takes 160 x 4 / 128 = 5 s and the processor 160 / 64 = 2.5
-// s. The reduce function writes 0.25 x 640 = 160 MB. The disk takes 160 x 4 / 80 = 8 s and the
-// processor 320 / 32 = 10 s. Together they take 5 + 10 s.
+// Equation 5: The sort reads 160 MB. The disk takes 160 x 4 / 128 = 5 s and the processor 160 / 64
+// = 2.5 s. The reduce function writes 0.25 x 640 = 160 MB. The disk takes 160 x 4 / 80 = 8 s and
+// the processor 320 / 32 = 10 s. Together they take 5 + 10 s.
 TEST(BoePaper, Equation5GivesSortAndReduce) {
   const TaskTime time = Time(ReduceTask(Job()), 4);
   EXPECT_DOUBLE_EQ(Seconds(time.sub_stages[1].time), 5);
@@ -110,14 +112,14 @@ TEST(BoePaper, Equation5GivesSortAndReduce) {
   EXPECT_EQ(time.bottleneck, Resource::kNetwork);
 }
 
-// This is not in the paper. One of 5 executors holds a fifth of the data itself, so fetching takes
-// 20 x 4/5 = 16 s.
+// This case is not in the paper. One of 5 executors itself has a fifth of the data, so fetching
+// takes 20 x 4/5 = 16 s.
 TEST(BoePaper, Equation4ExcludesTheLocalPart) {
   EXPECT_DOUBLE_EQ(Seconds(Time(ReduceTask(Job(), 5), 4).sub_stages[0].time), 16);
 }
 
-// Eq. 7: tasks take 10 s, the slowest track is at 0.4, and 7 tasks are pending on 3 slots: 10 (1 -
-// 0.4 + 3) = 36 s.
+// Equation 7: Tasks take 10 s, the slowest track is at 0.4, and 7 tasks are pending on 3 slots,
+// which takes 10 (1 - 0.4 + 3) = 36 s.
 TEST(BoePaper, Equation7GivesARunningStage) {
   const std::vector<StageWork> stage = {{.pending = 7, .running = {4, 8, 9}}};
   const Resourcing on = {.cluster = {.capacity = {.cores = 3}}};
@@ -127,8 +129,8 @@ TEST(BoePaper, Equation7GivesARunningStage) {
   EXPECT_DOUBLE_EQ(estimate->seconds, 36);
 }
 
-// Eq. 8: two jobs on 4 slots have 2 tasks of 6 s and 8 tasks of 3 s. After the first job's 6 s, the
-// second has 8 - 2 x 6/3 = 4 tasks pending and 4 slots, so it takes 3 s more.
+// Equation 8: Two jobs on 4 slots have 2 tasks of 6 s and 8 tasks of 3 s. After the 6 s of the
+// first job, the second has 8 - 2 x 6/3 = 4 pending tasks and 4 slots, so it takes 3 s more.
 TEST(BoePaper, Equation8CarriesPendingTasksToTheNextState) {
   const std::vector<StageWork> jobs = {{.owner = 0, .pending = 2}, {.owner = 1, .pending = 8}};
   const Resourcing on = {.cluster = {.capacity = {.cores = 4}, .policy = placement::Policy::kDrf}};
@@ -141,15 +143,15 @@ TEST(BoePaper, Equation8CarriesPendingTasksToTheNextState) {
   EXPECT_EQ(estimate->states[1].degrees, std::vector<std::uint64_t>{4});
 }
 
-// Eq. 9 to 13: the time is 2 + 3 x selectivity. The selectivity has mean 0.5 and variance 0.04, so
-// the time has mean 3.5 and variance 0.36.
+// Equations 9 to 13: The time is 2 + 3 x selectivity. The selectivity has mean 0.5 and variance
+// 0.04, so the time has mean 3.5 and variance 0.36.
 TEST(BoePaper, Equations9To13AreLinearInTheSelectivity) {
   const Moments time = LinearInSelectivity(2, 3, {0.5, 0.04});
   EXPECT_DOUBLE_EQ(time.mean, 3.5);
   EXPECT_DOUBLE_EQ(time.variance, 0.36);
 }
 
-// The larger of two standard normals has mean 1 / sqrt(pi) and variance 1 - 1 / pi.
+// The larger of two standard normal variables has mean 1 / sqrt(pi) and variance 1 - 1 / pi.
 TEST(BoePaper, MatchesClarkForTheLargerOfTwoNormals) {
   const Moments larger = MaxOfNormals({0, 1}, {0, 1});
   EXPECT_NEAR(larger.mean, 0.5641896, 1e-7);
@@ -157,7 +159,7 @@ TEST(BoePaper, MatchesClarkForTheLargerOfTwoNormals) {
   EXPECT_DOUBLE_EQ(MaxOfNormals({3, 0}, {2, 0}).mean, 3);
 }
 
-// Eq. 14 is checked by sampling, including the unknown constants of eq. 15 and 16.
+// Equation 14 is checked by sampling, including the unknown constants of equations 15 and 16.
 TEST(BoePaper, Equation14MatchesSampling) {
   std::mt19937_64 random(14);
   std::normal_distribution<double> map(0.6, 0.1);
@@ -188,4 +190,4 @@ TEST(BoePaper, Theorem1BoundsTheGain) {
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::papers::boe_equations_test

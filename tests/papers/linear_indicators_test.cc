@@ -8,7 +8,7 @@
 #include "master/forecast/papers/papers.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::papers {
+namespace tidemark::papers::linear_indicators_test {
 namespace {
 
 using test::At;
@@ -59,9 +59,9 @@ TEST(Ewma, StartsAtTheFirstValueAndMovesSlowly) {
 
 using Scope = RatioIndicator::Scope;
 
-// Returns a job whose two reduce tasks of 1000 bytes start to reduce at 10 s. The first has reduced
-// 500 bytes in 5 s of reduce functions, until 20 s. The second has reduced 250 bytes in 10 s, until
-// 22 s.
+// Returns a job with two reduce tasks of 1000 bytes, which start their reduce functions at 10 s.
+// The first has reduced 500 bytes until 20 s, with 5 s in reduce functions. The second has reduced
+// 250 bytes until 22 s, with 10 s in reduce functions.
 Job HalfDone() {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
@@ -76,7 +76,8 @@ Job HalfDone() {
   return job;
 }
 
-// The mean part read is (0.5 + 0.25) / 2. After 30 s of reducing, the end is 10 + 30 / 0.375.
+// On average, the tasks have read (0.5 + 0.25) / 2. After 30 s, the end is predicted at 10 + 30 /
+// 0.375.
 TEST(HadoopIndicator, ScalesTheElapsedTimeByTheMeanPartRead) {
   EXPECT_EQ(HadoopIndicator().Estimate(HalfDone().state, At(40)).ends_at, At(90));
 }
@@ -95,7 +96,7 @@ TEST(HadoopIndicator, CountsAFinishedTaskAsRead) {
   EXPECT_EQ(HadoopIndicator().Estimate(job.state, At(40)).ends_at, At(58));  // 10 + 30 / 0.625
 }
 
-// alpha is 15 s / 750 bytes. The first task ends at 20 + 500 alpha = 30, the second at 22 + 750
+// alpha is 15 s / 750 bytes. The first task ends at 20 + 500 alpha = 30, and the second at 22 + 750
 // alpha = 37.
 TEST(JobRatioIndicator, UsesTheTimePerByteOfTheWholeJob) {
   RatioIndicator indicator("jobratio", Scope::kJob, 0);
@@ -122,8 +123,8 @@ TEST(TaskRatioIndicator, UsesTheRateOfTheJobForATaskWithLittleProgress) {
   EXPECT_EQ(indicator.Estimate(job.state, At(23)).ends_at, At(30)) << "both 0.02 s a byte";
 }
 
-// alpha increases from 0.02 to 25 s / 1000 bytes = 0.025. With 0.8 of the past value, it is 0.021.
-// The second task ends at 22 + 750 x 0.021.
+// alpha increases from 0.02 to 25 s / 1000 bytes = 0.025. With 0.8 of the past value, alpha is
+// 0.021. The second task ends at 22 + 750 x 0.021.
 TEST(JobRatioIndicator, KeepsAPartOfThePastIfSmoothed) {
   RatioIndicator indicator("jobratio-ewma", Scope::kJob, 0.8);
   Job job = HalfDone();
@@ -172,4 +173,4 @@ INSTANTIATE_TEST_SUITE_P(All, EveryLinearIndicator,
                                            "taskratio-ewma"));
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::papers::linear_indicators_test

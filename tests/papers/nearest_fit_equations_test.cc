@@ -1,5 +1,5 @@
-// Tests the equations of [NF] for one key group or one task, then for the whole phase, with numbers
-// worked by hand. Each test has the number of its equation or section.
+// Tests the equations of [NF], first for one key group or one task and then for the whole phase,
+// with numbers computed by hand. Each test contains the number of its equation or section.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -13,7 +13,7 @@
 #include "regression/power_law_fit.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::papers {
+namespace tidemark::papers::nearest_fit_equations_test {
 namespace {
 
 using facts::EndPrediction;
@@ -36,8 +36,8 @@ using test::ReducedNamed;
 using test::Shuffled;
 using test::Started;
 
-// Section 3.5, eq. 6: sizes 95, 100 and 104 lie within 5 of 100. Their times of 2, 4 and 6 s
-// average to 4 s.
+// Equation 6 in section 3.5: Sizes 95, 100 and 104 lie within 5 of 100. Their times of 2, 4 and 6 s
+// have a mean of 4 s.
 TEST(NearestFitPaper, Equation6AveragesTheDeltaNeighbourhood) {
   const std::vector<GroupPoint> points = {{94, 1, absl::Seconds(50)},
                                           {95, 1, absl::Seconds(2)},
@@ -47,8 +47,8 @@ TEST(NearestFitPaper, Equation6AveragesTheDeltaNeighbourhood) {
   EXPECT_DOUBLE_EQ(regression::DeltaNeighbourhood(points, 5).Find(100)->seconds, 4);
 }
 
-// Section 3.5, eq. 8: 3 + 2 x^2 through x = 1, 2, 3, 4, 5 gives 5, 11, 21, 35, 53 and 203 at x
-// = 10.
+// Equation 8 in section 3.5: At x = 1, 2, 3, 4 and 5, 3 + 2 x^2 is 5, 11, 21, 35 and 53. At x = 10,
+// it is 203.
 TEST(NearestFitPaper, Equation8IsAPlusBTimesXToTheC) {
   std::vector<GroupPoint> points;
   for (const auto& [x, t] :
@@ -62,24 +62,24 @@ TEST(NearestFitPaper, Equation8IsAPlusBTimesXToTheC) {
   EXPECT_NEAR(fit.Predict(10), 203, 0.1);
 }
 
-// Section 7.1: tasks have read 50 %, 100 % and 0 % of their data, which is 50 % on average.
+// Section 7.1: Tasks have read 50 %, 100 % and 0 % of their data, which is 50 % on average.
 TEST(NearestFitPaper, HadoopIsTheMeanOfTheReadParts) {
   EXPECT_DOUBLE_EQ(HadoopProgress(std::vector<TaskWork>{{200, 100, 9}, {50, 50, 1}, {900, 0, 0}}),
                    0.5);
 }
 
-// Section 7.1, eq. 13: (6 s + 2 s) / (30 B + 10 B) = 0.2 s a byte.
+// Equation 13 in section 7.1: (6 s + 2 s) / (30 B + 10 B) = 0.2 s per byte.
 TEST(NearestFitPaper, Equation13IsTimeOverSizeOfTheWholeJob) {
   EXPECT_DOUBLE_EQ(*JobSecondsPerByte(std::vector<TaskWork>{{100, 30, 6}, {100, 10, 2}}), 0.2);
 }
 
-// Section 7.1, eq. 14: 0.2 s a byte x 70 B = 14 s.
+// Equation 14 in section 7.1: 0.2 s per byte x 70 B = 14 s.
 TEST(NearestFitPaper, Equation14MultipliesByTheRemainingBytes) {
   EXPECT_DOUBLE_EQ(RatioRemainingSeconds({100, 30, 6}, 0.2), 14);
 }
 
-// Section 7.1, eq. 15 and 16: 6 s / 30 B = 0.2 s a byte for this task, regardless of the rate of
-// the job, so 14 s remain.
+// Equations 15 and 16 in section 7.1: This task takes 6 s / 30 B = 0.2 s per byte, regardless of
+// the rate of the job, so 14 s remain.
 TEST(NearestFitPaper, Equations15And16DoTheSameForOneTask) {
   const TaskWork task{100, 30, 6};
   const double rate = TaskSecondsPerByte(task, 77);
@@ -88,8 +88,8 @@ TEST(NearestFitPaper, Equations15And16DoTheSameForOneTask) {
 }
 
 // Returns a job with two reduce tasks in a single wave. t_start is 100 s. Task 0 has two key groups
-// of 1000 bytes, task 1 has three. Each took 10 s so far: p_0 = 110 and p_1 = 120 after one and two
-// of them.
+// of 1000 bytes, and task 1 has three. Each finished group took 10 s, so p_0 = 110 after one group
+// and p_1 = 120 after two.
 Job SingleWave() {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
@@ -112,7 +112,7 @@ TEST(NearestFitModel, Equation1ProgressIsElapsedOverPredictedTime) {
   EXPECT_DOUBLE_EQ(100 * facts::Progress(At(100), At(120), At(140)), 50);
 }
 
-// Section 3.2: e~(t) = max of e~_i(t). Task 0: 110 + 10, task 1: 120 + 10.
+// Section 3.2: e~(t) = max of e~_i(t), which is 110 + 10 for task 0 and 120 + 10 for task 1.
 TEST(NearestFitModel, Equation2TheTaskThatEndsLastEndsThePhase) {
   const auto forecast = NearestFitIndicator().Estimate(SingleWave().state, At(120));
   ASSERT_EQ(forecast.tasks.size(), 2u);
@@ -132,7 +132,7 @@ TEST(NearestFitModel, Equation3ATaskEndsItsRemainingTimeAfterItsLastProfile) {
   }
 }
 
-// Section 3.6: before the first profile of a task, p_i(t) is the start of its reduce function.
+// Section 3.6: Before the first profile of a task, p_i(t) is the start of its reduce function.
 TEST(NearestFitModel, Section36BeforeItsFirstProfileATaskCountsFromItsStart) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
@@ -142,8 +142,9 @@ TEST(NearestFitModel, Section36BeforeItsFirstProfileATaskCountsFromItsStart) {
   EXPECT_EQ(ReduceTaskEnds(job.state, At(120), {{absl::Seconds(30)}})[0], At(135));
 }
 
-// Section 5.1: a map task reports the number and total size of its implicit keys. Sizes add up over
-// map tasks to s(t) at the start. Task 0 has 1000 + 500 bytes, of which 400 + 200 are explicit.
+// Section 5.1: A map task reports the number and the total size of its implicit keys. Sizes add up
+// over map tasks to s(t) at the start. Task 0 has 1000 + 500 bytes, of which 400 + 200 are
+// explicit.
 TEST(NearestFitModel, Equation10ImplicitSizesAddUpOverMapTasks) {
   KeyDistribution keys(10);
   MapProfile first = Emitted(M(0), {Partition(0, 1000, {Key(1, 400)})});
@@ -157,8 +158,8 @@ TEST(NearestFitModel, Equation10ImplicitSizesAddUpOverMapTasks) {
   EXPECT_EQ(keys.partition(0).total_bytes - keys.partition(0).explicit_bytes, 900u);
 }
 
-// Section 5.1: |V~_k| = sum over the map tasks for which k is explicit. The third task emits 50
-// bytes of the same key implicitly, so they are not in the sum.
+// Section 5.1: |V~_k| is the sum over the map tasks for which k is explicit. The third task emits
+// 50 bytes of the same key implicitly, so they are not in the sum.
 TEST(NearestFitModel, Equation11AnExplicitKeyIsTheSumOverReportingMapTasks) {
   KeyDistribution keys(10);
   keys.Add(Emitted(M(0), {Partition(0, 400, {Key(1, 400)})}));
@@ -170,15 +171,16 @@ TEST(NearestFitModel, Equation11AnExplicitKeyIsTheSumOverReportingMapTasks) {
   EXPECT_EQ(partition.explicit_keys[1], Key(2, 50));
 }
 
-// Section 5.3: r~_i(t) = sum of f~(|V~_k|) over the explicit keys in S_i(t). f~ is 10 s for every
-// key.
+// Section 5.3: r~_i(t) is the sum of f~(|V~_k|) over the explicit keys in S_i(t). f~ is 10 s for
+// every key.
 TEST(NearestFitModel, Equation12RemainingTimeSumsTheUnfinishedExplicitKeys) {
   Job job = SingleWave();
   const auto before = NearestFitIndicator().Estimate(job.state, At(120));
   EXPECT_EQ(before.tasks[0].reduce_time_left, absl::Seconds(10));
   EXPECT_EQ(before.tasks[0].explicit_groups_left, 1u);
   ReduceProfile second = ReducedNamed(R(0), At(121), {Key(2, 1000)}, 10);
-  second.groups_done = 2;  // totals of the attempt; the first profile reported one
+  // These are totals of the attempt, and the first profile reported one group.
+  second.groups_done = 2;
   second.bytes_done = 2000;
   second.reduce_time = absl::Seconds(20);
   EXPECT_TRUE(job.Say(121, second).ok());
@@ -187,8 +189,9 @@ TEST(NearestFitModel, Equation12RemainingTimeSumsTheUnfinishedExplicitKeys) {
   EXPECT_EQ(after.tasks[0].explicit_groups_left, 0u);
 }
 
-// Section 5.2: a finished key group close to an explicit size is removed from S_i(t), any other
-// from s(t). The explicit groups had 1000 of 5000 bytes and were close to the first group.
+// Section 5.2: A finished key group is removed from S_i(t) if its size is close to an explicit
+// size, and otherwise from s(t). The explicit groups had 1000 of 5000 bytes and were close to the
+// first group.
 TEST(NearestFitModel, Section52AFinishedGroupOfACloseSizeIsExplicit) {
   Job job;
   EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
@@ -201,8 +204,8 @@ TEST(NearestFitModel, Section52AFinishedGroupOfACloseSizeIsExplicit) {
   EXPECT_EQ(job.state.implicit_sizes.size_bytes(), 200u);
 }
 
-// Section 5.3: the rest of s(t), 5000 - 1000 - 1000 = 3000 bytes, is split like the finished
-// implicit key groups. These had 200 bytes with 2 s and 800 bytes with 5 s, so three more pairs
+// Section 5.3: The remainder of s(t), 5000 - 1000 - 1000 = 3000 bytes, is split like the finished
+// implicit key groups. These were 200 bytes with 2 s and 800 bytes with 5 s, so three more pairs
 // remain.
 TEST(NearestFitModel, Section53ImplicitBytesAreSplitLikeFinishedSizes) {
   Job job;
@@ -218,8 +221,9 @@ TEST(NearestFitModel, Section53ImplicitBytesAreSplitLikeFinishedSizes) {
   EXPECT_EQ(forecast.tasks[0].reduce_time_left, absl::Seconds(3 * (2 + 5)));
 }
 
-// Section 7.4, t_start = 100, e = 200. At 120: |20/50 - 20/100| = 20 points; at 150:
-// |50/125 - 50/100| = 10; at 180 the end is right: 0.
+// Section 7.4 with t_start = 100 and e = 200: At 120, the error is |20/50 - 20/100| = 20 points. At
+// 150, it is |50/125 - 50/100| = 10 points. At 180, the predicted end is correct, so the error is
+// 0.
 TEST(NearestFitModel, Section74ErrorsAreMeanAndLargestDifferenceInPoints) {
   const std::vector<EndPrediction> updates = {
       {At(120), At(150)}, {At(150), At(225)}, {At(180), At(200)}};
@@ -230,4 +234,4 @@ TEST(NearestFitModel, Section74ErrorsAreMeanAndLargestDifferenceInPoints) {
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::papers::nearest_fit_equations_test

@@ -12,7 +12,7 @@
 #include "tests/facts/events.h"
 #include "tests/regression/points.h"
 
-namespace tidemark::papers {
+namespace tidemark::papers::nearest_fit_test {
 namespace {
 
 using forecast::ReducePhaseForecast;
@@ -37,7 +37,7 @@ using test::Started;
 
 const auto kQuadratic = OnCurve(Sizes(100, 100, 20), 0, 1e-6, 2);
 
-// Returns points whose times no curve explains. R^2 stays below 0.9.
+// Returns points whose times no curve explains. R^2 is below 0.9.
 std::vector<GroupPoint> Scattered() {
   std::vector<GroupPoint> points;
   for (int i = 0; i < 20; ++i) {
@@ -82,7 +82,7 @@ TEST(NearestFit, FitUsesTheCurveAlsoNearFinishedGroups) {
 }
 
 TEST(NearestFit, Step4UsesTheCurveThatFitsTheTasksPointsBest) {
-  // Task 0 has too few points for a curve, but they lie on the curve of task 2.
+  // Task 0 has too few points for a curve, but the points lie on the curve of task 2.
   const auto cubic = OnCurve(Sizes(100, 100, 20), 0, 1e-9, 3);
   const auto own = OnCurve({150, 1150}, 0, 1e-9, 3);
   const auto prediction = Predict({own, kQuadratic, cubic}, 0, 5000);
@@ -110,7 +110,7 @@ TEST(NearestFit, GivesNoEstimateBeforeTheFirstKeyGroup) {
 TEST(NearestFit, SpreadGrowsWithExtrapolation) {
   const double near = Predict({kQuadratic}, 0, 3000).relative_spread;
   const double far = Predict({kQuadratic}, 0, 30000).relative_spread;
-  EXPECT_GT(far, near + 0.2);  // 8 % an octave, over three octaves
+  EXPECT_GT(far, near + 0.2);  // 8 % per octave, over three octaves
 }
 
 TEST(NearestFit, IsIndependentOfTheOrderOfTheOtherTasks) {
@@ -120,7 +120,7 @@ TEST(NearestFit, IsIndependentOfTheOrderOfTheOtherTasks) {
                    Predict({own, cubic, kQuadratic}, 0, 5000).seconds);
 }
 
-// Returns a job whose reduce tasks have these partitions and start to reduce at 10 s.
+// Returns a job whose reduce tasks have these partitions, and start their reduce functions at 10 s.
 Job Reducing(std::vector<PartitionProfile> partitions) {
   Job job;
   const auto reduces = static_cast<std::uint32_t>(partitions.size());
@@ -142,7 +142,7 @@ double EndOf(const ReducePhaseForecast& forecast) {
   return absl::ToDoubleSeconds(forecast.ends_at.value() - At(0));
 }
 
-// Returns a job with three explicit keys of about 1000 bytes. The first took 2 s, until 12 s.
+// Returns a job with three explicit keys of about 1000 bytes. The first key took 2 s, until 12 s.
 Job OneOfThreeDone() {
   Job job = Reducing({Partition(0, 3010, {Key(1, 1000), Key(2, 1010), Key(3, 1000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
@@ -190,7 +190,7 @@ TEST(NearestFitIndicator, EndsWithTheLastTask) {
   EXPECT_NEAR(EndOf(Estimate(job, 15)), 15 + 5, 1e-6);
 }
 
-// 100-byte key groups take 1 s; 500 implicit bytes remain.
+// 100-byte key groups take 1 s, and 500 implicit bytes remain.
 TEST(NearestFitIndicator, SplitsImplicitBytesLikeFinishedImplicitGroups) {
   Job job = Reducing({Partition(0, 800)});
   EXPECT_TRUE(job.Say(13, Reduced(R(0), At(13), {Point(100, 1, 3)})).ok());
@@ -207,7 +207,8 @@ TEST(NearestFitIndicator, ExplicitGroupsDoNotCountForImplicitBytes) {
   EXPECT_NEAR(EndOf(Estimate(job, 63)), 63 + 5, 1e-6);
 }
 
-// Before an implicit group ends, the lightest explicit key replaces it: 2000 / 1000 groups of 2 s.
+// Before an implicit group ends, the smallest explicit key serves instead, so 2000 / 1000 groups of
+// 2 s remain.
 TEST(NearestFitIndicator, UsesTheLightestExplicitGroupBeforeAnImplicitGroupEnds) {
   Job job = Reducing({Partition(0, 4000, {Key(1, 1000), Key(2, 1000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
@@ -224,7 +225,7 @@ TEST(NearestFitIndicator, ReportsNeighboursOfAnotherTaskAsEvidence) {
   EXPECT_EQ(Estimate(job, 12).evidence, Evidence{.other_neighbours = 1});
 }
 
-// One size does not make a curve. 2 s for 1000 bytes is the only evidence for 3000 bytes.
+// One size does not define a curve. The only evidence for 3000 bytes is that 1000 bytes took 2 s.
 TEST(NearestFitIndicator, ReportsAPlainRatioAsEvidence) {
   Job job = Reducing({Partition(0, 4000, {Key(1, 1000), Key(2, 3000)})});
   EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
@@ -241,7 +242,7 @@ TEST(NearestFitIndicator, SharesTheEvidenceByPredictedTime) {
   EXPECT_DOUBLE_EQ(evidence.ratio, 0.75);
 }
 
-// The running group should take 2 s but takes longer. Another group of 2 s follows it.
+// The running group should take 2 s, but takes longer. Another group of 2 s follows.
 TEST(NearestFitIndicator, GroupsAfterALateRunningGroupStillFollow) {
   Job job = OneOfThreeDone();
   ReduceProfile profile = ReducedNamed(R(0), At(12), {}, 0);
@@ -261,7 +262,7 @@ TEST(NearestFitIndicator, ARunningGroupWithoutAKeyGivesNoBound) {
 TEST(NearestFitIndicator, TheIntervalContainsTheEnd) {
   Job job = Reducing({Partition(0, 101'000'000)});
   EXPECT_TRUE(job.Say(10, Reduced(R(0), At(10), {Point(1000, 0.001, 1000)})).ok());
-  const ReducePhaseForecast forecast = Estimate(job, 10);  // 100,000 groups of 1 ms remain
+  const ReducePhaseForecast forecast = Estimate(job, 10);  // 100,000 groups of 1 ms remain.
   EXPECT_NEAR(EndOf(forecast), 110, 1e-6);
   EXPECT_LE(*forecast.ends_at_lower, *forecast.ends_at);
   EXPECT_GE(*forecast.ends_at_upper, *forecast.ends_at);
@@ -288,7 +289,7 @@ TEST(NearestFitIndicator, FollowsAJobWithTasksThatAppearOneByOne) {
   EXPECT_NEAR(EndOf(indicator.Estimate(job.state, At(13))), 13 + 4, 1e-6);
 }
 
-// Returns a random size, which may be extreme. For any points, every estimate is finite and at
+// Returns a random size, which may be extreme. For any points, every estimate must be finite and at
 // least zero.
 
 std::uint64_t HostileSize(std::mt19937_64& random) {
@@ -359,4 +360,4 @@ TEST(FitPowerLawProperty, IsIndependentOfTheOrderOfItsPoints) {
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::papers::nearest_fit_test

@@ -8,7 +8,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::papers {
+namespace tidemark::papers::reduce_schedule_test {
 namespace {
 
 using facts::JobRecord;
@@ -45,7 +45,7 @@ std::vector<ReduceTimeLeft> Left(const std::vector<double>& seconds) {
   return left;
 }
 
-// Lets task `index` shuffle from 10 s to 12 s.
+// Makes the task `index` shuffle from 10 s to 12 s.
 void StartToReduce(Job& job, std::uint32_t index) {
   EXPECT_TRUE(job.Say(10, Started(R(index))).ok());
   EXPECT_TRUE(job.Say(12, Shuffled(R(index))).ok());
@@ -109,9 +109,9 @@ TEST(ReduceSchedule, NoTaskEndsEarlierThanItsBound) {
               ElementsAre(Optional(At(42))));
 }
 
-// There are two slots. Tasks 0 and 1 run from 12 s and have 10 s and 20 s left, so they end at 22
-// and 32. Tasks 2, 3 and 4 need 2 s of shuffle and 8, 3 and 5 s of reduce. Task 2 runs at 22-32.
-// Both slots are then free at 32, so task 3 runs at 32-37 and task 4 at 32-39.
+// There are two slots. Tasks 0 and 1 run from 12 s, and have 10 s and 20 s left, so they end at 22
+// and 32. Tasks 2, 3 and 4 need 2 s to shuffle, and 8, 3 and 5 s to reduce. Task 2 runs from 22 to
+// 32. Both slots are then free at 32, so task 3 runs from 32 to 37, and task 4 from 32 to 39.
 TEST(ReduceSchedule, UnscheduledTasksShuffleAndReduceInWaves) {
   Job job = JobAfterMap(5);
   StartToReduce(job, 0);
@@ -151,4 +151,4 @@ TEST(LatestEnd, IsTheLargestKnownEnd) {
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::papers::reduce_schedule_test

@@ -1,4 +1,4 @@
-#include "master/forecast/papers/skew.h"
+#include "bench/workflow/skew.h"
 
 #include <gtest/gtest.h>
 
@@ -6,15 +6,15 @@
 
 #include "tests/placement/some_stages.h"
 
-namespace tidemark::papers {
+namespace tidemark::papers::skew_test {
 namespace {
 
 using durations::TimeDistribution;
 using placement::Slots;
 using placement::Stage;
 
-// Without variance, Algorithm 2 counts whole waves. 5 tasks of 2 s run on 2 slots, then 1 task of 3
-// s.
+// Without variance, Algorithm 2 counts whole waves. 5 tasks of 2 s run on 2 slots, followed by 1
+// task of 3 s.
 TEST(SkewEstimate, IsListSchedulingOfDrawnTimes) {
   const auto estimate = EstimateWithSkew(
       {Stage(5), Stage(1, {0})},
@@ -24,8 +24,8 @@ TEST(SkewEstimate, IsListSchedulingOfDrawnTimes) {
   EXPECT_NEAR(estimate->ends[0], 6, 1e-9);
 }
 
-// One wave of as many tasks as slots ends with its longest task, so with skew it ends later than
-// its mean.
+// If there are as many tasks as slots, the wave ends with its longest task. With skew, it therefore
+// ends later than its mean.
 TEST(SkewEstimate, SkewDelaysTheEnd) {
   const auto even =
       EstimateWithSkew({Stage(10)}, std::vector{TimeDistribution::Normal({2, 0})}, Slots(10), 20);
@@ -33,11 +33,11 @@ TEST(SkewEstimate, SkewDelaysTheEnd) {
       {Stage(10)}, std::vector{TimeDistribution::Normal({2, 0.25})}, Slots(10), 20);
   ASSERT_TRUE(even.ok() && skewed.ok());
   EXPECT_NEAR(even->seconds, 2, 1e-9);
-  // By Theorem 1 with N = D = 10, the time is between 2 + 0.23 x 0.5 x sqrt(log 10) and 2 + sqrt(2)
-  // x 0.5 x sqrt(log 10).
+  // According to Theorem 1 with N = D = 10, the time is between 2 + 0.23 x 0.5 x sqrt(log 10) and 2
+  // + sqrt(2) x 0.5 x sqrt(log 10).
   EXPECT_GT(skewed->seconds, 2 + 0.17);
   EXPECT_LT(skewed->seconds, 2 + 1.08);
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::papers::skew_test

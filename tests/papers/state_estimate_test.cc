@@ -1,4 +1,4 @@
-#include "master/forecast/papers/state_estimate.h"
+#include "bench/workflow/state_estimate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "tests/placement/some_stages.h"
 
-namespace tidemark::papers {
+namespace tidemark::papers::state_estimate_test {
 namespace {
 
 using placement::OwnedBy;
@@ -25,28 +25,30 @@ StateEstimate Estimate(const std::vector<StageWork>& stages, const std::vector<d
   return estimate.value_or(StateEstimate{});
 }
 
-// 10 tasks of 6 s run on 4 slots. The printed form gives 3 waves, 18 s. The fluid form gives 10 x 6
-// / 4 = 15 s.
+// 10 tasks of 6 s run on 4 slots. The printed form gives 3 waves, which take 18 s. The fluid form
+// gives 10 x 6 / 4 = 15 s.
 TEST(StateEstimate, CountsWholeWavesInThePrintedFormAndWorkInTheFluidForm) {
   const std::vector stages = {Stage(10)};
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(4), StageTimeForm::kPrinted).seconds, 18);
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(4), StageTimeForm::kFluid).seconds, 15);
 }
 
-// 2 tasks on 8 slots take the time of one.
+// 2 tasks on 8 slots take as long as one task.
 TEST(StateEstimate, TakesAtLeastOneTaskInTheFluidForm) {
   EXPECT_DOUBLE_EQ(Estimate({Stage(2)}, {6}, Slots(8), StageTimeForm::kFluid).seconds, 6);
 }
 
-// Two tasks have run for 2 and 5 of 6 s, and 4 are pending on 2 slots. The printed form gives 4 s
-// to the end of the wave and 2 waves, 16 s. The fluid form gives (4 + 1 + 4 x 6) / 2 = 14.5 s.
+// Two tasks have run for 2 and 5 of 6 s, and 4 tasks are pending on 2 slots. The printed form gives
+// 4 s to the end of the wave and 2 further waves, in total 16 s. The fluid form gives (4 + 1 + 4 x
+// 6) / 2 = 14.5 s.
 TEST(StateEstimate, CarriesTheProgressOfRunningTasks) {
   const std::vector stages = {Stage(4, {}, {2, 5})};
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(2), StageTimeForm::kPrinted).seconds, 16);
   EXPECT_DOUBLE_EQ(Estimate(stages, {6}, Slots(2), StageTimeForm::kFluid).seconds, 14.5);
 }
 
-// On 4 slots, stage 0 has 4 tasks of 3 s, and stage 1 after it has 2 tasks of 5 s: 3 + 5 s.
+// On 4 slots, stage 0 has 4 tasks of 3 s. Stage 1, which follows, has 2 tasks of 5 s. Together they
+// take 3 + 5 s.
 TEST(StateEstimate, StartsAStageAfterItsParents) {
   const StateEstimate estimate =
       Estimate({Stage(4), Stage(2, {0})}, {3, 5}, Slots(4), StageTimeForm::kPrinted);
@@ -56,7 +58,7 @@ TEST(StateEstimate, StartsAStageAfterItsParents) {
   EXPECT_THAT(estimate.states[1].degrees, ElementsAre(2));
 }
 
-// Two owners share 4 slots and have 2 tasks of 4 s and 6 tasks of 4 s. In state 1, each has 2
+// Two owners share 4 slots, and have 2 tasks of 4 s and 6 tasks of 4 s. In state 1, each has 2
 // slots, until the first ends at 4 s. Then the second has 4 tasks left and all 4 slots, so it takes
 // 4 s more.
 TEST(StateEstimate, GivesTheSlotsOfAnEndedStageToTheOthers) {
@@ -109,7 +111,8 @@ std::vector<StageWork> AnyDag(std::mt19937_64& random, std::size_t stages) {
   return dag;
 }
 
-// The end is at least the work over the slots, and at most all stages in sequence, in whole waves.
+// The end is at least the work divided by the slots, and at most the sum of all stages in whole
+// waves.
 TEST(StateEstimate, LiesBetweenTheWorkAndTheSumOfAllStages) {
   constexpr double kLongest = 9;
   std::mt19937_64 random(11);
@@ -129,8 +132,8 @@ TEST(StateEstimate, LiesBetweenTheWorkAndTheSumOfAllStages) {
     for (const StageTimeForm form : {StageTimeForm::kPrinted, StageTimeForm::kFluid}) {
       const double end = Estimate(dag, seconds, Slots(slots), form).seconds;
       EXPECT_GE(end, work / slots - 1e-6) << round;
-      // Eq. 7 as printed counts overlapping whole waves and can exceed even this bound. The fluid
-      // form may count a whole task for the rest of one.
+      // Equation 7 as printed counts overlapping whole waves, and can exceed even this bound. The
+      // fluid form may count a whole task instead of its remainder.
       if (form == StageTimeForm::kFluid) {
         EXPECT_LE(end, serial + kLongest) << round;
       }
@@ -139,4 +142,4 @@ TEST(StateEstimate, LiesBetweenTheWorkAndTheSumOfAllStages) {
 }
 
 }  // namespace
-}  // namespace tidemark::papers
+}  // namespace tidemark::papers::state_estimate_test

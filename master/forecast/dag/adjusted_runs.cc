@@ -59,7 +59,7 @@ namespace {
 
 using regression::Forecast;
 
-// Features of times, in addition to the parameters.
+// A feature of task times, in addition to the parameters.
 constexpr const char* kBytesOfTask = "bytes per task";
 constexpr const char* kSlots = "slots of the run";
 
@@ -138,12 +138,12 @@ std::optional<Forecast> WorkModel::Times(const AdjustableRun& run, const std::ve
   if (seen == run.works.end() || !seconds_.is_known()) return std::nullopt;
   const WorkFactors by = Now(run, asked, input);
   Forecast times = seconds_.At(TimesAsked(run, seen->second, by, asked));
-  // Each run keeps its own bytes and slots, so they need no remark.
+  // Each run keeps its own bytes and slots, so these features need no remark.
   for (std::vector<std::string>* named : {&times.beyond, &times.never_varied}) {
     std::erase(*named, kBytesOfTask);
     std::erase(*named, kSlots);
   }
-  // If no parameter changes the times, the scatter of the runs is the error.
+  // If no parameter changes the times, the error is the scatter of the runs.
   if (by.task_seconds == 1 && times.never_varied.empty()) times.deviation = 0;
   return times;
 }
@@ -170,9 +170,9 @@ using regression::Forecast;
 constexpr double kTasksMax = 1e6;
 // Deviation of ln(time) if the influence of a changed parameter is unknown. Chosen by hand.
 constexpr double kUnknownInfluence = 0.5;
-// Limits memory and processor time, which grow with the features of all works together.
+// Limits memory and processor time, which grow with the number of features of all kinds of work.
 constexpr std::size_t kFeaturesMax = 200'000;
-// Number of parameters that a remark names.
+// Maximum number of parameters that a remark names.
 constexpr std::size_t kNamedMax = 8;
 
 std::string Listed(const std::set<std::string>& names) {
@@ -183,7 +183,7 @@ std::string Listed(const std::set<std::string>& names) {
   return listed;
 }
 
-// Returns the index of the run with the nearest parameters. Differences count relative to the range
+// Returns the index of the run with the nearest parameters. Differences are relative to the range
 // of all runs and `asked`, on a logarithmic scale.
 std::size_t NearestTo(const std::vector<double>& asked, const std::vector<AdjustableRun>& runs) {
   const auto level = [](double value) {
@@ -242,7 +242,7 @@ class RunAdjuster {
     return Features(parameters);
   }
 
-  // Fits the models. Returns false if there are too many works and features.
+  // Fits the models. Returns false if there are too many kinds of work and features.
   bool Learn() {
     std::set<std::string> works;
     for (const AdjustableRun& run : runs_) {
@@ -283,6 +283,7 @@ class RunAdjuster {
         for (double& time : seconds) time *= by.task_seconds;
       }
       for (LongTask& task : stage.long_tasks) task.more_seconds *= by.task_seconds;
+      stage.fetch_seconds *= by.task_seconds;
     }
     return now;
   }
@@ -298,7 +299,7 @@ class RunAdjuster {
       PastStage& now = stages.emplace_back(run.stages[stage.like]);
       now.parents = stage.after;
       if (stage.turns_later == 0) continue;
-      // Its signature is unknown, so it is recognised by its work (MatchStages()).
+      // The stage's signature is unknown, so it is recognised by its work (MatchStages()).
       if (now.title.empty()) now.title = now.name;
       now.name.clear();
       for (auto& seconds : now.seconds) {
@@ -315,7 +316,7 @@ class RunAdjuster {
     return stages;
   }
 
-  // Returns the number of stages of each work whose number the parameters change.
+  // Returns the number of stages of each kind of work whose number the parameters change.
   std::map<std::uint64_t, std::uint32_t> Counts() {
     std::vector<durations::StageCounts> seen;
     for (const AdjustableRun& run : runs_) {
@@ -341,8 +342,8 @@ class RunAdjuster {
     return counts;
   }
 
-  // Returns the works whose number of stages the parameters do not determine, such as iterations
-  // until convergence.
+  // Returns the kinds of work whose number of stages the parameters do not determine, such as
+  // iterations until convergence.
   std::set<std::uint64_t> Inexact(const durations::RepetitionModel& model,
                                   const std::vector<durations::StageCounts>& seen) const {
     std::set<std::uint64_t> works;
@@ -413,7 +414,7 @@ class RunAdjuster {
   std::map<std::string, WorkModel> models_;
   std::vector<double> values_;  // the new values of the parameters
   std::vector<std::string> unknown_;
-  std::map<std::string, double> repeats_;  // relative deviations of counts
+  std::map<std::string, double> repeats_;  // relative deviation of each count
   std::set<std::string> beyond_;
   std::set<std::string> never_varied_;
   AdjustedRuns adjusted_;

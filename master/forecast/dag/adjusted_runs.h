@@ -1,5 +1,6 @@
 // Adjusts past runs of an application of stages to other parameters ([GB]). PositiveLine models a
-// quantity, WorkModel models the stages of a work, and AdjustRuns() returns the adjusted runs.
+// quantity, WorkModel models the stages of one kind of work, and AdjustRuns() returns the adjusted
+// runs.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +24,20 @@ inline constexpr double kAlike = 1.1;
 // seconds.
 //
 // The estimate of the linear model (regression/linear_model.h) is clamped between half of the
-// smallest label and a hundred times the largest one. Labels that differ less than runs of the same
-// work are noise, which no feature explains. Pure.
+// smallest label and a hundred times the largest one. If labels differ less than runs of the same
+// work do, the differences are noise, which no feature explains. Pure.
 class PositiveLine {
  public:
   PositiveLine() = default;
-  // Fits the model. `rows`: the values of `features` in each run. `labels`: the quantity in each
-  // run. The model is unknown if there are no runs, or if a label is not positive and finite. Cost:
-  // that of LinearModel::Fit().
+  // Fits the model. `rows` contains the values of `features` in each run, and `labels` the quantity
+  // in each run. The model is unknown if there are no runs, or if a label is not positive and
+  // finite. Costs as much as LinearModel::Fit().
   PositiveLine(const std::vector<std::string>& features,
                const std::vector<std::vector<double>>& rows, std::vector<double> labels);
 
   bool is_known() const { return model_.has_value(); }
-  // Returns true if the model fits all labels exactly as whole numbers, so that the features
-  // determine them.
+  // Returns true if the model fits all labels exactly and all labels are whole numbers, so that the
+  // features determine them.
   bool counts() const { return counts_; }
   // Replaces the lower bound of the estimates.
   void FallTo(double floor) { floor_ = floor; }
@@ -44,8 +45,8 @@ class PositiveLine {
   bool moves() const { return model_ && !model_->choices().empty(); }
   // Returns the estimate. REQUIRES: is_known(); one finite value per feature.
   regression::Forecast At(const std::vector<double>& row) const;
-  // Returns the ratio of the estimate for `now` to the estimate for `then`; 1 if unknown or
-  // constant.
+  // Returns the ratio of the estimate for `now` to the estimate for `then`, or 1 if it is unknown
+  // or constant.
   double Factor(const std::vector<double>& then, const std::vector<double>& now) const {
     return moves() ? At(now).value / At(then).value : 1;
   }
@@ -70,11 +71,11 @@ struct WorkSummary {
 struct AdjustableRun {
   const PastRun* profile = nullptr;
   std::vector<double> values;                // values of the parameters
-  double input_bytes = 0;                    // read by all stages without parents
+  double input_bytes = 0;                    // total input of the stages without parents
   std::map<std::string, WorkSummary> works;  // by WorkKey() (workflow_state.h)
 };
 
-// Returns the summary of a run. Cost: O(stages log stages + task times).
+// Returns the summary of a run. O(stages log stages + task times).
 AdjustableRun SummaryOf(const PastRun& run, std::vector<double> values);
 
 // Factors on the values of a run.
@@ -84,20 +85,20 @@ struct WorkFactors {
   double task_seconds = 1;
 };
 
-// Models the stages of one work as functions of the parameters, from past runs. The models give the
-// number of tasks, the bytes that the tasks read per byte of input, and the time of a task.
+// Models the stages of one kind of work as functions of the parameters, from past runs: the number
+// of tasks, the bytes that the tasks read per byte of input, and the time of a task.
 //
 // Three models (PositiveLine) give factors on the values of a run. The time of a task also depends
 // on the bytes that it reads and on the slots. Pure.
 class WorkModel {
  public:
-  // Fits the models. `names`: the names of the parameters. Ignores runs without the work. Cost:
+  // Fits the models. `names` contains the names of the parameters. Ignores runs without the work.
   // O(features^2 x runs).
   WorkModel(const std::string& work, const std::vector<std::string>& names,
             const std::vector<AdjustableRun>& runs);
 
-  // Returns the factors. `asked`: the new values of the parameters. `input`: the factor on the
-  // input of the run.
+  // Returns the factors. `asked` contains the new values of the parameters. `input` is the factor
+  // on the input of the run.
   WorkFactors Now(const AdjustableRun& run, const std::vector<double>& asked, double input) const;
   // Returns the number of tasks of a stage, or nullopt if no parameter changes it.
   std::optional<regression::Forecast> Tasks(const std::vector<double>& asked) const;
@@ -112,7 +113,7 @@ class WorkModel {
                                  const WorkFactors& by, const std::vector<double>& asked) const;
 
   std::string work_;
-  bool has_bytes_ = false;  // known in every run, and not constant
+  bool has_bytes_ = false;  // bytes are known in every run, and not constant
   PositiveLine tasks_;
   PositiveLine shares_;  // bytes read per byte of input
   PositiveLine seconds_;
@@ -120,14 +121,14 @@ class WorkModel {
 
 // Adjusts the past runs of an application of stages to other parameters ([GB]).
 //
-// Linear functions of the parameters, chosen by cross-validation over the past runs
-// (regression/linear_model.h), predict for the stages of each work:
+// Linear functions of the parameters are chosen by cross-validation over the past runs
+// (regression/linear_model.h). For the stages of each kind of work, they predict
 // - the number of tasks, and the bytes that they read per byte of input (the white box)
-// - the time of a task, from the parameters, its bytes and the slots (the black box)
+// - the time of a task, from the parameters, the task's bytes and the slots (the black box)
 // - the number of repetitions of the work
-// The values of every past run are multiplied by the ratio of the estimate for the new parameters
-// to the estimate for its own. Its slots and data are unchanged. The scatter between adjusted runs
-// counts like the scatter between any past runs.
+// The values of every past run are multiplied by estimate(new parameters) / estimate(its
+// parameters). Its slots and data are unchanged. The scatter between adjusted runs counts like that
+// between any past runs.
 //
 // Pure, deterministic.
 
@@ -135,23 +136,23 @@ class WorkModel {
 inline constexpr std::size_t kAdjustRunsMin = 3;
 
 struct AdjustedRuns {
-  // The run with the nearest parameters first, with its stages repeated as predicted, then the
-  // other runs, the newest first. Empty if past runs need no adjustment.
+  // The run with the nearest parameters, with its stages repeated as predicted, then all other
+  // runs, newest first. Empty if past runs need no adjustment.
   std::vector<PastRun> runs;
-  // Deviation of ln(task time), common to all stages of a work; by WorkKey() (workflow_state.h).
-  // Works that no parameter changes are missing.
+  // Deviation of ln(task time), common to all stages of a kind of work, by WorkKey()
+  // (workflow_state.h). Excludes work that no parameter changes.
   std::map<std::string, double> deviations;
-  // Deviation of ln(total time), from the uncertain number of repetitions.
+  // Deviation of ln(total time) that follows from the uncertain number of repetitions.
   double repeats_deviation = 0;
   // A message for users, without a period; empty if the parameters are within the range of past
   // runs.
   std::string remark;
 };
 
-// Returns the adjusted runs. `history`: past runs, the newest first; runs without parameters are
-// ignored. The result is empty if `asked` is empty, if fewer than kAdjustRunsMin runs are usable,
-// or if all usable runs had the parameters `asked`. It is also empty if there are too many works
-// and features. Cost: O(runs x (works x features^2 + task times)).
+// Returns the adjusted runs. `history` contains past runs, newest first; runs without parameters
+// are ignored. The result is empty if `asked` is empty, if fewer than kAdjustRunsMin runs are
+// usable, or if all usable runs had the parameters `asked`. The result is also empty if there are
+// too many kinds of work and features. O(runs x (works x features^2 + task times)).
 AdjustedRuns AdjustRuns(std::span<const PastRun* const> history,
                         const durations::Parameters& asked);
 

@@ -16,18 +16,24 @@ using durations::QuantileOf;
 using durations::RemainingStage;
 using durations::TaskTimes;
 
-// These limit the cost of an untrusted workflow. More similar tasks than kDetailedTasksMax run in
-// bunches. The policy visits all owners at each bunch, so more owners mean fewer bunches.
+// These constants limit the cost of an untrusted workflow. More similar tasks than
+// kDetailedTasksMax run in bunches. The policy visits all owners at each bunch, so more owners mean
+// fewer bunches.
 constexpr double kDetailedTasksMax = 20'000;
 constexpr double kLooksMax = 1e6;
 // Replaces kDetailedTasksMax for tasks that share nodes, since each task may change the rates of
 // others.
 constexpr double kSharedTasksMax = 4'000;
+// If an application may grow and evidence backs the share k of its remaining work, the remaining
+// time is 1 + 1.5 (1 - k)^2 times the estimate, since the first tasks are usually the short ones.
+// The mean errors of shown progress without history are 5.8 points (23 logs of TPC-DS) and 24.6
+// points (19 other logs). Without the factor, they are 6.8 and 24.4 points.
+constexpr double kUnknownMore = 1.5;
 // Limits processor time. If there are more nodes, one host represents all of them.
 constexpr std::size_t kNodesMax = 100;
 // Limits the cost and the length of the displayed list of states.
 constexpr std::size_t kStatesStagesMax = 100;
-// The cores of a node if they are unknown. They are then never scarce.
+// Assumed cores of a node if they are unknown. They are then never scarce.
 constexpr double kUnknownCores = 1e18;
 
 std::vector<std::size_t> OwnerOfStages(const Application& application) {
@@ -40,7 +46,7 @@ std::uint64_t CountLeft(const placement::StageWork& work) {
   return work.pending + work.running.size();
 }
 
-// Returns the number of pending tasks without individual times.
+// Returns the number of pending tasks that have no individual times.
 std::uint64_t Alike(const RemainingStage& stage) {
   const std::uint64_t left = CountLeft(stage.work);
   return left > stage.times.of_task.size() ? left - stage.times.of_task.size() : 0;
@@ -62,13 +68,13 @@ bool AreNodes(const std::vector<placement::SharedHost>& hosts) {
   return !hosts.empty() && hosts.front().nodes > 0;
 }
 
-// Returns one host for several nodes.
+// Returns one host that represents several nodes.
 placement::SharedHost Together(double cores_of_node, double nodes) {
   return {.processors = cores_of_node * nodes, .nodes = nodes};
 }
 
 // Returns the hosts to simulate. If tasks run in bunches, one host represents all nodes, which are
-// identical. Returns no nodes if no stage has a demand.
+// identical. Returns no hosts if no stage has a demand.
 std::vector<placement::SharedHost> SimulatedHosts(const Application& application,
                                                   const std::vector<std::size_t>& open,
                                                   std::uint64_t bunch) {
@@ -86,7 +92,7 @@ double At(const Draws& draws, std::size_t draw, double otherwise) {
   return draws.empty() ? otherwise : draws[draw];
 }
 
-// Returns the indexes of the stages that a simulation needs. The other stages have no remaining
+// Returns the indexes of the stages that a simulation needs. All other stages have no remaining
 // task and wait for none of these stages, so they end immediately. A stage that waits for a stage
 // with a higher index is always returned.
 std::vector<std::size_t> OpenStages(const Application& application) {
@@ -119,7 +125,8 @@ std::vector<placement::StageWork> WorkOf(const Application& application,
   return work;
 }
 
-// Returns the elements of `by_stage` for the stages at `open`; missing ones are default values.
+// Returns the elements of `by_stage` for the stages at `open`. Missing elements have the default
+// value.
 template <typename T>
 std::vector<T> Of(const std::vector<std::size_t>& open, const std::vector<T>& by_stage) {
   std::vector<T> of_open;
@@ -133,13 +140,13 @@ std::size_t CountSets(const std::vector<std::size_t>& set_of_stage) {
   return sets;
 }
 
-// Collects, by draw, the end of the last stage in each of several sets.
+// Collects, for each draw, the end of the last stage in each of several sets.
 class LastEnds {
  public:
-  // `set_of_stage[i]`: the set of stage i of a simulation, below `sets`.
+  // `set_of_stage[i]` is the set of stage i of a simulation, below `sets`.
   LastEnds(std::vector<std::size_t> set_of_stage, std::size_t sets)
       : set_of_stage_(std::move(set_of_stage)), by_set_(sets) {}
-  // Adds a draw, in which stage i ends at `ends[i]`.
+  // Adds a draw in which stage i ends at `ends[i]`.
   void Add(const std::vector<double>& ends) {
     std::vector<double> last(by_set_.size());
     for (std::size_t i = 0; i < set_of_stage_.size(); ++i) {
@@ -158,7 +165,7 @@ class LastEnds {
 // the open stages.
 class Futures {
  public:
-  // `open`: the stages that `placing` simulates.
+  // `open` contains the stages that `placing` simulates.
   Futures(const Application& application, const std::vector<std::size_t>& open,
           placement::Placing placing)
       : application_(application),
@@ -180,7 +187,7 @@ class Futures {
     }
   }
 
-  // Runs all draws. If `bounds` is true, uses the factors of the bounds.
+  // Runs all draws. If `bounds` is true, uses the factors for the bounds.
   void Play(bool bounds) {
     const std::size_t draws = application_.draws->count();
     const Draws common = application_.draws->Normals(Drawn::kCommon, durations::kOfRun);
@@ -198,11 +205,6 @@ class Futures {
   ApplicationForecast Result() {
     ApplicationForecast forecast = {.end = RangeOf(stretched_), .ends = totals_};
     forecast.end.median = QuantileOf(totals_, 0.5);
-    if (Draws growth = application_.growth; !growth.empty()) {
-      forecast.end.median += QuantileOf(growth, 0.5);
-    }
-    forecast.end.lower = std::min(forecast.end.lower, forecast.end.median);
-    forecast.end.upper = std::max(forecast.end.upper, forecast.end.median);
     std::vector<double> settled;
     double known = 0;  // known work, in container seconds
     double all = 0;
@@ -229,6 +231,17 @@ class Futures {
     for (Draws& ends : owner_ends_.by_set()) forecast.owner_ends.push_back(Stretched(ends));
     for (Draws& ends : group_ends_.by_set()) forecast.group_ends.push_back(Stretched(ends));
     forecast.known_share = all > 0 && std::isfinite(all) ? known / all : 1;
+    if (Draws growth = application_.growth; !growth.empty()) {
+      const double unknown = 1 - forecast.known_share;
+      const double factor = 1 + kUnknownMore * unknown * unknown;
+      forecast.end.median = forecast.end.median * factor + QuantileOf(growth, 0.5);
+      for (SecondsRange& group : forecast.group_ends) {
+        group.median *= factor;
+        group.upper = std::max(group.upper, group.median);
+      }
+    }
+    forecast.end.lower = std::min(forecast.end.lower, forecast.end.median);
+    forecast.end.upper = std::max(forecast.end.upper, forecast.end.median);
     MarkCriticalPath(settled, forecast);
     return forecast;
   }
@@ -274,7 +287,7 @@ class Futures {
   }
 
  private:
-  // The part of a draw that all similar tasks of a stage share.
+  // Values of a draw that all similar tasks of a stage share.
   struct DrawnStage {
     double row_start = 0;
     double factor = 1;
@@ -283,7 +296,7 @@ class Futures {
   const RemainingStage& stage(std::size_t index) const { return application_.stages[open_[index]]; }
 
   // Returns the resource that limits tasks for the longest time. Returns nullopt if tasks have no
-  // demand, or if no resource limits them for even longer.
+  // demand, or if they are unlimited for even longer.
   static std::optional<placement::Resource> BottleneckOf(const placement::HostUse& use) {
     const auto longest = std::ranges::max_element(use.bound);
     double unbound = use.seconds;
@@ -320,9 +333,7 @@ class Futures {
           const TaskTimes& times = stage(start.stage).times;
           if (start.task < times.of_task.size()) {
             const double delay = start.task < times.delay.size() ? times.delay[start.task] : 0;
-            const bool is_bound = bounds && start.task < times.running_in_bounds.size();
-            const auto& of_task = is_bound ? times.running_in_bounds : times.of_task;
-            return {of_task[start.task][draw], delay};
+            return {times.of_task[start.task][draw], delay};
           }
           const DrawnStage& drawn = drawn_[start.stage];
           const double u = durations::RowNumber(drawn.row_start, start.place);
@@ -362,7 +373,7 @@ class Futures {
   }
 
   // Walks back from the stage that ends last, each time to the parent that ends last, through
-  // parents without remaining work. `settled`: by stage in a simulation.
+  // parents without remaining work. `settled` is by stage of a simulation.
   void MarkCriticalPath(const std::vector<double>& settled, ApplicationForecast& forecast) const {
     std::vector<double> settled_at(application_.stages.size());
     std::optional<std::size_t> at;
@@ -387,7 +398,7 @@ class Futures {
     std::reverse(forecast.critical_path.begin(), forecast.critical_path.end());
   }
 
-  // Returns the median of `seconds`, with the bounds that the common factor widens.
+  // Returns the median of `seconds`, and its bounds, widened by the common factor.
   SecondsRange Stretched(Draws& seconds) const {
     Draws stretched = seconds;
     for (std::size_t d = 0; d < stretched.size(); ++d) stretched[d] *= stretches_[d];
@@ -420,7 +431,7 @@ class Futures {
     return tasks > 0 ? left / static_cast<double>(tasks) : 0;
   }
 
-  // Returns the remaining time of a stage, summed over its tasks, as the median over the draws.
+  // Returns the remaining time of a stage, summed over its tasks: the median over the draws.
   double SecondsOf(const RemainingStage& stage) const {
     if (CountLeft(stage.work) == 0) return 0;
     const double usual = stage.times.Of(placement::Warmth::kRest).mean();
@@ -438,7 +449,7 @@ class Futures {
   const std::vector<std::size_t>& open_;
   placement::Placing placing_;
   Draws totals_;
-  Draws stretches_;  // the common factor, by draw
+  Draws stretches_;  // common factor, by draw
   Draws stretched_;  // totals_ with the factor and the growth
   std::vector<Draws> starts_;
   std::vector<Draws> ends_;

@@ -2,8 +2,8 @@
 // of a job, a plan of stages, or jobs that share a cluster.
 //
 // In every draw, each task gets a time from the task times of its stage, and the scheduler's policy
-// places the tasks (master/forecast/placement/placing.h). The median and the interval follow from
-// the ends. The result is deterministic, to the last bit.
+// places the tasks (master/forecast/placement/placing.h). The median and the interval are computed
+// from the ends. The result is deterministic, to the last bit.
 //
 //   Application application;                       // master/forecast/durations/ fills it in
 //   application.stages.push_back({.work = {.pending = 8}, .times = times});
@@ -29,25 +29,25 @@ struct Application {
   const durations::FixedDraws* draws = nullptr;  // the draws of the task times
   std::size_t warm_slots = 0;                    // idle containers that have run a task
   // The hosts whose resources tasks share, and the host of each running task by stage. May be
-  // empty. On hosts with nodes, the times of tasks with a demand are times alone on a node.
+  // empty. If a host has nodes, the times of tasks with a demand are times alone on a node.
   std::vector<placement::SharedHost> hosts;
   std::vector<std::vector<std::uint32_t>> host_of_running;
   // True if the typical value of a factor on task times is its median, false if it is its mean.
   bool is_median_typical = false;
   // The number of each stage's group (job.h); empty if the ends of groups are not needed.
   std::vector<std::size_t> group_of_stage;
-  // Deviation of the logarithm of a factor on all remaining work, which widens the bounds. A factor
-  // on each task would also move the median, since there are few draws.
+  // Deviation of the logarithm of a factor on all remaining work. It widens only the bounds; a
+  // factor on each task would also move the median, since there are few draws.
   double common_deviation = 0;
-  // Seconds of future work, by draw; may be empty. Its median is added to the median of the end, so
-  // work with a probability below one half moves only the bounds.
+  // Seconds of future work, by draw; empty if no work may come. Its median is added to the median
+  // of the end, so work with a probability below one half moves only the bounds.
   durations::Draws growth;
 };
 
-// Seconds from now. Values of kForever (placing.h) or more mean that the end is unknown.
+// Seconds from now. Values of at least kForever (placing.h) mean that the end is unknown.
 struct SecondsRange {
   double median = 0;
-  double lower = 0;  // 5 % quantile; `upper`: 95 % quantile
+  double lower = 0;  // `lower` and `upper` are the 5 % and 95 % quantiles
   double upper = 0;
 };
 
@@ -69,17 +69,17 @@ struct StageEnds {
   std::uint32_t number = 0;  // number in its job (event.h)
   double start = 0;          // median; 0 if the stage is running or over
   double end = 0;            // median; 0 if the stage is over
-  SecondsRange starts;       // as `start`, with bounds
+  SecondsRange starts;       // like `start`, with bounds
   SecondsRange ends;
-  // Mean time of the remaining tasks, including the known elapsed time of running ones; 0 if no
+  // Mean time of the remaining tasks, including the known elapsed time of running tasks; 0 if no
   // task remains.
   double task_time = 0;
-  double busy = 0;  // mean time for which its remaining tasks hold containers, summed over them
+  double busy = 0;  // Mean time for which the remaining tasks hold containers, summed over tasks.
   bool shares_nodes = false;
   // The resource that limits its tasks for the longest time, if they share nodes.
   std::optional<placement::Resource> bottleneck;
   bool is_critical = false;
-  std::vector<double> task_ends;  // medians for the tasks with individual times
+  std::vector<double> task_ends;  // medians of the tasks with individual times
 };
 
 struct ApplicationForecast {
@@ -90,23 +90,24 @@ struct ApplicationForecast {
   std::vector<SecondsRange> group_ends;    // the end of the last stage of each group, by number
   std::vector<std::size_t> critical_path;  // stages with remaining work, first to last
   double known_share = 1;                  // the share of the remaining work with known task times
-  std::size_t stages_placed = 0;           // simulated in each draw; the others are over
+  std::size_t stages_placed = 0;           // stages simulated in each draw; all others are over
   std::vector<ForecastState> states;       // in order, if stages share nodes
 };
 
-// Returns the nodes of a cluster as hosts that tasks share; empty if its node is unknown. If there
-// are more than 100 nodes, one host represents all of them. Unknown cores are never scarce.
+// Returns the nodes of a cluster as hosts that tasks share, or an empty list if its node is
+// unknown. If there are more than 100 nodes, one host represents all of them. Unknown cores are
+// never scarce.
 std::vector<placement::SharedHost> HostsOf(const Cluster& cluster);
 
 // Returns the median and the 90 % interval. REQUIRES: at least one draw.
 SecondsRange RangeOf(durations::Draws seconds);
 
-// Returns a cluster that is never the limit, for a job with slots per stage.
+// Returns a cluster that never limits the work, for a job with slots per stage.
 placement::Resourcing RoomForAll();
 
-// Returns the forecast. Errors: see placement::Check(); InvalidArgument if there are no draws.
-// Cost: O(draws x n (log containers + owners)) for n remaining tasks; n is at most about
-// min(20,000, 1,000,000 / owners) for similar tasks. factor_of_bounds doubles the cost.
+// Returns the forecast. Fails with InvalidArgument if there are no draws, or like
+// placement::Check(). O(draws x n (log containers + owners)) for n remaining tasks; for similar
+// tasks, n is at most about min(20,000, 1,000,000 / owners). factor_of_bounds doubles the cost.
 absl::StatusOr<ApplicationForecast> ForecastApplication(const Application& application);
 
 }  // namespace tidemark::dag

@@ -15,8 +15,8 @@
 namespace tidemark::dag {
 namespace {
 
-// Translates the path of an error from the changed plan to the request, in which job `known + i` is
-// add_jobs[added[i]].
+// Translates the path of an error from the changed plan to the request. Job `known + i` of the plan
+// is add_jobs[added[i]].
 absl::Status InRequest(const absl::Status& status, std::size_t known,
                        const std::vector<std::size_t>& added) {
   auto [path, description] = WrongFieldOf(status);
@@ -64,7 +64,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   if (job_id == plan_.id) {
     return FieldError("child_job_id", job_id + " is the id of the workflow");
   }
-  // The id of a job that never reported becomes free.
+  // The id of a job that never reported becomes available again.
   if (job.facts.state != ChildState::kRetryable) place_of_id_.erase(job.job_id);
   job.job_id = job_id;
   place_of_id_[job_id] = place->second;
@@ -72,8 +72,6 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   job.ended_before = false;
   job.newest.reset();
   job.left.reset();
-  job.own_bar = 0;
-  shown_.Forget(static_cast<std::uint32_t>(place->second) + 1);
   job.awaited_since.reset();
   job.facts.state = ChildState::kPending;
   job.facts.started_at.reset();
@@ -83,8 +81,8 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   return true;
 }
 
-// Returns true if the job was cancelled and cannot be added again. A request that cancels the jobs
-// it adds may be repeated.
+// Returns true if the job was cancelled and cannot be added again. A request that adds and cancels
+// the same jobs may be repeated.
 bool LiveWorkflow::IsGivenUp(std::size_t job, const PlanChange& change) const {
   return jobs_[job].facts.state == ChildState::kCancelled && !is_final() &&
          std::ranges::find(change.cancel_jobs, plan_.jobs[job].name) == change.cancel_jobs.end();
@@ -140,7 +138,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
   if (is_final()) {
     return absl::FailedPreconditionError(absl::StrCat("workflow ", plan_.id, " has ended"));
   }
-  // If no jobs are added, the plan is valid even if the limit has been lowered.
+  // If no jobs are added, the plan stays valid even if the limit has been lowered.
   if (!added.empty()) {
     const absl::Status checked = CheckWorkflow(changed, jobs_max);
     if (!checked.ok()) return InRequest(checked, plan_.jobs.size(), added);

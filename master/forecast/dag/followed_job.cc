@@ -78,7 +78,7 @@ bool FollowedJob::is_waiting() const {
 }
 
 absl::Time FollowedJob::last_report_at() const {
-  // An abandoned job has not reported.
+  // An abandoned job has stopped reporting.
   const bool is_given_up = newest != nullptr && newest->state == JobState::kAbandoned;
   if (is_given_up || is_silent()) {
     const auto last_event = newest->coverage ? newest->coverage->newest_event_at : std::nullopt;
@@ -96,15 +96,10 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
     facts.started_at = snapshot->started_at;
     facts.state = ChildState::kRunning;
   }
-  const bool is_first = newest == nullptr;
   newest = std::move(snapshot);
   left = std::move(stages_left);
-  if (is_first && is_silent()) {
-    // The job was silent before the workflow followed it, so only its own fraction can be shown.
-    own_bar = newest->estimate.fraction_done;
-  }
   if (!newest->is_final) return;
-  // The job's own instants are more precise than the workflow's observations.
+  // The job's own timestamps are more precise than the workflow's observations.
   if (newest->started_at) facts.started_at = newest->started_at;
   facts.ended_at = newest->ended_at.value_or(newest->at);
   if (newest->state == JobState::kSucceeded) {
@@ -153,7 +148,8 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
         live.reduce = LeftOf(PhaseOf(*newest, StageKind::kReduce));
       }
       live.forecast = ForecastOf(*newest, now);
-      // Past runs, which the workflow may have under another name, are better than a guess.
+      // Past runs, which the workflow may have under another name, are better evidence than a
+      // guess.
       if (live.forecast && live.forecast->is_guess && live.expected.is_known) live.forecast.reset();
       // The tasks of a silent job may have ended since its last report.
       if (!is_silent()) live.left = left;

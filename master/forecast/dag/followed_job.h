@@ -1,4 +1,4 @@
-// A job of a workflow, with its state and its part in a forecast.
+// A job of a workflow: its state, and its part in a forecast.
 #pragma once
 
 #include <cstdint>
@@ -24,46 +24,45 @@ struct JobFacts {
   std::optional<absl::Time> ended_at;
   std::uint32_t failed_attempts = 0;
   std::string message;                     // reason of the last failure
-  std::optional<absl::Duration> expected;  // its estimated time just before its start
+  std::optional<absl::Duration> expected;  // estimated duration, just before the start
   friend bool operator==(const JobFacts&, const JobFacts&) = default;
 };
 
 struct FollowedJob {
   std::string job_id;  // empty if no job is attached
   JobFacts facts;
-  JobFacts kept;                                           // the facts as they were last stored
+  JobFacts kept;                                           // the facts as last stored
   std::shared_ptr<const Snapshot> newest;                  // null before its first report
   std::shared_ptr<const durations::RemainingStages> left;  // as of `newest`
   bool is_attached = false;                                // attached after the submission
-  bool ended_before = false;  // a run with this id had ended before the submission
+  bool ended_before = false;  // True if a run with this id had ended before the submission.
   std::optional<absl::Time> awaited_since;
-  std::optional<absl::Duration> would_take;  // last estimate of its time before its start
-  double own_bar = 0;  // the job's own fraction, if it was silent when it was first followed
+  std::optional<absl::Duration> would_take;  // last estimate of the duration, before the start
   bool has_runs = false;
   std::vector<JobProfile> runs;  // past runs, the newest first
-  bool ran_stages = false;       // the runs are of an application of stages
-  // The stages of such runs; null if they are not kept.
+  bool ran_stages = false;       // true if the runs are of an application of stages
+  // The stages of the past runs. Null if they are not kept.
   std::shared_ptr<const StageRuns> stage_runs;
 
-  // Returns true if it has succeeded, or has failed or been cancelled without a possible retry.
+  // Returns true if the job has succeeded, or has failed or been cancelled and cannot be retried.
   bool is_over() const;
-  // Returns true if its run has ended, even if it may be retried.
+  // Returns true if the job's run has ended, even if the job may be retried.
   bool has_ended() const { return is_over() || facts.state == ChildState::kRetryable; }
-  // Returns true if it has not started, or failed and may be retried.
+  // Returns true if the job has not started, or if it failed and may be retried.
   bool is_waiting() const;
   bool is_running() const { return facts.state == ChildState::kRunning; }
-  // Returns true if its reports are overdue.
+  // Returns true if the job's reports are overdue.
   bool is_silent() const { return newest != nullptr && newest->silent_since.has_value(); }
-  // Returns the time of its last report; InfinitePast before the first one.
+  // Returns the time of the job's last report, or InfinitePast() without one.
   absl::Time last_report_at() const;
 
-  // Updates the facts from a newer snapshot of its run. `may_be_retried`: another job may be
-  // attached if it fails.
+  // Updates the facts from a newer snapshot of the run. `may_be_retried` is true if another job may
+  // be attached after a failure.
   void Observe(std::shared_ptr<const Snapshot> snapshot,
                std::shared_ptr<const durations::RemainingStages> stages_left, bool may_be_retried);
-  // Frees the data that only a later snapshot of the workflow would need.
+  // Frees the data that only later snapshots of the workflow would need.
   void ReleaseRun();
-  // Returns the basis of its estimate.
+  // Returns the basis of the job's estimate.
   Basis BasisOf(const PlannedJob& planned) const;
   LiveJob At(absl::Time now, const PlannedJob& planned, const Cluster& cluster,
              double data_factor) const;

@@ -14,14 +14,14 @@
 namespace tidemark::dag {
 namespace {
 
-// The split of a map task if its bytes are unknown; it cancels out.
+// Split size of a map task if its bytes are unknown. The value cancels out.
 constexpr double kUnknownSplit = 1;
 // A throughput so high that it never limits a task.
 constexpr double kUnbound = 1e18;
-// Standard deviation / mean of the task times of a stage, if it is not recorded. Chosen by hand.
+// Ratio of standard deviation to mean of a stage's task times, if not recorded. Chosen by hand.
 constexpr double kUsualVariation = 0.1;
-// Reads, writes and transfers bind a task of unknown processor time if they take at least this
-// share of its time.
+// If a task's processor time is unknown, reads, writes and transfers limit the task if they take at
+// least this share of its time.
 constexpr double kMostOfTheTime = 0.5;
 
 ResourceProfile Unbound(const std::optional<ResourceProfile>& known_node) {
@@ -43,23 +43,23 @@ struct Conditions {
   double slots = 1;
 };
 
-// The parts of a measured task time.
+// Components of a measured task time.
 struct Parts {
   absl::Duration load;
   double core_seconds = kTaskSecondsMin;
   // Ratio of measured to modelled time of reads, writes and transfers, at most 1. Caches serve the
-  // rest (gamma of [BOE] Table 1).
+  // rest (gamma in [BOE] Table 1).
   double slow_share = 1;
 };
 
-// The measured times of a task; a processor time of 0 is unknown.
+// The measured times of a task. A processor time of 0 is unknown.
 struct Measured {
   double seconds = 0;
   double core_seconds = 0;
 };
 
-// Separates a measured time into its parts. `task`: the model with unlimited processors.
-// `computing`: index of the sub-stage that computes while it reads or writes.
+// Splits a measured time into its components. `task` is the model with unlimited processors.
+// `computing` is the index of the sub-stage that computes while it reads or writes.
 Parts Separate(const TaskModel& task, std::size_t computing, const Measured& measured,
                const ResourceProfile& node, double per_node) {
   Parts parts;
@@ -84,7 +84,7 @@ Parts Separate(const TaskModel& task, std::size_t computing, const Measured& mea
   return parts;
 }
 
-// Returns `node` with the speeds that tasks with these parts get.
+// Returns `node` with the speeds that tasks with these components get.
 ResourceProfile NodeFor(const Parts& parts, ResourceProfile node) {
   for (double* speed :
        {&node.disk_read, &node.disk_write, &node.dfs_read, &node.dfs_write, &node.network}) {
@@ -100,7 +100,7 @@ double PerNode(double tasks, double slots, double nodes) {
 
 // One phase of a job under given conditions.
 struct ModelledPhase {
-  double seconds = 0;  // task time while its phase fills the slots; 0 if unknown
+  double seconds = 0;  // task time while the phase fills the slots; 0 if unknown
   std::string bottleneck;
   TaskDemandAlone alone;
 };
@@ -114,7 +114,7 @@ ModelledPhase PhaseOn(const TaskModel& task, const ResourceProfile& node, double
   const auto time = EstimateTask(task, node, per_node);
   auto alone = DemandOf(task, node);
   if (!time.ok() || !alone.ok()) return {};
-  // Time that no resource explains may be the longest part.
+  // Time that no resource explains may be the longest component.
   const bool is_load = std::ranges::all_of(
       time->sub_stages, [&](const SubStageTime& part) { return part.time < task.load; });
   return {.seconds = absl::ToDoubleSeconds(time->total),
@@ -122,7 +122,7 @@ ModelledPhase PhaseOn(const TaskModel& task, const ResourceProfile& node, double
           .alone = *std::move(alone)};
 }
 
-// Returns the ratio of the mean time of tasks to their time alone, if no other tasks run on the
+// Returns the ratio of the tasks' mean time to their time alone, if no other tasks run on the
 // cluster.
 double StretchOf(const placement::TaskDemand& demand, double tasks, double slots, double variation,
                  const Cluster& cluster) {
@@ -135,8 +135,8 @@ double StretchOf(const placement::TaskDemand& demand, double tasks, double slots
   return placement::MeanStretch(demand, node, tasks / nodes, slots / nodes, variation);
 }
 
-// Bottleneck oriented estimation of one job's tasks. The speed of a core follows from the measured
-// task times and from the times of reads, writes and transfers.
+// Bottleneck oriented estimation of one job's tasks. The speed of a core is computed from the
+// measured task times and from the times of reads, writes and transfers.
 class Model {
  public:
   // If `node` is unset, only the processors take time.
@@ -148,7 +148,8 @@ class Model {
         executors_(nodes_ > 1 ? nodes_ : 0) {
     const auto or_one = [](double selectivity) { return selectivity > 0 ? selectivity : 1; };
     profile_.map_selectivity = or_one(run.map_selectivity);
-    // [BOE] eq. 5 relates the output to the split; a run relates it to the reduce input.
+    // In [BOE] eq. 5, the selectivity relates the output to the split; in a run, it relates the
+    // output to the reduce input.
     profile_.reduce_selectivity = or_one(run.reduce_selectivity) * profile_.map_selectivity;
     profile_.map_throughput = profile_.reduce_throughput = kUnbound;
     const MapReduceProfile then = At(measured, {});
@@ -197,7 +198,7 @@ class Model {
   Parts reduce_;
 };
 
-// The mean of ln(seconds) and the variation of the tasks, over several runs.
+// The mean of ln(seconds), and the variation of the tasks, over several runs.
 class Mean {
  public:
   // `usual_deviation` is the deviation of ln(seconds) between runs of the same work.
@@ -242,7 +243,7 @@ Conditions MeasuredConditions(const JobProfile& run, const Cluster& cluster) {
           .slots = run.slots > 0 ? run.slots : static_cast<double>(cluster.slots)};
 }
 
-// Returns the conditions that the plan states, else the conditions of the last run.
+// Returns the conditions in the plan, or the conditions of the last run if the plan has none.
 Conditions AskedConditions(const PlannedJob& job, const JobProfile& last, const Cluster& cluster,
                            double data_factor) {
   double map_tasks = job.map_task_count.value_or(last.map_tasks);
@@ -294,7 +295,7 @@ JobEstimate EstimateJobTasks(const PlannedJob& job, std::span<const JobProfile> 
     return expected;
   }
   const Conditions asked = AskedConditions(job, all.front(), cluster, data_factor);
-  // Map tasks do not fetch from other tasks; reduce tasks do.
+  // Map tasks do not fetch from other tasks, but reduce tasks do.
   Mean map(EstimateConstants().root_run_deviation);
   Mean reduce(EstimateConstants().run_deviation);
   for (const JobProfile& run : all) {
@@ -363,7 +364,7 @@ StageDemand DemandOf(const durations::MeasuredTask& measured, double tasks, doub
   const Parts parts =
       Separate(task, /*computing=*/0, {measured.seconds, measured.cpu_seconds}, node, per_node);
   task.load = parts.load;
-  // One unit for each second of a core.
+  // One unit of work per second of a core.
   task.sub_stages[0].operations.push_back({Resource::kCpu, parts.core_seconds, 1});
   ModelledPhase phase = PhaseOn(task, NodeFor(parts, node), per_node);
   const double stretch = StretchOf(phase.alone.parts, tasks, slots, kUsualVariation, cluster);

@@ -20,7 +20,7 @@ namespace tidemark::dag {
 namespace {
 
 constexpr double kLongestSeconds = 1e10;
-// Larger numbers are assumed to be typing errors; ParseScenario() has the same limit.
+// Larger numbers are assumed to be typing errors. ParseScenario() has the same limit.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 
 placement::Resourcing SlotsAlone(std::uint64_t slots) {
@@ -31,10 +31,10 @@ placement::Resourcing SlotsAlone(std::uint64_t slots) {
 
 std::uint64_t TasksRunning(const LiveJob& job) { return job.map.running + job.reduce.running; }
 
-// Returns the slots that executors or stages report; 0 if none do.
+// Returns the slots that executors or stages report, or 0 if none do.
 std::uint64_t ReportedSlots(const LiveJob& job) {
   if (job.left == nullptr) return 0;
-  // More tasks than slots may seem to run for a moment, if the end of a task is reported late.
+  // If the end of a task is reported late, more tasks than slots seem to run for a moment.
   if (job.left->slots > 0) return job.left->slots;
   std::uint64_t reported = 0;
   for (const durations::RemainingStage& stage : job.left->stages) {
@@ -44,8 +44,8 @@ std::uint64_t ReportedSlots(const LiveJob& job) {
   return reported;
 }
 
-// Returns the present slots. Returns nullopt if they are not reported and no task waits for one, or
-// if no work remains for them.
+// Returns the present slots. Returns nullopt if the slots are not reported and no task waits for
+// one, or if no work remains.
 std::optional<std::uint64_t> SlotsOf(const LiveJob& job) {
   const std::uint64_t running = TasksRunning(job);
   bool is_anything_pending = false;
@@ -83,7 +83,8 @@ HeldSlots Held(std::uint32_t slots, const LiveJob& job) {
   return {.slots = slots, .executors = per_executor > 0 ? Rounded(slots / per_executor) : 0};
 }
 
-// Returns the slots of the scenario. InvalidArgument (FieldError): the slots exceed the limit.
+// Returns the slots of the scenario. Fails with InvalidArgument (FieldError) if the slots exceed
+// the limit.
 absl::StatusOr<std::uint32_t> SlotsAsked(const Scenario& scenario, const LiveJob& job) {
   if (!scenario.executors) return scenario.slots.value_or(1);
   const double per_executor = SlotsPerExecutor(job);
@@ -92,9 +93,9 @@ absl::StatusOr<std::uint32_t> SlotsAsked(const Scenario& scenario, const LiveJob
   if (per_executor > kSlotsMax) {
     return FieldError(
         "executors",
-        fmt::format("its executors have {:.12g} slots each, and the limit is {} slots; ask about "
-                    "slots",
-                    per_executor, kSlotsMax));
+        fmt::format(
+            "its executors have {:.12g} slots each, and the limit is {} slots; pass slots instead",
+            per_executor, kSlotsMax));
   }
   return FieldError("executors",
                     fmt::format("must be at most {:.0f}, not {}: its executors have {:.12g} slots "
@@ -132,8 +133,8 @@ absl::Duration ClampedDuration(double seconds) {
   return absl::Seconds(std::clamp(seconds, 0.0, kLongestSeconds));
 }
 
-// Evidence of the forecast beyond the tasks (shared processors, past runs) applies to both
-// placements.
+// Evidence of the forecast that is not about the tasks (shared processors, past runs) applies to
+// both placements.
 Range Stretched(const RunningForecast& forecast, const SecondsRange& as_it_is,
                 const SecondsRange& would_be) {
   const double factor = as_it_is.median > 0 ? would_be.median / as_it_is.median : 1;
@@ -256,7 +257,7 @@ void Shorten(double factor, durations::TaskTimes& times) {
   for (double& of_draw : times.factor) of_draw *= factor;
 }
 
-// The numbers of a draw belong together, so the saved time is a difference within the draw.
+// Values of one draw belong together, so the saved time is a difference within the draw.
 absl::StatusOr<SecondsRange> TimeSavedBy(double LostShare::*bound, const LostTime& lost,
                                          Application application, const Draws& as_it_is) {
   for (durations::RemainingStage& stage : application.stages) {

@@ -28,18 +28,18 @@ using durations::TimeDistribution;
 // tasks on all slots. Chosen by hand.
 constexpr double kUnknownTaskSeconds = 60;
 // An unknown job runs fewer than twice this many concurrent tasks. On more slots, each task takes
-// several.
+// several slots.
 constexpr std::uint64_t kUnknownTasks = 20;
-// These limit the cost of untrusted jobs. If a job has too many stages or tasks with individual
-// times, only its number of tasks counts. Its running tasks are then merged into at most
-// kRunningMax wide ones.
+// These constants limit the cost of untrusted jobs. If a job has too many stages or tasks with
+// individual times, only its number of tasks counts. Its running tasks are then merged into at most
+// kRunningMax wide tasks.
 constexpr std::ptrdiff_t kRunningMax = 1'000;
 constexpr std::ptrdiff_t kRunningMaxOfAllJobs = 20'000;
 constexpr std::size_t kPlacedStagesMax = 10'000;
 constexpr std::size_t kPlacedStagesMaxOfAllJobs = 20'000;
-// The assumed number of waves in which the finished tasks of a running application have run.
+// Assumed number of waves in which the finished tasks of a running application have run.
 constexpr double kMeasuredWaves = 4;
-// Number of random streams for the stages of one job.
+// Number of random streams per job.
 constexpr std::uint64_t kStreamsOfJob = std::uint64_t{1} << 32;
 
 // Returns the quantile at `u` of the forecast, with a normal distribution on each side of the
@@ -54,7 +54,7 @@ double ForecastAt(const RunningForecast& forecast, double u) {
 
 bool IsUnknown(const LiveJob& job) { return !job.expected.is_known && job.expected.map.tasks == 0; }
 
-// A wave of tasks of an unknown job that fills all slots.
+// A wave of tasks of an unknown job. The wave fills all slots.
 struct UnknownWave {
   std::uint64_t tasks = 1;
   std::uint64_t slots_of_task = 1;
@@ -68,8 +68,8 @@ UnknownWave WaveOn(double slots) {
 
 double Count(const TasksLeft& left) { return static_cast<double>(left.pending + left.running); }
 
-// Returns the number of tasks that determines the number of draws. It does not depend on the slots,
-// so that forecasts for different slots come from the same draws.
+// Returns the number of tasks that determines the number of draws. The result does not depend on
+// the slots, so that forecasts for different slots come from the same draws.
 std::uint64_t CountLeft(const LiveJob& job) {
   if (job.is_over) return 0;
   if (job.is_running) {
@@ -79,8 +79,8 @@ std::uint64_t CountLeft(const LiveJob& job) {
   return job.expected.map.tasks + job.expected.reduce.tasks;
 }
 
-// Returns a task time of this job that can serve for another job; 0 if unknown. A job that was
-// unknown before its run counts as one wave of map tasks and one of reduce tasks.
+// Returns a task time of this job that can serve for another job, or 0 if unknown. A job that was
+// unknown before its run counts as one wave of map tasks and one wave of reduce tasks.
 double TaskSecondsOf(const LiveJob& job) {
   if (job.expected.is_known) return job.expected.map.times.mean();
   if (job.is_over) return job.took / 2;
@@ -98,7 +98,7 @@ double TaskDeviationOf(const LiveJob& job) {
                                   : durations::kMapSideDeviation;
 }
 
-// The task time of unknown jobs.
+// Assumed task time of unknown jobs.
 struct Guess {
   double seconds = kUnknownTaskSeconds;
   // Deviation of ln(seconds) that all unknown jobs share, in addition to the deviation of each job.
@@ -122,8 +122,8 @@ Guess GuessTasks(std::span<const LiveJob> jobs) {
   return {.seconds = std::exp(log_sum / known), .deviation = std::sqrt(variance) / known};
 }
 
-// Returns the time of one task of a phase that takes `seconds`. With k running tasks, evenly apart,
-// and p pending ones, the last task of time t ends after t (1 + p / k).
+// Returns the time of one task of a phase that takes `seconds`. If k running tasks started at even
+// intervals and p tasks are pending, the last task of time t ends after t (1 + p / k).
 double OneTask(const TasksLeft& left, double seconds, double slots) {
   const double running = static_cast<double>(left.running);
   const double pending = static_cast<double>(left.pending);
@@ -131,7 +131,7 @@ double OneTask(const TasksLeft& left, double seconds, double slots) {
   return pending > 0 ? seconds / std::max(pending / slots, 1.0) : 0;
 }
 
-// The present speeds of a running job's tasks relative to tasks alone on a node. If no task of a
+// The present speeds of a running job's tasks, relative to tasks alone on a node. If no task of a
 // phase runs, its speed is the speed among tasks of that phase.
 struct Speeds {
   double map = 1;
@@ -172,7 +172,7 @@ std::vector<Speeds> SpeedsNow(std::span<const LiveJob> jobs,
   const std::vector<placement::PartRate> rates = placement::ShareNode(cores, nodes, sharers);
   std::size_t next = 0;
   for (const Place& place : places) {
-    double seconds = 0;  // for a second of the task's time alone
+    double seconds = 0;  // per second of the task's time alone
     for (std::size_t n = 0; n < place.parts; ++n) seconds += 1 / rates[next++].per_second;
     *place.speed = 1 / std::max(seconds, 1.0);
   }
@@ -205,7 +205,8 @@ class JobStages {
     }
   }
 
-  // Returns the job's own stages, whose parents are among them; empty if unknown. Cost: O(stages).
+  // Returns the job's own stages, whose parents are among them, or an empty list if they are
+  // unknown. O(stages).
   std::vector<RemainingStage> Own(double shift) const {
     if (job_.is_running) return AreTasksKnown() ? Running() : std::vector<RemainingStage>();
     return job_.expected.stages ? FromPastRuns(shift) : std::vector<RemainingStage>();
@@ -268,7 +269,7 @@ class JobStages {
     fill(job_.expected.reduce, reduce);
   }
 
-  // Sets the lag of an awaited job's first stage to the rest of its delay.
+  // Sets the lag of an awaited job's first stage to the remainder of its delay.
   void FillAwaited(RemainingStage& map) const {
     if (job_.is_running || !(job_.awaited > 0)) return;
     for (const double u : waits_) map.times.lag.push_back(durations::LateLeft(job_.awaited, u));
@@ -279,8 +280,8 @@ class JobStages {
     return cluster_.node ? phase.demand : placement::TaskDemand();
   }
 
-  // Returns the demand of a stage of the running job. A MapReduce job has its present speed. The
-  // times of tasks of other jobs were measured while tasks of the same stage ran.
+  // Returns the demand of a stage of the running job. A MapReduce job has its present speed. Task
+  // times of other jobs were measured while tasks of the same stage ran.
   StageDemand DemandOfStage(const RemainingStage& stage) const {
     if (job_.is_of_stages) {
       const double slots = static_cast<double>(std::max<std::uint64_t>(job_.left->slots, 1));
@@ -314,8 +315,8 @@ class JobStages {
   }
 
   // Returns the stages according to the job's own estimate. The job's forecast has more evidence
-  // (past runs, errors of earlier forecasts, losses). An early end of the forecast is therefore
-  // paired with an early end of the tasks. All tasks of a draw are stretched to end with the
+  // (past runs, errors of earlier forecasts, losses). Therefore an early end of the forecast is
+  // paired with an early end of the tasks, and all tasks of a draw are stretched to end with the
   // forecast.
   std::vector<RemainingStage> Running() const {
     const durations::RemainingStages& theirs = *job_.left;
@@ -392,8 +393,8 @@ class JobStages {
   }
 
   // Fills a stage of which only the number of tasks is known. Running tasks end at equal intervals,
-  // the last one after the time of a whole task. `of_task` has, by draw, the seconds until the last
-  // task ends on the job's own slots.
+  // the last one after the time of a whole task. `of_task` contains, by draw, the seconds until the
+  // last task ends on the job's own slots.
   void Spread(TasksLeft left, Draws of_task, RemainingStage& stage) const {
     for (double& seconds : of_task) seconds = OneTask(left, seconds, slots_);
     const auto widest = static_cast<std::uint64_t>(slots_);
@@ -418,14 +419,14 @@ class JobStages {
   const Cluster& cluster_;
   const Speeds speeds_;
   const double slots_;
-  const std::uint64_t running_max_;  // limit of running tasks with individual times
+  const std::uint64_t running_max_;  // Maximum number of running tasks with individual times.
   const std::size_t stages_max_;
   const FixedDraws& draws_;
   Draws uniforms_;
   Draws waits_;
   Draws common_normals_;
-  Draws common_;  // the factor on all jobs
-  Draws factor_;  // the factor on this job
+  Draws common_;  // factor on all jobs, by draw
+  Draws factor_;  // factor on this job, by draw
 };
 
 // Inserts a job's own stages between its start and its end.

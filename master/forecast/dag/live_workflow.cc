@@ -19,7 +19,7 @@ namespace tidemark::dag {
 namespace {
 
 // Limits the stages, edges and task times of past runs in a forecast. They take about 20 ms of
-// processor time, and 20 MB.
+// processor time and 20 MB of memory.
 constexpr std::size_t kHistoryMax = 500'000;
 
 std::size_t SizeOf(const PastRun& run) {
@@ -29,23 +29,6 @@ std::size_t SizeOf(const PastRun& run) {
     for (const auto& seconds : stage.seconds) size += seconds.size();
   }
   return size;
-}
-
-// Keeps the shown fractions from falling, and widens their bounds to include them. Jobs that failed
-// keep their bounds.
-void KeepMonotonic(ShownProgress& before, Snapshot& snapshot) {
-  before.KeepMonotonic(snapshot);
-  tidemark::Estimate& shown = snapshot.estimate;
-  shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
-  shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
-  for (Child& child : snapshot.children) {
-    tidemark::Estimate& of_job = child.estimate;
-    const bool has_failed =
-        child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
-    const double done = of_job.fraction_done;
-    of_job.fraction_done_lower = has_failed ? std::min(of_job.fraction_done_lower, done) : done;
-    of_job.fraction_done_upper = has_failed ? std::max(of_job.fraction_done_upper, done) : done;
-  }
 }
 
 // Rounds the forecasts of parts, so that a delta omits unchanged forecasts.
@@ -95,7 +78,7 @@ void LiveWorkflow::AddJob(const PlannedJob& planned) {
 
 bool LiveWorkflow::WasSubmittedAs(Plan plan) const {
   if (plan.jobs.size() != submitted_jobs_) return false;
-  // The deadline may come from the settings of the master.
+  // The deadline may come from the master's settings.
   if (!plan.deadline) plan.deadline = plan_.deadline;
   Plan submitted = plan_;
   submitted.jobs.resize(submitted_jobs_);
@@ -131,7 +114,7 @@ void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
   FollowedJob& job = jobs_[place->second];
   if (job.job_id != snapshot->job_id) return;
   if (job.has_ended()) {
-    // The end was observed before a restart; the final snapshot of the run has its stages.
+    // The end was observed before a restart. The final snapshot of the run contains its stages.
     const bool is_its_end = snapshot->is_final && snapshot->started_at == job.facts.started_at;
     if (job.newest == nullptr && is_its_end) job.newest = std::move(snapshot);
     return;
@@ -209,7 +192,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
   End end;
   bool all_succeeded = true;
   bool any_succeeded = false;
-  absl::Time last_end = changed_at_;  // a cancelled job delayed the end until it was cancelled
+  absl::Time last_end = changed_at_;  // A cancelled job delayed the end until it was cancelled.
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     FollowedJob& job = jobs_[i];
     const bool succeeded = job.facts.state == ChildState::kSucceeded;
@@ -222,7 +205,7 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
     }
     if (job.facts.state != ChildState::kFailed || end.state != JobState::kRunning) continue;
     end.state = JobState::kFailed;
-    // A job with a damaged log may be restored with another end than the observed one.
+    // If its log is damaged, a job may be restored with another end than the observed one.
     const bool is_end_known =
         job.newest != nullptr && job.newest->is_final && job.newest->state != JobState::kSucceeded;
     if (is_end_known) end.state = job.newest->state;
@@ -287,8 +270,7 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowForecast* predicti
     // Waiting for the first job is not progress.
     const absl::Time informed_at = InformedAt(now);
     const absl::Duration worked = informed_at - StartOfFirstJob(informed_at);
-    estimate.fraction_done =
-        FractionDone(worked, FlooredRemaining(remaining.median, remaining.upper));
+    estimate.fraction_done = FractionDone(worked, remaining.median);
     estimate.fraction_done_lower = FractionDone(worked, *remaining.upper);
     estimate.fraction_done_upper = FractionDone(worked, *remaining.lower);
     estimate.known_share = prediction->known_share;
@@ -304,7 +286,7 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowForecast* predicti
     const bool is_predicted = prediction != nullptr && i < prediction->jobs.size();
     DescribeJob(jobs_[i], plan_.jobs[i], parents_[i],
                 is_predicted ? prediction->jobs[i] : ChildForecast(), snapshot);
-    // The basis is the strongest one of all parts.
+    // The basis is the strongest basis of all parts.
     if (jobs_[i].facts.state == ChildState::kCancelled) continue;
     estimate.basis = std::max(estimate.basis,
                               std::min(snapshot.children.back().estimate.basis, Basis::kThisRun));
@@ -330,10 +312,23 @@ void LiveWorkflow::Widen(absl::Time at, SecondsRange& end) {
   const facts::EndPrediction given = record_.Widen({.at = at,
                                                     .end = at + absl::Seconds(end.median),
                                                     .lower = at + absl::Seconds(end.lower),
-                                                    .upper = at + absl::Seconds(end.upper)});
+                                                    .upper = at + absl::Seconds(end.upper)},
+                                                   durations::kWiden);
   if (!given.lower || !given.upper) return;
   end.lower = absl::ToDoubleSeconds(*given.lower - at);
   end.upper = absl::ToDoubleSeconds(*given.upper - at);
+}
+
+void LiveWorkflow::KeepOfSilentJobs(Snapshot& snapshot) const {
+  for (std::size_t i = 0; i < std::min(jobs_.size(), newest_->children.size()); ++i) {
+    const Child& before = newest_->children[i];
+    Child& child = snapshot.children[i];
+    if (!jobs_[i].is_running() || !jobs_[i].is_silent() || before.job_id != child.job_id) continue;
+    if (!(before.estimate.fraction_done > 0)) continue;
+    child.estimate.fraction_done = before.estimate.fraction_done;
+    child.estimate.fraction_done_lower = before.estimate.fraction_done_lower;
+    child.estimate.fraction_done_upper = before.estimate.fraction_done_upper;
+  }
 }
 
 const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationForecast> estimate) {
@@ -362,20 +357,27 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     shown.state = EstimateState::kFinal;
     shown.basis = Basis::kDone;
     shown.method = EstimateMethod::kUnknown;
-    shown.fraction_done = end.state == JobState::kSucceeded ? 1 : 0;
+    shown.fraction_done = 1;
     shown.known_share = 1;
-    snapshot.counts = CountParts(snapshot);  // depends on the state
+    snapshot.counts = CountParts(snapshot);  // The counts depend on the state.
   } else {
     if (!estimate.ok()) snapshot.notes.emplace_back(estimate.status().message());
-    if (snapshot.silent_since) shown.fraction_done = 0;  // keeps the earlier fraction
     AddNotes(now, snapshot.notes);
   }
   if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);
-  KeepMonotonic(shown_, snapshot);
+  if (snapshot.silent_since || (is_final && end.state != JobState::kSucceeded)) {
+    shown.fraction_done = newest_->estimate.fraction_done;
+  } else if (!is_final) {
+    const absl::Duration worked = informed_at_ - StartOfFirstJob(informed_at_);
+    snapshot.estimate_raised = shown_.Show(worked, /*stages=*/0, shown);
+  }
+  KeepOfSilentJobs(snapshot);
+  shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
+  shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
   if (is_final) {
     const tidemark::Estimate& last = newest_->estimate;
     const double done = shown.fraction_done;
-    // The bounds of a failed workflow are no narrower than before its end.
+    // The bounds of a failed workflow are at least as wide as at its end.
     const bool was_told = end.state != JobState::kSucceeded && last.remaining.has_value();
     shown.fraction_done_lower = was_told ? std::min(last.fraction_done_lower, done) : done;
     shown.fraction_done_upper = was_told ? std::max(last.fraction_done_upper, done) : done;
@@ -390,7 +392,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     }
   }
   newest_ = std::make_shared<Snapshot>(std::move(snapshot));
-  // A workflow is kept long after its end, so free the data for later snapshots.
+  // A workflow is kept long after its end, so the data for later snapshots are freed.
   for (FollowedJob& job : jobs_) {
     if (is_final) job.ReleaseRun();
   }
@@ -418,9 +420,8 @@ void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
   newest_->sequence = std::max(newest_->sequence, sequence);
   newest_->at = std::max(newest_->at, at);
-  double& shown = newest_->estimate.fraction_done;
-  shown = std::max(shown, fraction_done);
-  shown_.Restore(shown);
+  newest_->estimate.fraction_done = fraction_done;
+  shown_.Restore(fraction_done);
   active_at_ = std::max(active_at_, at);
 }
 
@@ -429,12 +430,12 @@ void LiveWorkflow::RestoreEnd(Snapshot final) { *newest_ = std::move(final); }
 void LiveWorkflow::NoteDamage(const LogDamage& damage) {
   if (is_final()) return;
   damaged_records_ += damage.records;
-  RestoreTick(newest_->sequence + damage.ticks_max, newest_->at, 0);
+  newest_->sequence += damage.ticks_max;
 }
 
 namespace {
 
-// Larger factors are assumed to be typing errors; ParseScenario() has the same limit.
+// Larger factors are assumed to be typing errors. ParseScenario() has the same limit.
 constexpr double kDataFactorMax = 1e6;
 
 placement::Resourcing ResourcingOf(const Plan& plan, const Cluster& cluster) {
@@ -504,7 +505,7 @@ WorkflowForecast LiveWorkflow::PredictionAt(absl::Time now, const ApplicationFor
     has_forecast = has_forecast || live.forecast.has_value();
     prediction.jobs.push_back(ForecastOfChild(jobs_[i], live, estimate, i, own[i]));
   }
-  // The forecast of a silent job is already open, so the end of the workflow is open as well.
+  // The forecast of a silent job has an open end, so the workflow's end is also open.
   const absl::Duration silence = SilenceAt(now);
   if (silence > absl::ZeroDuration() && !has_forecast) {
     OpenBySilence(now - informed_at, silence, prediction);

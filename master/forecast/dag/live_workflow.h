@@ -1,16 +1,16 @@
 // A submitted plan while it runs. The inputs are the plan, the attached jobs, their snapshots, and
-// ticks; the outputs are snapshots for publication. There is no server, thread or clock.
+// ticks; the outputs are snapshots for publication. The class uses no server, thread or clock.
 //
-// Past runs of a job come from SetRuns(), its progress from the snapshots of the job's monitor
-// (Observe()). Some facts, such as ends and shown progress, must survive a restart or the removal
-// of a job by its master. TakeNewFacts() returns them, and RestoreFacts() restores them.
+// SetRuns() provides the past runs of a job, and Observe() the snapshots of the job's monitor. Some
+// facts, such as ends and shown progress, must survive a restart or the removal of a job by its
+// master. TakeNewFacts() returns them, and RestoreFacts() restores them.
 //
 // The workflow is silent if all running jobs are silent by the rule for jobs
 // (master/facts/evidence_loss.h). It is also silent if no job runs and no job has started for ten
-// seconds although the next ones are due. A silent workflow keeps its forecast, with an interval
-// that grows.
+// seconds although the next jobs are due. A silent workflow keeps its forecast, but the interval
+// grows.
 //
-// change_workflow.cc has the changes by clients; live_workflow.cc has the rest.
+// change_workflow.cc implements changes by clients; live_workflow.cc implements the rest.
 //
 // Not thread-safe. Copies are independent. Memory: O(jobs + edges + stages). Until it ends, it also
 // keeps the snapshots of its jobs, which it shares with the table of jobs.
@@ -53,87 +53,89 @@ struct LiveWorkflowOptions {
 
 class LiveWorkflow {
  public:
-  // REQUIRES: CheckWorkflow(plan) is OK. A single job without a name has the name of the workflow.
+  // REQUIRES: CheckWorkflow(plan) is OK. If there is only one job and it has no name, it gets the
+  // name of the workflow.
   LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options);
 
-  // Returns the plan, including the jobs that were added later.
+  // Returns the plan, including jobs that were added later.
   const Plan& plan() const { return plan_; }
   // Returns true if `plan` equals the submitted plan, without later changes.
   bool WasSubmittedAs(Plan plan) const;
   bool is_final() const { return newest_->is_final; }
-  // Returns true after a cancellation. The workflow ends with its next tick.
+  // Returns true after a cancellation. The workflow then ends with its next tick.
   bool is_cancelled() const { return is_cancelled_; }
-  // Returns the last snapshot, which is never null. It has sequence 0 before the first tick.
+  // Returns the last snapshot, which is never null. Its sequence is 0 before the first tick.
   std::shared_ptr<const Snapshot> newest() const { return newest_; }
 
   // Attaches the job with id `job_id` as the job `name` of the workflow, even if it has ended.
-  // Returns false if it is attached already.
-  // NotFound: unknown name. FailedPrecondition: the workflow is over, or the job's previous run is
-  // running or has succeeded. AlreadyExists: another job of the workflow has that id.
-  // ResourceExhausted: retries_per_job.
+  // Returns false if it is already attached. Fails with NotFound if the name is unknown. Fails with
+  // FailedPrecondition if the workflow is over, or if the job's previous run is running or has
+  // succeeded. Fails with AlreadyExists if another job of the workflow has that id. Fails with
+  // ResourceExhausted beyond retries_per_job.
   absl::StatusOr<bool> Attach(const std::string& name, const std::string& job_id);
 
-  // Adds and cancels jobs, all or nothing. Returns false if nothing changes.
-  // InvalidArgument (FieldError of UpdateJobRequest): an invalid job or an unknown name.
-  // ResourceExhausted: jobs_per_workflow. FailedPrecondition: the workflow is over, a job to cancel
-  // has started, or a job to add was cancelled.
+  // Adds and cancels jobs, all or nothing. Returns false if nothing changes. Fails with
+  // InvalidArgument (FieldError of UpdateJobRequest) for an invalid job or an unknown name. Fails
+  // with ResourceExhausted beyond jobs_per_workflow. Fails with FailedPrecondition if the workflow
+  // is over, a job to cancel has started, or a job to add was cancelled.
   absl::StatusOr<bool> Update(const PlanChange& change, std::size_t jobs_max);
 
   // Returns the ids of all attached jobs.
   std::vector<std::string> attached_jobs() const;
-  // Returns the ids of the attached jobs whose ends are unknown. The workflow needs their
-  // snapshots.
+  // Returns the ids of the attached jobs whose ends are unknown. The workflow needs snapshots of
+  // these jobs.
   std::vector<std::string> wanted_jobs() const;
-  // Updates an attached job from its newest published snapshot, which has a sequence above 0.
-  // Ignores a run that ended before the submission unless it was attached later. A job whose end is
-  // known takes only the stages of that run's final snapshot, if they are missing after a restart.
-  // `left`: JobMonitor::stages_left() as of that snapshot; if null, the remaining tasks count as
-  // equal.
+  // Updates an attached job from its newest published snapshot, whose sequence is above 0. Ignores
+  // a run that ended before the submission, unless it was attached later. If the job's end is
+  // known, takes only the stages of the run's final snapshot, if they are missing after a restart.
+  // `left` is JobMonitor::stages_left() as of that snapshot; if it is null, the remaining tasks
+  // count as equal.
   void Observe(std::shared_ptr<const Snapshot> snapshot,
                std::shared_ptr<const durations::RemainingStages> left = nullptr);
 
-  // Sets the past runs of job `index`, the newest first. `stage_runs` are for an application of
-  // stages. The cost of a forecast limits their number. Further runs keep only their numbers and
+  // Sets the past runs of job `index`, newest first. `stage_runs` is for an application of stages.
+  // Their number is limited by the cost of a forecast; further runs keep only their numbers and
   // times of tasks.
   void SetRuns(std::size_t index, std::vector<JobProfile> runs, StageRuns stage_runs = {});
   // Sets the throughputs of a node, unless the plan has its own.
   void SetNode(const ResourceProfile& node);
   bool has_runs(std::size_t index) const { return jobs_[index].has_runs; }
 
-  // Publishes the forecast at `now`; each call yields the next sequence number. Returns the final
-  // snapshot unchanged once it exists. Cost: that of ForecastJobs().
+  // Publishes the forecast at `now` with the next sequence number. After the final snapshot,
+  // returns it unchanged. Costs as much as ForecastJobs().
   const Snapshot& Tick(absl::Time now) { return Tick(now, ForecastJobs(QuestionAt(now))); }
-  // Together do the work of Tick(now) in two steps, O(jobs) and O(jobs + stages), so that the
-  // workflow is accessible while its end is computed. Changes after QuestionAt() appear in this
-  // snapshot, and in the forecast of the next one. A forecast with an error is omitted, and a note
-  // has its message.
+  // These functions do the work of Tick(now) in two steps, in O(jobs) and O(jobs + stages) time, so
+  // that the workflow is accessible while its end is computed. Changes after QuestionAt() appear in
+  // this snapshot, and in the forecast of the next one. If the forecast is an error, the snapshot
+  // has a note with its message instead.
   JobsNow QuestionAt(absl::Time now);
   const Snapshot& Tick(absl::Time now, absl::StatusOr<ApplicationForecast> estimate);
-  // Returns the forecast at `now` under a scenario, with sequence 0. Changes nothing.
-  // InvalidArgument (FieldError): a policy that contradicts the plan. FailedPrecondition: the
-  // workflow was cancelled.
+  // Returns the forecast at `now` under a scenario, with sequence 0. Changes nothing. Fails with
+  // InvalidArgument (FieldError) if the policy contradicts the plan, and with FailedPrecondition if
+  // the workflow was cancelled.
   absl::StatusOr<Outcome> Estimate(absl::Time now, const Scenario& scenario) const;
 
-  // Returns the facts that have changed since the last call, by name of the job.
+  // Returns the facts that have changed since the last call, by job name.
   std::vector<std::pair<std::string, JobFacts>> TakeNewFacts();
   // Restore the state that an earlier master stored. REQUIRES: Tick() has not been called, and
-  // neither a copy nor another owner of newest() exists. RestoreTick() costs O(1), so that a long
-  // log is read in O(records).
+  // neither a copy nor another owner of newest() exists. RestoreTick() takes O(1) time, so that a
+  // long log is read in O(records) time.
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
   void RestoreEnd(Snapshot final);
-  // Notes that no master ran before `now`. Reports and retries could not arrive, so retry_within
+  // Records that no master ran before `now`. Reports and retries could not arrive, so retry_within
   // and abandon_after start again.
   void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
-  // Notes that part of the log is lost. A note reports it, and sequence numbers are not reused.
+  // Records that part of the log is lost. Snapshots get a note, and sequence numbers are not
+  // reused.
   void NoteDamage(const LogDamage& damage);
 
  private:
-  // The end of the workflow; kRunning if it has not ended.
+  // The end of the workflow, or kRunning if it has not ended.
   struct End {
     JobState state = JobState::kRunning;
     std::string message;
-    std::optional<absl::Time> at = std::nullopt;  // empty means now
+    std::optional<absl::Time> at = std::nullopt;  // the present time if unset
   };
 
   std::vector<std::string> job_names() const;
@@ -150,48 +152,51 @@ class LiveWorkflow {
                                 const Cluster& cluster, double data_factor) const;
   // Corrects the interval using the errors of earlier forecasts (IntervalRecord).
   void Widen(absl::Time at, SecondsRange& end);
-  // Returns the snapshot at `now`. `prediction` is null if there is no forecast. shown_ applies the
-  // earlier shown progress later.
+  // Returns the snapshot at `now`. `prediction` is null if there is no forecast. The caller applies
+  // the progress shown earlier (shown_).
   Snapshot Describe(absl::Time now, const WorkflowForecast* prediction) const;
-  // Returns the time since the last report of any job; zero if the workflow is not silent.
+  // Keeps the fractions of silent jobs that the workflow has shown before.
+  void KeepOfSilentJobs(Snapshot& snapshot) const;
+  // Returns the time since the last report of any job, or zero if the workflow is not silent.
   absl::Duration SilenceAt(absl::Time now) const;
-  // Returns the time of the forecast, which is `now` or the start of the silence.
+  // Returns the time of the forecast: `now`, or the start of the silence.
   absl::Time InformedAt(absl::Time now) const;
   // Returns the start of the first job, or `now` if none has started.
   absl::Time StartOfFirstJob(absl::Time now) const;
-  // Sets the start of the workflow to the first known start of a job. It identifies the run, so
-  // later corrections of the job's start do not change it.
+  // Sets the start of the workflow to the first known start of a job. The start identifies the run,
+  // so later corrections of the job's start do not change it.
   void NoteStart(std::optional<absl::Time> of_job);
   void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
 
   Plan plan_;
   std::size_t submitted_jobs_;  // number of jobs at the submission
   bool is_cancelled_ = false;
-  placement::Parents parents_;  // without cancelled jobs
-  Cluster cluster_;             // cluster of plan_, with the node if known
+  placement::Parents parents_;  // excludes cancelled jobs
+  Cluster cluster_;             // cluster of plan_, with its node if known
   absl::Time submitted_at_;
-  absl::Time started_at_;  // the submission, or the earlier start of the first job
+  // time of the submission, or the start of the first job if that is earlier
+  absl::Time started_at_;
   LiveWorkflowOptions options_;
   std::vector<FollowedJob> jobs_;
   std::size_t history_size_ = 0;  // stages, edges and task times of all stage runs
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
-  std::shared_ptr<Snapshot> newest_;  // changed only by Restore...(), replaced by Tick()
+  std::shared_ptr<Snapshot> newest_;  // changed only by Restore...(); Tick() replaces it
   ShownProgress shown_;
   durations::IntervalRecord record_;  // starts again after a restart
   absl::Time active_at_;              // time of the newest snapshot of a job, or of the last change
   absl::Time changed_at_;             // time of the submission or of the last change
-  absl::Time informed_at_;            // time of the last forecast without silence
+  absl::Time informed_at_;            // time until which reports cover the forecast
   absl::Time listening_since_ = absl::InfinitePast();  // time of the last NoteRestart()
-  std::uint64_t damaged_records_ = 0;                  // records lost from its log
+  std::uint64_t damaged_records_ = 0;                  // number of records lost from the log
 };
 
-// Returns OK if a master accepts the plan as a workflow. InvalidArgument (FieldError): an error of
-// CheckPlan(), no id, or a job that is described by its stages. ResourceExhausted:
-// jobs_per_workflow. Cost: O(jobs + edges).
+// Returns OK if a master accepts the plan as a workflow. Fails with InvalidArgument (FieldError)
+// for an error of CheckPlan(), a missing id, or a job described by its stages. Fails with
+// ResourceExhausted beyond jobs_per_workflow. O(jobs + edges).
 absl::Status CheckWorkflow(const Plan& plan, std::size_t jobs_max);
 
-// Returns the indexes of each job's parents. REQUIRES: CheckPlan(plan) is OK. Cost: O(jobs +
+// Returns the indexes of each job's parents. REQUIRES: CheckPlan(plan) is OK. O(jobs +
 // edges).
 placement::Parents ParentsOf(const Plan& plan);
 

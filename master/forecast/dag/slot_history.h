@@ -1,5 +1,4 @@
-// The history of the slots of a cluster, which are the tasks that ran on them in the order of their
-// starts.
+// The history of a cluster's slots: the tasks that ran on them, in the order of their starts.
 #pragma once
 
 #include <algorithm>
@@ -18,20 +17,20 @@ namespace tidemark::dag {
 
 // Tracks how warm the slots of executors are. The first n tasks of an executor with n slots are the
 // first on their slots. The first n tasks of a stage on that executor are its first on their slots.
-// The last stage on a slot is known if the executor has only one. Not thread-safe. Memory:
+// If an executor has only one slot, the last stage on that slot is known. Not thread-safe. Memory:
 // O(executors x stages with counts).
 class SlotHistory {
  public:
-  // Continues `before`, which stays unchanged and outlives this object. A null `before` means slots
-  // that have run no task.
+  // Continues the history in `before`, which stays unchanged and must outlive this object. If
+  // `before` is null, the slots have run no task.
   explicit SlotHistory(const SlotHistory* before = nullptr) : before_(before) {
     if (before_ != nullptr) fresh_tasks_ = before_->fresh_tasks_;
   }
 
   // Adds a task of `stage` that starts on `executor`, which has at least one slot. Returns kFresh,
-  // kFirst or kRest. Cost: O(1).
+  // kFirst or kRest. O(1).
   placement::Warmth Start(std::size_t executor, std::uint64_t slots, std::uint32_t stage);
-  // Discards the counts of a stage that starts no more tasks. Cost: O(1).
+  // Discards the counts of a stage that starts no more tasks. O(1).
   void Forget(std::uint32_t stage) { of_stages_.erase(stage); }
   // Returns the number of tasks that were the first on their slots.
   std::uint64_t fresh_tasks() const { return fresh_tasks_; }
@@ -53,10 +52,10 @@ class SlotHistory {
 };
 
 // Finds the largest number of tasks that ran at the same time. Tasks are added in the order of
-// their starts. A task of no duration does not count. Not thread-safe. Memory: O(concurrent tasks).
+// their starts. Tasks of zero duration do not count. Not thread-safe. Memory: O(concurrent tasks).
 class RunningTaskCount {
  public:
-  // Adds a task. `end`: empty while it runs. Cost: O(log concurrent tasks).
+  // Adds a task. `end` is empty while the task runs. O(log concurrent tasks).
   void Add(absl::Time start, std::optional<absl::Time> end);
   std::uint64_t most() const { return most_; }
 

@@ -17,33 +17,48 @@
 namespace tidemark::dag {
 namespace {
 
-// Measured on 367 runs of iterative programs of nine kinds, 20 logs from other sources and 3 power
-// runs, with known task times. Between 0.6 and 0.75 the mean error changes by 0.3 points. If future
-// work is ignored, the mean error is 23.2 points; with this value, it is 20.7.
+// Measured with known task times on 367 runs of iterative programs of nine kinds, 20 logs from
+// other sources and 3 power runs. Between 0.6 and 0.75, the mean error changes by 0.3 points. With
+// this value, the mean error is 20.7 points; if future work is ignored, it is 23.2.
 constexpr double kChanceAfterSeveral = 2.0 / 3;
 // A single job may be the only one. Chosen by hand.
 constexpr double kChanceAfterOne = 1.0 / 2;
 // A power run creates its 24 views in the same way, then runs one query. Measured like
 // kChanceAfterSeveral.
 constexpr double kChanceAtNovelty = 1.0 / 4;
+// An application that has not worked at all continues with this probability. The probability falls
+// to one half at kWorkedShare. Fitted to the even-numbered of 23 logs of TPC-DS and 19 other logs;
+// errors without evidence of this kind are 7.1 and 27.9 points, with it 6.8 and 26.0.
+constexpr double kChanceWithoutWork = 3.0 / 4;
+constexpr double kWorkedShare = 0.8;
 
-}  // namespace
-
-double ChanceOfMore(const Submissions& submissions) {
+double ChanceBySubmissions(const Submissions& submissions) {
   if (submissions.count <= 1) return kChanceAfterOne;
   if (submissions.is_newest_repeated) return kChanceAfterSeveral;
-  // The share of submissions that did something new. One more new submission indicates little if
-  // all others were new, and much if none were.
+  // The share of submissions that did something new. Another new submission indicates little if all
+  // others were new, and much if none were.
   const double novelty =
       static_cast<double>(submissions.kinds) / static_cast<double>(submissions.count);
   return std::clamp(novelty, kChanceAtNovelty, kChanceAfterSeveral);
 }
 
-durations::Draws GrowthOf(const Submissions& submissions, double elapsed,
+}  // namespace
+
+double ChanceOfMore(const Submissions& submissions, double worked_share) {
+  const double unworked = std::clamp(1 - worked_share / kWorkedShare, 0.0, 1.0);
+  const double by_work = unworked > 0 ? 0.5 + (kChanceWithoutWork - 0.5) * unworked : 0;
+  return std::max(ChanceBySubmissions(submissions), by_work);
+}
+
+durations::Draws GrowthOf(const Submissions& submissions, double elapsed, double worked,
                           const durations::FixedDraws& draws) {
-  const double chance = ChanceOfMore(submissions);
+  const double chance = ChanceOfMore(submissions, elapsed > 0 ? worked / elapsed : 1);
   durations::Draws growth = draws.Uniforms(durations::Drawn::kGrowth, durations::kOfRun);
-  for (double& u : growth) u = u < chance ? elapsed * (chance / u - 1) : 0;
+  const double likely = std::min(chance, 0.5);
+  for (double& u : growth) {
+    const double ratio = u < likely ? chance / likely * std::sqrt(likely / u) : chance / u;
+    u = u < chance ? elapsed * (ratio - 1) : 0;
+  }
   return growth;
 }
 
@@ -55,22 +70,22 @@ using durations::FixedDraws;
 using durations::TimeDistribution;
 using placement::Warmth;
 
-// A factor with ln f ~ N(-shift d^2, d^2) has a mean of one if the shift is a half. This is right
-// for the sum of known stages. For unknown stages, a mean of one is too low if few stages decide. A
-// median of one is too high if many stages add up.
-// Ablation: +0.98, -0.96 (tpcds-one-run).
+// A factor with ln f ~ N(-shift d^2, d^2) has a mean of one if the shift is a half, which is right
+// for the sum of known stages. For unknown stages, a mean of one is too low if few stages determine
+// the end, and a median of one is too high if many stages add up. Ablation: +0.98, -0.96
+// (tpcds-one-run).
 constexpr double kKnownShift = 0.5;
 // Ablation: -0.71, +1.74 (tpcds-live-no-history).
 constexpr double kUnknownShift = 0.3;
-// Prior of ln(task time) of an unknown stage that fetches the output of others, relative to a stage
-// that reads the input. If the two kinds are not distinguished, the error on TPC-H without history
-// is 20.9 points at 12 looks instead of 12.7. The error on TPC-DS is 4.49 instead of 4.48. With
-// -0.5 and 1.5, the errors are 14.0 and 4.97.
+// Prior of ln(task time) of an unknown stage that fetches the output of other stages, relative to a
+// stage that reads the input. If the two kinds are not distinguished, the error on TPC-H without
+// history is 20.9 points at 12 samples instead of 12.7, and the error on TPC-DS is 4.49 instead of
+// 4.48. With -0.5 and 1.5, the errors are 14.0 and 4.97.
 constexpr double kFetchingLess = -1;
 constexpr double kFetchingLessDeviation = 0.7;
 
-// These limit processor time and memory. They bound the number of repeated stages of one work, and
-// the times of each kind of task.
+// These constants limit processor time and memory. They bound the number of repeated stages per
+// kind of work, and the number of times per kind of task.
 constexpr std::size_t kRepeatedMax = 3;
 constexpr std::size_t kRepeatedTimesMax = 32;
 
@@ -92,14 +107,15 @@ class StageEstimator {
                  const EstimateConstants& constants)
       : now_(now), history_(history), slots_(slots), constants_(constants) {}
 
-  // Returns the estimate for each stage, including future ones; empty for a stage that is over.
+  // Returns the estimate for each stage, including future stages. The estimate of a stage that is
+  // over is empty.
   std::vector<StageEstimate> Build() {
     const std::vector<StageNow>& stages = now_.stages;
     runs_.resize(stages.size());
     expected_.resize(stages.size());
     for (const PastRun* run : history_) Collect(*run);
     FindRepeated();
-    // Stages that are over correct the estimates of the others.
+    // Stages that are over correct the estimates of other stages.
     const bool is_foretold = std::ranges::any_of(
         stages, [](const StageNow& stage) { return stage.adjusted_deviation > 0; });
     std::vector<TaskEstimate> before(stages.size());
@@ -142,12 +158,13 @@ class StageEstimator {
   }
 
   void Collect(const PastRun& run) {
-    const auto matches = MatchStages(now_.stages, run);
+    const StageMatches matches = MatchStages(now_.stages, run);
+    const double size_distance = SizeDistance(run, now_.stages, matches);
     for (std::size_t i = 0; i < matches.size(); ++i) {
       if (!matches[i]) continue;
       // Times alone do not depend on the slots of the run.
       const double slots = now_.stages[i].demand.empty() ? run.slots : slots_;
-      runs_[i].push_back({slots, &run.stages[*matches[i]]});
+      runs_[i].push_back({slots, &run.stages[*matches[i]], size_distance});
     }
   }
 
@@ -158,7 +175,7 @@ class StageEstimator {
 
   // Adds completed stages of this run to the past runs of stages of the same work.
   void FindRepeated() {
-    std::map<std::uint64_t, std::vector<PastStage>> done;  // the newest first
+    std::map<std::uint64_t, std::vector<PastStage>> done;  // newest first
     for (std::size_t i = 0; i < now_.stages.size(); ++i) {
       if (MayRepeat(i)) done[now_.stages[i].work];
     }
@@ -178,7 +195,7 @@ class StageEstimator {
       std::vector<PastStageRun> runs;
       for (const PastStage& before : done[stage.work]) runs.push_back({slots_, &before});
       repeated->second = EstimateTasks(runs, stage.tasks, slots_, constants_);
-      // With other data, its tasks may have other sizes.
+      // With other data, the tasks may have other sizes.
       repeated->second.is_of_runs = false;
     }
   }
@@ -186,6 +203,7 @@ class StageEstimator {
   static PastStage ProfileOf(const StageNow& stage) {
     PastStage profile = {.parents = stage.parents, .fetches = stage.fetches, .tasks = stage.tasks};
     profile.long_tasks = LongTasksOf(stage);
+    profile.fetch_seconds = stage.fetch_seconds / static_cast<double>(stage.finished.size());
     for (const FinishedTask& task : stage.finished) {
       profile.seconds[static_cast<std::size_t>(task.warmth)].push_back(task.seconds);
     }
@@ -197,8 +215,9 @@ class StageEstimator {
 
   static bool Fetches(const StageNow& stage) { return stage.fetches && !stage.parents.empty(); }
 
-  // Returns the mean time of tasks on warm slots of a stage that is over, or nullopt if there is no
-  // evidence. `before` has the estimates of all stages before their start; null if not computed.
+  // Returns the mean time of a finished stage's tasks on warm slots, or nullopt if there is no
+  // evidence. `before` contains the estimates of all stages before their start, or is null if they
+  // have not been computed.
   std::optional<double> MeanOf(std::size_t index, std::vector<TaskEstimate>* before) const {
     const StageNow& stage = now_.stages[index];
     if (runs_[index].empty() && stage.finished.empty()) return std::nullopt;
@@ -220,8 +239,8 @@ class StageEstimator {
       if (is_unknown(i)) unknown.push_back(i);
     }
     if (unknown.empty()) return;
-    // The line has two abscissas: stages that fetch the output of others, and stages that read the
-    // input.
+    // The line has two intercepts: one for stages that fetch the output of other stages, and one
+    // for stages that read the input.
     durations::LogLine line(durations::kUnknownDeviation, kFetchingLess, kFetchingLessDeviation);
     const auto place = [](bool fetches) { return fetches ? std::exp(1) : 1; };
     for (std::size_t i = 0; i < expected_.size(); ++i) {
@@ -285,7 +304,7 @@ double SlotsOf(const std::vector<StageNow>& stages, const placement::Resourcing&
   return share > 0 ? std::max(std::floor(1 / share + 1e-9), 1.0) : 1;
 }
 
-// Returns a factor on all times of one or several stages, by draw.
+// Returns a factor on all times of one or more stages, by draw.
 Draws FactorsOf(Drawn what, std::uint64_t index, double deviation, double shift,
                 const FixedDraws& draws) {
   Draws factors = draws.Normals(what, index);
@@ -296,8 +315,7 @@ Draws FactorsOf(Drawn what, std::uint64_t index, double deviation, double shift,
 }
 
 durations::RemainingStage StageOf(const StageNow& stage, std::uint64_t stream,
-                                  const StageEstimate& expected_stage,
-                                  const EstimateConstants& constants, const FixedDraws& draws) {
+                                  const StageEstimate& expected_stage, const FixedDraws& draws) {
   durations::RemainingStage left = {.work = WorkOf(stage, expected_stage.lag)};
   if (left.work.pending == 0 && left.work.running.empty()) return left;
   const TaskEstimate& expected = expected_stage.tasks;
@@ -314,12 +332,8 @@ durations::RemainingStage StageOf(const StageNow& stage, std::uint64_t stream,
         FactorsOf(Drawn::kAdjusted, expected.shared_by, expected.shared_deviation, shift, draws);
     for (std::size_t d = 0; d < shared.size(); ++d) left.times.factor[d] *= shared[d];
   }
-  if (!expected.is_known) {
-    left.times.factor_of_bounds =
-        FactorsOf(Drawn::kStage, stream, constants.unknown_interval_deviation, shift, draws);
-  }
-  // In a round of a loop, the input sizes of the tasks are better evidence than the long tasks of
-  // other rounds.
+  // In an iteration of a loop, the input sizes of the tasks are better evidence than the long tasks
+  // of other iterations.
   TaskFactors factors = FactorsBySize(stage, expected, draws);
   if (factors.of_running.empty() && factors.of_waiting.empty() && factors.of_others.empty()) {
     factors = FactorsOfLongTasks(stage, expected, draws);
@@ -332,54 +346,48 @@ durations::RemainingStage StageOf(const StageNow& stage, std::uint64_t stream,
                                 left.work.pending + stage.running.size());
   };
   const durations::ReadShare read_share = ReadShareOf(stage);
-  // The ratio of the total time of the latest running task to its elapsed time, by draw. It is used
-  // if no finished task shows the work after the reading.
+  // The ratio of the total time to the elapsed time of the running task that ends last, by draw.
+  // Used if no finished task shows how long the work after reading takes.
   Draws lengthened;
   double latest = 0;
-  const auto running = [&](const Draws& of_stage) {
-    std::vector<Draws> times(stage.running.size());
-    for (std::size_t n = 0; n < times.size(); ++n) {
-      const RunningTask& task = stage.running[n];
-      Draws totals;
-      Draws places;
-      for (std::size_t d = 0; d < of_stage.size(); ++d) {
-        const double u =
-            durations::RowNumber(durations::RowStart(d, stream), left.work.pending + n);
-        const double factor = of_stage[d] * task_factor(n, d);
-        const TimeDistribution& usual = expected.Of(task.warmth);
-        const double alone = task.elapsed / factor;
-        // Tasks of one stage are late for a common reason, so all of them share the random number
-        // of a draw.
-        times[n].push_back(factor * (usual.IsOutlastedBy(alone)
-                                         ? durations::LateLeft(alone - usual.mean(), late_chance(d))
-                                         : usual.Remaining(alone, u)));
-        totals.push_back(std::max(task.elapsed + times[n].back(), kTaskSecondsMin));
-        places.push_back(u);
-      }
-      if (!ShowsItsPace(task)) continue;
-      const durations::PacedTotal paced = PacedTotalOf(task, read_share);
-      const double late = task.elapsed - paced.seconds;
-      if (late <= 0) {
-        times[n] = durations::LeftByPace(totals, task.elapsed, paced, places);
-        continue;
-      }
-      if (!expected.is_of_pace) continue;
-      for (std::size_t d = 0; d < of_stage.size(); ++d) {
-        times[n][d] = durations::LateLeft(late, late_chance(d));
-      }
-      if (late < latest) continue;
-      latest = late;
-      lengthened = times[n];
-      for (double& longer : lengthened) longer = 1 + longer / task.elapsed;
+  const Draws& of_stage = left.times.factor;
+  std::vector<Draws>& times = left.times.of_task;
+  times.resize(stage.running.size());
+  for (std::size_t n = 0; n < times.size(); ++n) {
+    const RunningTask& task = stage.running[n];
+    Draws totals;
+    Draws places;
+    for (std::size_t d = 0; d < of_stage.size(); ++d) {
+      const double u = durations::RowNumber(durations::RowStart(d, stream), left.work.pending + n);
+      const double factor = of_stage[d] * task_factor(n, d);
+      const TimeDistribution& usual = expected.Of(task.warmth);
+      const double alone = task.elapsed / factor;
+      // Tasks of one stage are late for a common reason, so all of them share the random number of
+      // a draw.
+      times[n].push_back(factor * (usual.IsOutlastedBy(alone)
+                                       ? durations::LateLeft(alone - usual.mean(), late_chance(d))
+                                       : usual.Remaining(alone, u)));
+      totals.push_back(std::max(task.elapsed + times[n].back(), kTaskSecondsMin));
+      places.push_back(u);
     }
-    return times;
-  };
-  left.times.of_task = running(left.times.factor);
-  if (!left.times.factor_of_bounds.empty()) {
-    left.times.running_in_bounds = running(left.times.factor_of_bounds);
+    if (!ShowsItsPace(task)) continue;
+    const durations::PacedTotal paced = PacedTotalOf(task, read_share);
+    const double late = task.elapsed - paced.seconds;
+    if (late <= 0) {
+      times[n] = durations::LeftByPace(totals, task.elapsed, paced, places);
+      continue;
+    }
+    if (!expected.is_of_pace) continue;
+    for (std::size_t d = 0; d < of_stage.size(); ++d) {
+      times[n][d] = durations::LateLeft(late, late_chance(d));
+    }
+    if (late < latest) continue;
+    latest = late;
+    lengthened = times[n];
+    for (double& longer : lengthened) longer = 1 + longer / task.elapsed;
   }
   for (std::size_t d = 0; d < lengthened.size(); ++d) left.times.factor[d] *= lengthened[d];
-  // The start-up of a task on a cold slot is not longer for a long task.
+  // A long task has no longer start-up on a cold slot than other tasks.
   for (std::size_t n = 0; n < factors.of_waiting.size(); ++n) {
     Draws& more = left.times.more_of_first.emplace_back(std::move(factors.of_waiting[n]));
     for (std::size_t d = 0; d < more.size(); ++d) {
@@ -410,15 +418,13 @@ void ApplyKeyGroups(const durations::RemainingStage& by_key_groups, std::size_t 
   }
   stage.work.running = by_key_groups.work.running;
   stage.times = by_key_groups.times;
-  for (auto* each : {&stage.times.of_task, &stage.times.running_in_bounds}) {
-    for (Draws& times : *each) times = Resampled(times, draws);
-  }
+  for (Draws& times : stage.times.of_task) times = Resampled(times, draws);
   for (Draws* each : {&stage.times.factor, &stage.times.factor_of_bounds, &stage.times.lag}) {
     *each = Resampled(*each, draws);
   }
 }
 
-// Returns the time since the end of the last parent; 0 if a parent has not ended.
+// Returns the time since the end of the last parent, or 0 if a parent has not ended.
 double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
   double waited = now.elapsed;
   for (const std::size_t number : stage.parents) {
@@ -429,8 +435,8 @@ double WaitedSoFar(const StageNow& stage, const WorkflowNow& now) {
   return waited;
 }
 
-// Returns, by index in `before`, whether a started stage should have read from that stage. In that
-// case, the stage will not run any more.
+// For each index in `before`, returns true if a started stage should have read from that past
+// stage. The past stage then has no counterpart in this run.
 std::vector<bool> PassedOver(const std::vector<PastStage>& before,
                              std::span<const std::optional<std::size_t>> matches,
                              std::span<const StageNow> stages) {
@@ -520,7 +526,7 @@ std::vector<durations::RemainingStage> LeftOfStages(
   std::vector<durations::RemainingStage> left;
   left.reserve(expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    left.push_back(StageOf(now.stages[i], first_stream + i, expected[i], constants, draws));
+    left.push_back(StageOf(now.stages[i], first_stream + i, expected[i], draws));
     left.back().measured = expected[i].measured;
   }
   return left;
@@ -541,7 +547,7 @@ Application ApplicationOfStages(const WorkflowNow& now, std::span<const PastRun*
     ApplyKeyGroups(*options.by_key_groups, application.draws->count(), application.stages[i]);
   }
   if (now.may_grow && history.empty()) {
-    application.growth = GrowthOf(now.submissions, now.elapsed, *application.draws);
+    application.growth = GrowthOf(now.submissions, now.elapsed, now.worked, *application.draws);
   }
   return application;
 }

@@ -36,7 +36,7 @@ double SecondsBetween(absl::Time from, absl::Time to) {
   return std::max(absl::ToDoubleSeconds(to - from), 0.0);
 }
 
-// Cost of a task of an open stage, which is sorted, placed and compared with other tasks. It takes
+// Cost of a task of an open stage, which is sorted, placed and compared with other tasks. It is
 // about 5 us, measured in replays of 100,000 tasks.
 constexpr std::size_t kStepsOfTask = 4;
 
@@ -49,14 +49,15 @@ struct StartedAttempt {
   absl::Time start;
   std::optional<absl::Time> end;
   std::optional<std::size_t> executor;
-  bool counts = false;  // it represents its task
+  bool counts = false;  // whether the attempt represents its task
   bool is_finished = false;
-  bool is_unreported = false;      // it ended at an unknown instant
-  std::optional<double> fraction;  // processed part of its input, while it runs
-  bool has_read_all = false;       // its last report covered all of its input
-  std::optional<double> read_for;  // seconds until its last report of progress
+  bool is_unreported = false;      // whether the attempt ended at an unknown time
+  std::optional<double> fraction;  // processed share of its input, while it runs
+  bool has_read_all = false;       // whether its last report covered all of its input
+  std::optional<double> read_for;  // seconds until the last report of progress
   std::uint64_t read_bytes = 0;
   double cpu_seconds = 0;
+  double fetch_seconds = 0;
   Warmth warmth = Warmth::kRest;
 };
 
@@ -70,22 +71,23 @@ struct EndedAttempt {
   std::optional<std::size_t> executor;
 };
 
-// Returns true for the two stages of MapReduce. An engine with groups may open more stages, even of
+// Returns true for the two stages of MapReduce. An engine with groups may open other stages of
 // these kinds.
 bool IsOfMapReduce(const facts::Stage& stage) {
   return (stage.is_map() || stage.is_reduce()) && stage.opened.group.empty();
 }
 
 enum class Purpose {
-  kProfile,   // a profile of the run; each stage has all its parents
-  kEstimate,  // an estimate of the remaining work; an ended stage waits only for its parents
+  kProfile,  // a profile of the run, in which each stage has all its parents
+  // an estimate of the remaining work, in which an ended stage waits only for its parents
+  kEstimate,
 };
 
 }  // namespace
 
 // Keeps the results for ended stages between calls. An event about such a stage invalidates them. A
-// late report of another stage's attempt also does, if that attempt started before one of the kept
-// attempts. The next call then computes everything again.
+// late report about another stage also does if it belongs to an attempt that started before one of
+// the kept attempts. The next call then recomputes everything.
 class StagesTracker::Impl {
  public:
   explicit Impl(Purpose purpose) : purpose_(purpose) {}
@@ -97,7 +99,7 @@ class StagesTracker::Impl {
     steps_ = 0;
     if (std::exchange(is_outdated_, false) || !Compute()) {
       Reset();
-      Compute();  // the kept results may be outdated
+      Compute();  // The kept results may be outdated.
     }
     return result_;
   }
@@ -107,21 +109,21 @@ class StagesTracker::Impl {
   struct StageFacts {
     const facts::Stage* stage = nullptr;
     std::uint32_t number = 0;
-    std::uint64_t revision = 0;        // revision of the stage when it was visited
+    std::uint64_t revision = 0;        // revision of the stage at the last visit
     std::vector<std::size_t> started;  // attempts that count, in order of their starts
     bool has_started = false;
     absl::Time last_end = absl::InfinitePast();
     bool is_done = false;
-    bool is_settled = false;  // the stage and all attempts at its tasks have ended
-    bool is_kept = false;     // its results are from an earlier call
+    bool is_settled = false;  // true if the stage and all attempts at its tasks have ended
+    bool is_kept = false;     // true if its results are from an earlier call
     std::size_t ended = 0;    // number of its attempts in `ended_`
-    // The earliest and the latest first start of its tasks. `started_tasks` counts the started
-    // tasks of the newest attempt at the stage.
+    // The earliest and the latest first start of a task of the stage. `started_tasks` counts the
+    // started tasks of the newest attempt at the stage.
     absl::Time first_start = absl::InfiniteFuture();
     absl::Time last_start = absl::InfinitePast();
     std::uint64_t started_tasks = 0;
     // At the start of its first task, the time since which nothing else had run; infinite if
-    // something was running.
+    // another stage was running.
     absl::Time free_since = absl::InfiniteFuture();
   };
   struct Group {
@@ -129,8 +131,9 @@ class StagesTracker::Impl {
     absl::Time end = absl::InfinitePast();
     bool is_done = true;
     std::optional<std::size_t> last;  // last started stage
-    std::string_view kind;            // name of its final stage; identifies its work
-    std::vector<std::pair<absl::Time, std::size_t>> ended;  // its ended stages: end and index
+    std::string_view kind;            // Name of the final stage, which identifies the group's work.
+    // ended stages of the group: (end, index)
+    std::vector<std::pair<absl::Time, std::size_t>> ended;
   };
 
   void Reset() {
@@ -180,6 +183,7 @@ class StagesTracker::Impl {
     }
     BreakCycles();
     FindIdle();
+    if (result_.may_grow) FindWorked();
     FindPlanned();
     if (purpose_ == Purpose::kEstimate) Keep();
     return true;
@@ -269,17 +273,18 @@ class StagesTracker::Impl {
         started.attempt = first->first.second;
         started.stage_attempt = stage_attempt;
         started.start = std::min(attempt.life.started_at().value_or(end), end);
-        // A running attempt has not started before its job, whatever its clock reports.
+        // A running attempt cannot have started before its job, whatever its clock reports.
         if (!ended_at) started.start = std::max(started.start, OpenedAt());
         started.end = ended_at;
         start = std::min(start, started.start);
         stages_[index].is_settled &= started.end.has_value();
-        // In MapReduce, slots belong to stages, not to executors.
+        // In MapReduce, slots belong to stages and not to executors.
         if (!IsOfMapReduce(stage)) started.executor = attempt.executor;
         started.is_finished = attempt.life.is_finished();
         started.read_bytes = attempt.bytes_done;
         started.cpu_seconds = absl::ToDoubleSeconds(attempt.cpu);
-        // The last report may be late, or lost.
+        started.fetch_seconds = absl::ToDoubleSeconds(attempt.network_wait);
+        // The last report may be late or lost.
         if (started.is_finished) {
           started.read_bytes = std::max(started.read_bytes, attempt.life.input_bytes.value_or(0));
         }
@@ -306,7 +311,7 @@ class StagesTracker::Impl {
         facts.last_start = std::max(facts.last_start, start);
         facts.started_tasks += is_newest ? 1 : 0;
       }
-      if (!counts) continue;  // it must start again
+      if (!counts) continue;  // The task must start again.
       started_[*counts].counts = true;
       result_.stages[index].tasks += 1;
       if (!is_newest) ++older;
@@ -319,7 +324,7 @@ class StagesTracker::Impl {
   }
 
   // Returns a hash of the attempts at tasks of open stages that started before the last attempt of
-  // a kept stage. A late report of an attempt changes the hash.
+  // a kept stage. A late report about an attempt changes the hash.
   std::uint64_t HashOfEarly() const {
     std::uint64_t hash = 0;
     for (const StartedAttempt& task : started_) {
@@ -333,8 +338,8 @@ class StagesTracker::Impl {
 
   absl::Time OpenedAt() const { return std::min(state_->started_at, now_); }
 
-  // Returns true if `a` determines the end of the task rather than `b`. The attempt that finishes
-  // first does or, if none has finished, the attempt that started first.
+  // Returns true if `a` determines the end of the task rather than `b`. That is the attempt that
+  // finishes first or, if none has finished, the attempt that started first.
   static bool Leads(const StartedAttempt& a, const StartedAttempt& b) {
     if (a.is_finished != b.is_finished) return a.is_finished;
     return a.is_finished ? *a.end < *b.end : a.start < b.start;
@@ -381,8 +386,8 @@ class StagesTracker::Impl {
     for (std::size_t i = 0; i < stages_.size(); ++i) MarkLastWave(i);
   }
 
-  // Marks the tasks of the last wave. Fewer tasks of the stage start after such a task than run at
-  // the same time.
+  // Marks the tasks of the last wave. A task is in the last wave if fewer tasks of the stage start
+  // after it than run at the same time.
   void MarkLastWave(std::size_t index) {
     const std::vector<std::size_t>& started = stages_[index].started;
     std::priority_queue<absl::Time, std::vector<absl::Time>, std::greater<>> ends;
@@ -409,6 +414,7 @@ class StagesTracker::Impl {
         if (task.is_finished) {
           now.read_bytes += static_cast<double>(task.read_bytes);
           now.cpu_seconds += task.cpu_seconds;
+          now.fetch_seconds += task.fetch_seconds;
           const double seconds = SecondsBetween(task.start, *task.end);
           const bool was_seen_to_read_all = task.has_read_all && task.read_for;
           now.finished.push_back({seconds, task.warmth, task.index, size_of(task),
@@ -426,7 +432,7 @@ class StagesTracker::Impl {
       facts.is_done = now.is_task_count_known && now.finished.size() == now.tasks;
       const auto& closed = facts.stage->closed;
       if (closed && closed->outcome == JobOutcome::kUnknown) {
-        // The end of its last task is unknown.
+        // The end of the stage's last task is unknown.
         facts.is_done &= now.unreported == 0 && !facts.started.empty();
       } else if (now.unreported > 0) {
         facts.last_end = std::max(facts.last_end, closed->at.value_or(facts.last_end));
@@ -435,7 +441,7 @@ class StagesTracker::Impl {
     }
   }
 
-  // Returns the input sizes by task; empty unless all are known.
+  // Returns the input sizes by task, or an empty span unless all are known.
   static std::span<const std::uint64_t> SizesOf(const StageOpened& opened) {
     for (const std::vector<std::uint64_t>* sizes : {&opened.task_bytes, &opened.task_records}) {
       if (!sizes->empty() && sizes->size() == opened.task_count) return *sizes;
@@ -520,7 +526,7 @@ class StagesTracker::Impl {
     return purpose_ == Purpose::kEstimate && stages_[index].is_settled;
   }
 
-  // Adds the stages of `ended` that had ended at `appeared` as parents.
+  // Adds those stages of `ended` that had ended by `appeared` as parents.
   static void WaitFor(const std::vector<std::pair<absl::Time, std::size_t>>& ended,
                       absl::Time appeared, std::size_t index, StageNow& now) {
     auto at = std::upper_bound(ended.begin(), ended.end(), std::pair(appeared, index));
@@ -581,7 +587,7 @@ class StagesTracker::Impl {
                        [&](std::size_t parent) { return parent > index; });
   }
 
-  // Removes parents with higher numbers if any stages wait for each other.
+  // If stages wait for each other, removes parents with higher numbers.
   void BreakCycles() {
     bool may_be_cycle = false;
     for (std::size_t i = 0; i < stages_.size(); ++i) may_be_cycle |= WaitsForLater(i);
@@ -598,8 +604,8 @@ class StagesTracker::Impl {
   }
 
   // Finds the number of tasks that can run at once. Reported slots are an upper limit. If the end
-  // of a task is reported after the next start on its slot, more tasks seem to run for a moment.
-  // Tasks that wait while slots are idle lower the limit. Returns false if the kept stages are
+  // of a task is reported after the next start on its slot, more tasks seem to run for a moment. If
+  // tasks wait while slots are idle, the number is lower. Returns false if the kept stages are
   // outdated.
   bool FindSlots() {
     steps_ += state_->executors.size();
@@ -622,7 +628,7 @@ class StagesTracker::Impl {
       for (const StageFacts& facts : stages_) {
         reported = std::max<std::uint64_t>(reported, facts.stage->opened.slots.value_or(0));
       }
-      // Stages may still report more slots later.
+      // Stages may report more slots later.
       can_fold_ = reported == 0;
       if (reported > 0 && folded_until_ > -std::numeric_limits<double>::infinity()) return false;
       if (reported > 0) use.AddSlots(-placement::kForever, static_cast<double>(reported));
@@ -649,7 +655,7 @@ class StagesTracker::Impl {
     for (std::size_t i = 0; i < is_gone.size(); ++i) {
       const facts::Executor& executor = state_->executors[i];
       const auto slots = static_cast<double>(executor.opened.slots);
-      // The end of an executor of a replaced driver is unknown.
+      // It is unknown when an executor of a replaced driver ended.
       const bool counts = slots > 0 && (!is_gone[i] || executor.is_closed());
       const Added there = {.has_come = counts, .has_gone = counts && executor.closed_at};
       const Added before = std::exchange(added_[i], there);
@@ -668,8 +674,7 @@ class StagesTracker::Impl {
     return true;
   }
 
-  // Adds the tasks and waits of open stages. The tasks and waits of kept stages are already in
-  // `use_`.
+  // Adds the tasks and waits of open stages. The uses of kept stages are already in `use_`.
   void AddUse(placement::SlotUse& use) const {
     for (const StartedAttempt& task : started_) AddTaskUse(task, use);
     for (std::size_t i = 0; i < stages_.size(); ++i) {
@@ -733,8 +738,24 @@ class StagesTracker::Impl {
     }
   }
 
-  // Adds the stages that the plan of each open group has in addition to its existing stages. They
-  // run one after the other, and the first waits for all existing stages.
+  // Finds the time during which a stage was in progress.
+  void FindWorked() {
+    std::vector<std::pair<absl::Time, absl::Time>> spans;
+    for (const StageFacts& facts : stages_) {
+      if (facts.first_start == absl::InfiniteFuture()) continue;
+      const bool has_ended = facts.is_done || facts.stage->closed;
+      spans.emplace_back(facts.first_start, has_ended ? facts.last_end : now_);
+    }
+    std::sort(spans.begin(), spans.end());
+    absl::Time until = state_->started_at;
+    for (const auto& [start, end] : spans) {
+      result_.worked += SecondsBetween(std::max(start, until), std::max(end, until));
+      until = std::max(until, end);
+    }
+  }
+
+  // Adds planned stages of each open group that do not exist yet. They run sequentially, and the
+  // first waits for all existing stages.
   void FindPlanned() {
     absl::flat_hash_map<std::string_view, std::vector<std::size_t>> of_group;
     for (const auto& [name, group] : state_->groups) {
@@ -769,8 +790,8 @@ class StagesTracker::Impl {
     }
   }
 
-  // Returns, by index, whether an executor was closed, or belongs to a driver that a later attempt
-  // of the application master has replaced.
+  // For each executor, returns true if it was closed, or if it belongs to a driver that a later
+  // attempt of the application master has replaced.
   std::vector<bool> GoneExecutors() const {
     std::vector<bool> is_gone;
     for (const facts::Executor& executor : state_->executors) {
@@ -786,7 +807,7 @@ class StagesTracker::Impl {
   }
 
   // Returns the largest number of concurrent tasks. Closed executors count, since an engine that
-  // releases idle executors gets them back for new work.
+  // releases idle executors regains them for new work.
   std::uint64_t MostAtOnce() {
     RunningTaskCount at_once = at_once_;
     ByStart(
@@ -803,7 +824,7 @@ class StagesTracker::Impl {
       if (facts.is_kept || !facts.is_settled || !now.are_parents_open) continue;
       facts.is_kept = true;
       AddWait(i, use_);
-      facts.started = {};  // indexes are valid in this call only
+      facts.started = {};  // The indexes are valid in this call only.
       const TaskEstimate alone =
           EstimateTasksNow({.deviation = durations::kUnknownDeviation}, now, EstimateConstants());
       if (alone.is_known) now.mean_seconds = alone.Of(Warmth::kRest).mean();
@@ -842,7 +863,7 @@ class StagesTracker::Impl {
     known_before_ = HashOfEarly();
     kept_share_ = result_.used_share;
     kept_started_at_ = state_->started_at;
-    is_outdated_ = !result_.cycle.empty();  // some parents were removed
+    is_outdated_ = !result_.cycle.empty();  // Some parents were removed.
   }
 
   const Purpose purpose_;
@@ -858,9 +879,9 @@ class StagesTracker::Impl {
   std::vector<EndedAttempt> ended_;
   SlotHistory slots_;
   RunningTaskCount at_once_;
-  std::optional<Place> kept_until_;                  // the last attempt at a task of a kept stage
+  std::optional<Place> kept_until_;                  // last attempt at a task of a kept stage
   std::uint64_t known_before_ = 0;                   // HashOfEarly() at the end of the last call
-  bool is_outdated_ = false;                         // the kept results are outdated
+  bool is_outdated_ = false;                         // whether the kept results are outdated
   absl::Time kept_last_end_ = absl::InfinitePast();  // end of the last kept attempt
   absl::Time kept_started_at_;                       // start of the job at the last call
   double kept_share_ = 1;                            // used share of the slots at the last call

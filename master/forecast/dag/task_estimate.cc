@@ -17,19 +17,65 @@
 namespace tidemark::dag {
 namespace {
 
-// Lower bound of the relative variance (a spread of a fifth), since few tasks indicate little about
-// the variance. Chosen by hand.
+// Lower bound of the relative variance (a relative deviation of a fifth), since few tasks indicate
+// little about the variance. Chosen by hand.
 constexpr double kRelativeVarianceMin = 0.04;
-// Multiplies drift_deviation if the evidence is the first wave, which predicts the rest less well.
-// Ablation: -0.04, +0.09 (tpcds-live-five-runs).
+// Multiplies drift_deviation if the evidence is the first wave, which predicts the remaining tasks
+// less well. Ablation: -0.04, +0.09 (tpcds-live-five-runs).
 constexpr double kDriftOfFirstWave = 2;
 
+// A run counts less if its slots differ. Its variance grows by (kNearness times the deviation of
+// the exponent of slots times the logarithm of the ratio of slots)^2. With 0, the error of ln(task
+// time) from five runs of q26 is 0.026, 0.074 and 0.372 in its three large stages instead of 0.023,
+// 0.069 and 0.360; of q52, 0.034 and 0.241 instead of 0.032 and 0.230.
+constexpr double kNearness = 2;
+// Deviation of ln(task time) per unit of ln(bytes of this run / bytes of a past run). Chosen by
+// hand, like kInputPowerDeviation (durations/early_forecast.cc).
+constexpr double kSizeDeviation = 0.5;
+// Deviation of ln(fetch wait) of a stage between runs. In 72 runs of q26 on 3 to 23 executors, its
+// tasks compute for 9 to 19 s and wait for 1 to 33 s; with 0.6, the deviation of their times is
+// 0.37 (measured: 0.39).
+constexpr double kFetchWaitDeviation = 0.6;
+
+// Deviations of ln(mean task time) between runs with the same slots, and of the exponent of slots.
+struct RunDeviations {
+  double run = 0;
+  double slope = 0;
+};
+
+// Returns the deviations of a stage. The fetch wait, which depends on the state of the network, and
+// the computation vary separately.
+RunDeviations DeviationsOf(std::span<const PastStageRun> runs, const EstimateConstants& constants) {
+  const PastStage& newest = *runs.front().stage;
+  if (newest.parents.empty() || !newest.fetches) {
+    return {constants.root_run_deviation, constants.root_exponent_deviation};
+  }
+  double waited = 0;
+  double seconds = 0;
+  for (const PastStageRun& run : runs) {
+    double sum = 0;
+    double tasks = 0;
+    for (const std::vector<double>& times : run.stage->seconds) {
+      for (const double time : times) sum += time;
+      tasks += static_cast<double>(times.size());
+    }
+    seconds += sum;
+    waited += std::min(run.stage->fetch_seconds * tasks, sum);
+  }
+  const double share = seconds > 0 ? waited / seconds : 0;
+  return {std::hypot(constants.run_deviation * (1 - share), kFetchWaitDeviation * share),
+          constants.exponent_deviation};
+}
+
 // A line of ln(mean time of a kind of task) over ln(slots or concurrent tasks), through past runs.
+// A run with similar slots and data of similar size has more weight (kNearness, kSizeDeviation).
 class CrowdLine {
  public:
-  void Add(double at_once, double mean) {
+  // `size_distance`: see PastStageRun.
+  void Add(double at_once, double mean, double size_distance) {
     at_once_.push_back(at_once);
     log_means_.push_back(std::log(mean));
+    size_deviations_.push_back(kSizeDeviation * size_distance);
   }
   bool empty() const { return at_once_.empty(); }
 
@@ -40,28 +86,23 @@ class CrowdLine {
   double Mean() const { return std::exp(LogMean()); }
   double MostAtOnce() const { return *std::max_element(at_once_.begin(), at_once_.end()); }
 
-  // Fits the line. Crowding is constant above `crowded_max` concurrent tasks.
-  void Fit(std::size_t kind, bool is_root, double crowded_max, const EstimateConstants& constants) {
-    const double count = static_cast<double>(at_once_.size());
-    doubling_ = Doubling(kind, constants);
+  // Fits the line for a run with `at_once` concurrent tasks. Crowding is constant above
+  // `crowded_max` concurrent tasks.
+  void Fit(double doubling, const RunDeviations& deviations, double at_once, double crowded_max) {
+    doubling_ = doubling;
     crowded_max_ = crowded_max;
-    for (std::size_t i = 0; i < at_once_.size(); ++i) {
-      x_mean_ += std::log(at_once_[i]) / count;
-      y_mean_ += (log_means_[i] - Crowding(at_once_[i])) / count;
-    }
-    const double run = is_root ? constants.root_run_deviation : constants.run_deviation;
-    run_variance_ = run * run;
-    const double slope = is_root ? constants.root_exponent_deviation : constants.exponent_deviation;
-    FitSlope(1 / (slope * slope));
+    const double usual = deviations.run * deviations.run;
+    run_variance_ = usual;
+    FitWeighted(deviations, at_once);
     // Combines the scatter of the runs around the line with the usual scatter.
-    run_variance_ =
-        (durations::kPriorCount * run_variance_ + Scatter()) / (durations::kPriorCount + count - 1);
+    run_variance_ = (durations::kPriorCount * usual + Scatter()) /
+                    (durations::kPriorCount + static_cast<double>(at_once_.size()) - 1);
+    FitWeighted(deviations, at_once);
   }
 
   double At(double at_once) const { return y_mean_ + slope_ * Away(at_once) + Crowding(at_once); }
   double VarianceAt(double at_once) const {
-    return run_variance_ * (1 + 1 / static_cast<double>(at_once_.size())) +
-           Away(at_once) * Away(at_once) * slope_variance_;
+    return run_variance_ * (1 + 1 / runs_) + Away(at_once) * Away(at_once) * slope_variance_;
   }
 
  private:
@@ -75,18 +116,33 @@ class CrowdLine {
   }
   double Away(double at_once) const { return std::log(at_once) - x_mean_; }
 
-  // Fits by least squares, with a normal prior around zero.
-  void FitSlope(double prior_weight) {
-    double sxx = 0;
+  // Fits by weighted least squares, with a normal prior of the slope around zero.
+  void FitWeighted(const RunDeviations& deviations, double at_once) {
+    std::vector<double> weights;
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+      const double away = kNearness * deviations.slope * std::log(at_once_[i] / at_once);
+      const double variance = run_variance_ + away * away + std::pow(size_deviations_[i], 2);
+      weights.push_back(1 / variance);
+      sum += weights[i];
+      squares += weights[i] * weights[i];
+    }
+    runs_ = sum * sum / squares;
+    x_mean_ = y_mean_ = 0;
+    for (std::size_t i = 0; i < at_once_.size(); ++i) {
+      x_mean_ += weights[i] / sum * std::log(at_once_[i]);
+      y_mean_ += weights[i] / sum * (log_means_[i] - Crowding(at_once_[i]));
+    }
+    double precision = 1 / (deviations.slope * deviations.slope);
     double sxy = 0;
     for (std::size_t i = 0; i < at_once_.size(); ++i) {
       const double y = log_means_[i] - Crowding(at_once_[i]) - y_mean_;
-      sxx += Away(at_once_[i]) * Away(at_once_[i]);
-      sxy += Away(at_once_[i]) * y;
+      precision += weights[i] * Away(at_once_[i]) * Away(at_once_[i]);
+      sxy += weights[i] * Away(at_once_[i]) * y;
     }
-    const double weight = prior_weight + sxx / run_variance_;
-    slope_ = sxy / run_variance_ / weight;
-    slope_variance_ = 1 / weight;
+    slope_ = sxy / precision;
+    slope_variance_ = 1 / precision;
   }
 
   double Scatter() const {
@@ -100,8 +156,10 @@ class CrowdLine {
 
   std::vector<double> at_once_;  // at least 1
   std::vector<double> log_means_;
+  std::vector<double> size_deviations_;
   double doubling_ = 1;
   double crowded_max_ = 1;
+  double runs_ = 1;  // number of runs of equal weight that predict as well
   double x_mean_ = 0;
   double y_mean_ = 0;
   double slope_ = 0;
@@ -109,9 +167,9 @@ class CrowdLine {
   double run_variance_ = 0;
 };
 
-// Returns the largest number of concurrent tasks for which crowding counts. It is the largest
-// measured one. If idle slots do not crowd, it is also at most the number at which a stage of
-// `tasks` tasks is fastest.
+// Returns the largest number of concurrent tasks for which crowding counts: the largest measured
+// number or, if idle slots do not crowd and this is less, the number at which a stage of `tasks`
+// tasks is fastest.
 //
 // In w waves, n / w tasks run at once, and the stage takes
 //
@@ -139,7 +197,7 @@ double CrowdedMax(const std::array<CrowdLine, kWarmths>& lines, std::uint64_t ta
               ? constants.crowd[r] * std::pow(lines[f].Mean() / ratio, constants.crowd_power[r])
               : lines[r].Doubling(r, constants);
       const double first_doubling = lines[f].Doubling(f, constants);
-      // The ratio of measured times to times alone; at least 1, since crowding may end earlier.
+      // The ratio of measured times to times alone, at least 1, since crowding may end earlier.
       const double before = std::min(lines[f].MostAtOnce(), constants.crowd_slots_max);
       const double alone = std::max((1 + before / doubling) / (1 + before / first_doubling), 1.0);
       const double excess = alone * ratio / first_doubling - 1 / doubling;
@@ -152,11 +210,11 @@ double CrowdedMax(const std::array<CrowdLine, kWarmths>& lines, std::uint64_t ta
 // The times of tasks of one kind in one run of a stage.
 struct TimesOfKind {
   std::span<const double> seconds;
-  double mean = 0;  // at least kTaskSecondsMin; 0 if there are no tasks
+  double mean = 0;  // at least kTaskSecondsMin, or 0 if there are no tasks
   std::vector<double> usual;
 
-  // Sets the times. If `are_long_apart` is true, excludes the tasks with expected indexes. If none
-  // are expected, no task is long (AreLongTasksKnown()).
+  // Sets the times. If `are_long_apart` is true, excludes the tasks that are expected to be long.
+  // If none are expected, no task is long (AreLongTasksKnown()).
   void Set(const PastStage& stage, std::size_t kind, bool are_long_apart) {
     seconds = stage.seconds[kind];
     if (are_long_apart && !stage.long_tasks.empty()) {
@@ -167,7 +225,7 @@ struct TimesOfKind {
   }
 };
 
-// Derives the times of a kind of task without times from the most similar kind.
+// Derives the times of a kind of task that has none from the most similar kind.
 void FillGaps(std::array<durations::TimeDistribution, kWarmths>& times,
               const EstimateConstants& constants) {
   constexpr std::array<std::array<Warmth, 3>, kWarmths> kRelatives = {{
@@ -198,7 +256,7 @@ struct Evidence {
 Evidence EvidenceOf(const TaskEstimate& before, const StageNow& stage) {
   Evidence evidence;
   double squares = 0;
-  // `part`: the part of the task that counts.
+  // `part` is the part of the task that counts.
   const auto expected_of = [&](Warmth warmth, std::uint32_t index) {
     return std::max(before.Of(warmth).mean(), kTaskSecondsMin) +
            MoreSeconds(before.long_tasks, index);
@@ -289,7 +347,7 @@ durations::PacedTotal PacedTotalOf(const RunningTask& task, const durations::Rea
 TaskEstimate EstimateTasks(std::span<const PastStageRun> runs, std::uint64_t tasks, double slots,
                            const EstimateConstants& constants) {
   TaskEstimate expected = {.deviation = durations::kUnknownDeviation};
-  // The long tasks of these runs are expected by their indexes, apart from the others.
+  // The long tasks of these runs are expected by their indexes, separately from other tasks.
   std::vector<bool> is_apart;
   for (const PastStageRun& run : runs) {
     is_apart.push_back(run.stage->tasks == tasks && AreLongTasksKnown(*run.stage));
@@ -311,7 +369,7 @@ TaskEstimate EstimateTasks(std::span<const PastStageRun> runs, std::uint64_t tas
       TimesOfKind& times = times_of[kind][r];
       times.Set(*run.stage, kind, is_apart[r]);
       if (times.seconds.empty()) continue;
-      lines[kind].Add(at_once_of(run.stage->tasks, run.slots), times.mean);
+      lines[kind].Add(at_once_of(run.stage->tasks, run.slots), times.mean, run.size_distance);
     }
   }
   const double at_once = at_once_of(tasks, slots);
@@ -322,8 +380,7 @@ TaskEstimate EstimateTasks(std::span<const PastStageRun> runs, std::uint64_t tas
     CrowdLine& line = lines[kind];
     const std::vector<TimesOfKind>& seen = times_of[kind];
     if (line.empty()) continue;
-    const PastStage& newest = *runs.front().stage;
-    line.Fit(kind, newest.parents.empty() || !newest.fetches, crowded_max, constants);
+    line.Fit(line.Doubling(kind, constants), DeviationsOf(runs, constants), at_once, crowded_max);
     const double mean = std::exp(line.At(at_once));
     std::vector<double> pooled;
     for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -389,7 +446,7 @@ bool IsAdjusted(const StageNow& stage, const TaskEstimate& before) {
   return stage.adjusted_deviation > 0 && before.is_of_runs;
 }
 
-// Sums over normal estimates of one number, which are weighted by precision.
+// Sums over normal estimates of one number, weighted by precision.
 struct WeightedEvidence {
   double precision = 0;
   double weighted = 0;  // sum of precision x estimate
@@ -399,8 +456,8 @@ struct WeightedEvidence {
 WeightedEvidence ShownBy(const StageNow& stage, const TaskEstimate& before,
                          const EstimateConstants& constants) {
   if (stage.finished.empty()) return {};
-  // A wide prior of deviation D keeps most of the evidence. The estimate takes the part D^2 / (D^2
-  // + noise) of it, and the variance of the estimate is that part of the noise.
+  // A wide prior of deviation D keeps most of the evidence. The estimate contains the fraction D^2
+  // / (D^2 + noise) of the evidence, and its variance is that fraction of the noise.
   TaskEstimate open = before;
   open.deviation = durations::kUnknownDeviation;
   const double prior = open.deviation * open.deviation;
@@ -443,7 +500,7 @@ void CorrectAdjusted(const std::vector<StageNow>& stages, const EstimateConstant
     if (!IsAdjusted(stages[i], before[i])) continue;
     const Work& work = works.at(WorkKey(stages[i].work, stages[i].name));
     const double deviation = stages[i].adjusted_deviation;
-    // A stage's own evidence counts in EstimateTasksNow().
+    // EstimateTasksNow() counts a stage's own evidence.
     const double precision = 1 / (deviation * deviation) + work.all.precision - own[i].precision;
     const double shift = (work.all.weighted - own[i].weighted) / precision;
     Multiply(std::exp(shift), before[i]);

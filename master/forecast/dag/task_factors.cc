@@ -16,12 +16,12 @@ namespace {
 using durations::Draws;
 
 // A task is long if it takes at least this multiple of the median of its kind. With 2, random
-// variation in the past runs resembles a hot partition. The error of tpcds-live-one-run, sampled at
-// 20 instants, is 2.60 points with 2, 2.49 with 3, and 2.47 without long tasks. The error of second
-// runs of Spark is 2.3 points with 4, 2.2 with 3, and 4.7 without long tasks.
+// variation in past runs resembles a hot partition. The error of tpcds-live-one-run, sampled at 20
+// times, is 2.60 points with 2, 2.49 with 3, and 2.47 without long tasks. The error of second runs
+// of Spark is 2.3 points with 4, 2.2 with 3, and 4.7 without long tasks.
 constexpr double kLongFrom = 3;
 
-// Returns the median, or the lower one of two middle values, so that one of two tasks may be long.
+// Returns the median, or the lower of two middle values, so that one of two tasks may be long.
 double MedianOf(std::span<const double> seconds) {
   std::vector<double> sorted(seconds.begin(), seconds.end());
   const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((sorted.size() - 1) / 2);
@@ -72,7 +72,7 @@ std::vector<LongTask> LongTasksOf(const StageNow& stage) {
     if (task.seconds < long_from[kind]) continue;
     long_tasks.push_back({.index = task.index, .more_seconds = task.seconds - usual[kind]});
   }
-  // More long tasks are a second kind of task and not hot partitions.
+  // A larger number of long tasks is a second kind of task and not a set of hot partitions.
   if (long_tasks.size() > PastStage::kLongTasksMax) return {};
   // If a task ran again after a lost shuffle, its longest time counts.
   std::sort(long_tasks.begin(), long_tasks.end(), [](const LongTask& a, const LongTask& b) {
@@ -156,12 +156,13 @@ namespace {
 
 using durations::Draws;
 
-// Sizes within this many standard deviations (of logarithms) of the finished tasks are usual. They
-// make up 95 % of a normal distribution. For usual sizes, the mean is the better estimate. With
-// times by size for all tasks, the error on TPC-DS without history is 5.43 instead of 4.85.
+// A size is usual if its logarithm is within this many standard deviations of the finished tasks'
+// sizes. The range covers 95 % of a normal distribution. For usual sizes, the mean is the better
+// estimate. With times by size for all tasks, the error on TPC-DS without history is 5.43 instead
+// of 4.85.
 constexpr double kUsualDeviations = 2;
-// Deviation of the exponent with which times grow with sizes. The mean assumes an exponent of 0,
-// for constant times. Times in proportion to the size have an exponent of 1.
+// Deviation of the exponent with which times grow with sizes. Constant times have an exponent of 0,
+// which the mean assumes; times in proportion to the size have an exponent of 1.
 constexpr double kExponentDeviation = 1;
 
 double LogOf(double size) { return std::log(std::max(size, 1.0)); }

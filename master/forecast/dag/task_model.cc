@@ -33,15 +33,15 @@ double Throughput(const ResourceProfile& node, const Operation& operation) {
 
 bool IsAmount(double value) { return std::isfinite(value) && value >= 0; }
 
-// Returns the field of a plan that holds the throughput of `resource`. The field is in `node` or in
-// the task itself.
+// Returns the plan's field that holds the throughput of `resource`, in `node` or in the task
+// itself.
 std::string FieldOf(Resource resource) {
   if (resource == Resource::kCpu) return "core_bytes_per_second";
   const std::string field = absl::StrReplaceAll(NameOf(resource), {{" ", "_"}});
   return absl::StrCat("node.", field, "_bytes_per_second");
 }
 
-// Returns InvalidArgument with the names of all unknown throughputs that the task needs.
+// If the task needs unknown throughputs, returns InvalidArgument with the names of all of them.
 absl::Status CheckThroughputs(const TaskModel& task, const ResourceProfile& node) {
   std::vector<std::string> missing;
   for (const SubStage& sub_stage : task.sub_stages) {

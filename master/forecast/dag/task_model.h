@@ -1,11 +1,11 @@
-// Estimates the time of a task from its data and the resources it shares, with bottleneck oriented
-// estimation ([BOE] section 4).
+// Estimates the time of a task from its data and the resources that it shares, using bottleneck
+// oriented estimation ([BOE] section 4).
 //
 // A task is a sequence of sub-stages with barriers. Within a sub-stage, tuples stream through
 // operations (read, transfer, compute, write). The sub-stage takes as long as its slowest
 // operation, t = max over operations of data / share of the resource ([BOE] eq. 2). The resource of
-// that operation is its bottleneck. The tasks of a node share its disks and network evenly. They
-// share its processors if there are more tasks than cores.
+// the slowest operation is the bottleneck. The tasks of a node share its disks and network evenly.
+// They also share its processors if there are more tasks than cores.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct Operation {
 
 struct SubStage {
   std::string name;
-  std::vector<Operation> operations;  // pipelined; if empty, it takes no time
+  std::vector<Operation> operations;  // pipelined; no operations take no time
 };
 
 struct TaskModel {
@@ -51,7 +51,8 @@ struct SubStageTime {
   std::string name;
   absl::Duration time;
   Resource bottleneck = Resource::kCpu;
-  // The share of its time for which the sub-stage uses each resource (p_X); 1 for the bottleneck.
+  // For each resource, the share of the sub-stage's time for which it is used (p_X); 1 for the
+  // bottleneck.
   std::array<double, kResources> use = {};
 };
 
@@ -62,8 +63,8 @@ struct TaskTime {
 };
 
 // Returns the time of a task that shares its node with tasks of the same stage. `tasks_per_node`
-// (Delta) includes the task and is above 0. InvalidArgument: a size, throughput or number is
-// negative or not finite, or the throughput for some data is zero. Cost: O(operations).
+// (Delta) includes the task and is positive. Fails with InvalidArgument if a size, throughput or
+// number is negative or not finite, or if a required throughput is zero. O(operations).
 absl::StatusOr<TaskTime> EstimateTask(const TaskModel& task, const ResourceProfile& node,
                                       double tasks_per_node);
 
@@ -74,30 +75,30 @@ struct Sharer {
 };
 
 // Returns the times of several stages on one node ([BOE] 4.2.2, node_share.h). With a single
-// sharer, the result is [BOE] eq. 2. Errors: see EstimateTask().
+// sharer, the result is [BOE] eq. 2. Fails like EstimateTask().
 absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
                                                     std::span<const Sharer> sharers);
 
-// The time of a task alone on a node, and its parts for the simulation that shares nodes.
+// The time of a task alone on a node, and its parts for a simulation of shared nodes.
 struct TaskDemandAlone {
   double seconds = 0;
-  placement::TaskDemand parts;  // empty for a task that takes no time
+  placement::TaskDemand parts;  // empty if the task takes no time
 };
 
-// Returns the demand of a task. Errors: see EstimateTask().
+// Returns the demand of a task. Fails like EstimateTask().
 absl::StatusOr<TaskDemandAlone> DemandOf(const TaskModel& task, const ResourceProfile& node);
 
 // The sub-stages and operations of the tasks of a MapReduce job and of a Spark stage ([BOE] 4.2.1,
 // propositions 1 to 3).
 
-// Job and data profile ([BOE] Table 1). Throughputs are in bytes per second of a core.
+// Job and data profile ([BOE] Table 1). Throughputs are in bytes per second per core.
 struct MapReduceProfile {
   absl::Duration load;              // t_load
   double map_throughput = 0;        // theta_map
   double reduce_throughput = 0;     // theta_reduce
   double sort_throughput = 0;       // theta_sort
-  double map_selectivity = 1;       // alpha_m: bytes written over bytes read by map tasks
-  double reduce_selectivity = 1;    // alpha_r: bytes written over split bytes
+  double map_selectivity = 1;       // alpha_m: bytes written / bytes read by map tasks
+  double reduce_selectivity = 1;    // alpha_r: bytes written / split bytes
   double second_sort_fraction = 0;  // alpha_s: share of the reduce input that is sorted twice
   double split_bytes = 0;           // B
   double map_tasks = 0;             // N_m
@@ -110,9 +111,9 @@ TaskModel MapTask(const MapReduceProfile& job);
 
 // Returns the model of a reduce task ([BOE] eq. 4 and 5). The task copies its share of the map
 // output, sorts part of it again, and reduces while it writes to the file system. If `executors` is
-// above 0, the shuffle excludes the data that are already on the node and transfers a part 1 -
-// 1/executors. 0 follows the paper's eq. 4. The disk that eq. 4 reads at the source is charged at
-// theta_dw of the target, as in the paper.
+// positive, the shuffle excludes data that are already on the node, so it transfers the share 1 -
+// 1/executors. If `executors` is 0, the model follows the paper's eq. 4. The disk that eq. 4 reads
+// at the source is charged at theta_dw of the target, as in the paper.
 TaskModel ReduceTask(const MapReduceProfile& job, double executors = 0);
 
 // Returns the model of a Spark task. The first sub-stage reads from the file system, from disk and

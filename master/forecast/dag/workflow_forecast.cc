@@ -57,8 +57,8 @@ ChildStageForecast ForecastOfPhase(StageKind kind, const FollowedJob& job, const
   return stage;
 }
 
-// Returns the forecast of a stage of an application. Values that later reports have made unknown
-// are omitted.
+// Returns the forecast of a stage of an application. Omits values that later reports have made
+// unknown.
 ChildStageForecast ForecastOfOwnStage(const LiveJob& live, const StageEnds& estimate) {
   ChildStageForecast stage = {.number = estimate.number};
   if (estimate.end > 0) {
@@ -119,8 +119,7 @@ ChildForecast ForecastOfChild(const FollowedJob& job, const LiveJob& live,
   prediction.ends_in = RangeOf(estimate.owner_ends[index]);
   if (live.is_running && !job.is_silent()) {
     prediction.fraction_done =
-        FractionDone(absl::Seconds(live.elapsed),
-                     FlooredRemaining(prediction.ends_in->median, prediction.ends_in->upper));
+        FractionDone(absl::Seconds(live.elapsed), prediction.ends_in->median);
   }
   std::optional<double> start;  // start of its first task
   const auto take = [&](const StageEnds& stage) {
@@ -228,7 +227,7 @@ void AddPrediction(const ChildStageForecast& prediction, StageProgress& stage) {
   stage.is_critical = prediction.is_critical;
 }
 
-// Copies the job's own stages. The forecasts of the workflow replace the job's.
+// Copies the job's own stages, with the workflow's forecasts instead of the job's.
 void AddOwnStages(const Snapshot& job, std::uint32_t child, const ChildForecast& prediction,
                   Snapshot& workflow) {
   for (std::size_t i = 0; i < job.stages.size(); ++i) {
@@ -273,12 +272,11 @@ void AddFutureStages(const ChildForecast& prediction, std::uint32_t child, Snaps
 
 Estimate EstimateOf(const FollowedJob& job, const PlannedJob& planned,
                     const ChildForecast& prediction) {
-  // A failed job keeps its fraction without a forecast.
+  // A silent or failed job keeps its own fraction.
   const bool has_ended = job.newest != nullptr && job.newest->is_final;
-  const double reached = has_ended ? job.newest->estimate.fraction_done : 0;
-  const double fraction = job.facts.state == ChildState::kSucceeded
-                              ? 1
-                              : std::max({job.own_bar, prediction.fraction_done, reached});
+  const double own = job.newest != nullptr ? job.newest->estimate.fraction_done : 0;
+  double fraction = prediction.fraction_done.value_or(own);
+  if (job.facts.state == ChildState::kSucceeded) fraction = 1;
   const bool has_failed = has_ended && job.facts.state != ChildState::kSucceeded;
   const Estimate* const at_end = has_failed ? &job.newest->estimate : nullptr;
   Estimate estimate = {.fraction_done = fraction,

@@ -58,7 +58,8 @@ using facts::Task;
 using facts::TaskAttempt;
 using forecast::ReducePhaseForecast;
 
-// Returns the progress of a reduce task by its leading attempt; a finished task has done all.
+// Returns the progress of a reduce task according to its leading attempt. A finished task has done
+// all of its work.
 TaskWork WorkOf(const JobRecord& state, std::size_t index) {
   const Task& task = state.reduce_tasks()[index];
   TaskWork work{.total_bytes = state.reduce_input_bytes(index)};
@@ -78,8 +79,8 @@ std::vector<TaskWork> WorkOfAll(const JobRecord& state) {
   return works;
 }
 
-// Adds the bytes that the running reduce function has read, which Hadoop counts before the key
-// group ends.
+// Adds the bytes that the running reduce function has read. Hadoop counts them before the key group
+// ends.
 void CountRunningGroup(const Task& task, TaskWork& work) {
   if (task.is_over()) {
     work.done_bytes = work.total_bytes;

@@ -1,6 +1,6 @@
-// The three baseline indicators of [NF] 7.1, which assume time in proportion to size.
+// The three baseline indicators of [NF] 7.1, which assume that time is proportional to size.
 //
-// They follow the paper. Each uses the progress of the reduce tasks so far.
+// They follow the paper. Each uses the current progress of the reduce tasks.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@ namespace tidemark::papers {
 
 struct TaskWork {
   std::uint64_t total_bytes = 0;  // bytes of all key groups
-  std::uint64_t done_bytes = 0;   // bytes of finished ones; may exceed total_bytes
-  double reduce_seconds = 0;      // time in reduce functions for done_bytes
+  std::uint64_t done_bytes = 0;   // bytes of the finished key groups; may exceed total_bytes
+  double reduce_seconds = 0;      // time of the reduce calls for done_bytes
 };
 
-// Returns Hadoop's progress, the mean over tasks of done / total, 0..1. A task without data counts
-// as done. Returns 1 if there are no tasks.
+// Returns Hadoop's progress: the mean of done / total over tasks, in 0..1. A task without data
+// counts as done. Returns 1 if there are no tasks.
 double HadoopProgress(std::span<const TaskWork> tasks);
 
 // Returns the rate of JobRatio, alpha(t) = sum of times / sum of sizes over all tasks, in seconds
 // per byte ([NF] eq. 13). Returns nullopt before any byte is done.
 std::optional<double> JobSecondsPerByte(std::span<const TaskWork> tasks);
 
-// Returns the rate of TaskRatio, which is time / size of one task ([NF] eq. 15). Returns
+// Returns the rate of TaskRatio: time / size of one task ([NF] eq. 15). Returns
 // `job_seconds_per_byte` until the task has done `small_fraction` of its bytes.
 inline constexpr double kSmallFraction = 0.05;
 double TaskSecondsPerByte(const TaskWork& task, double job_seconds_per_byte,
@@ -40,7 +40,7 @@ double RatioRemainingSeconds(const TaskWork& task, double seconds_per_byte);
 // smoothed.
 class Ewma {
  public:
-  // `keep`: weight of the past, clamped to 0..1.
+  // `keep` is the weight of the past, clamped to 0..1.
   explicit Ewma(double keep = 0);
   double Update(double value);
   std::optional<double> value() const { return value_; }
@@ -55,10 +55,10 @@ class Ewma {
   std::optional<double> value_;
 };
 
-// Progress indicators by Hadoop, JobRatio and TaskRatio ([NF] 7.1). They have no interval.
+// The progress indicators Hadoop, JobRatio and TaskRatio ([NF] 7.1). They have no interval.
 
-// Forecasts e~ = t_start + (t - t_start) / mean over tasks of the part of their bytes read. Bytes
-// that the running reduce function has read count, as in Hadoop.
+// Forecasts e~ = t_start + (t - t_start) / f, where f is the mean over tasks of the share of their
+// bytes that was read. Bytes that the running reduce function has read also count, as in Hadoop.
 class HadoopIndicator final : public forecast::ProgressIndicator {
  public:
   HadoopIndicator() : forecast::ProgressIndicator("hadoop") {}
@@ -67,9 +67,9 @@ class HadoopIndicator final : public forecast::ProgressIndicator {
   void Resume(facts::CheckpointReader&) override {}
 };
 
-// Forecasts r~_i = alpha x remaining bytes. The job ([NF] eq. 13, 14) or the task ([NF] eq. 15, 16)
-// determines alpha. An EWMA with the weight `ewma_keep` of the past smooths alpha (0: no
-// smoothing).
+// Forecasts r~_i = alpha x remaining bytes. alpha is the rate of the job ([NF] eq. 13, 14) or of
+// the task ([NF] eq. 15, 16). It is smoothed by an EWMA with the weight `ewma_keep` of the past (0:
+// no smoothing).
 class RatioIndicator final : public forecast::ProgressIndicator {
  public:
   enum class Scope : std::uint8_t { kJob, kTask };

@@ -12,16 +12,17 @@
 namespace tidemark::papers {
 namespace {
 
-// Even many equal times leave some uncertainty about the next one. Chosen by hand.
+// Even many equal times leave some uncertainty about the next time. Chosen by hand.
 constexpr double kNeighbourSpreadMin = 0.02;
 constexpr double kSpreadMax = 10;
 constexpr double kRatioSpread = 1;
-// Limit step 4 to this many curves and points, so that its cost is linear in the tasks.
+// These constants limit step 4 to this many curves and points, so that its cost is linear in the
+// tasks.
 constexpr std::size_t kCandidateCurvesMax = 16;
 constexpr std::size_t kJudgedPointsMax = 256;
 
-// Returns the curves of step 4, which have the best R^2. A curve through few sizes can be steep by
-// chance, so such curves count only if no task has a better one.
+// Returns the curves for step 4, which have the best R^2. A curve through few sizes can be steep by
+// chance, so such curves count only if no task has a better curve.
 std::vector<const regression::PowerLawFit*> CandidateCurves(
     const std::vector<std::shared_ptr<const TaskEvidence>>& tasks) {
   regression::FitQuality needed = regression::FitQuality::kFew;
@@ -271,7 +272,7 @@ void NearestFitIndicator::AddImplicit(const JobRecord& state,
   for (const GroupBin& bin : composition) composition_bytes += static_cast<double>(bin.size_bytes);
   if (composition_bytes <= 0) {
     // No implicit key group has finished. An implicit key group is unlikely to be larger than the
-    // lightest explicit one.
+    // lightest explicit group.
     const std::uint64_t lightest = state.keys.smallest_explicit_bytes();
     const std::uint64_t size = lightest == 0 ? bytes : std::min(lightest, bytes);
     if (const auto prediction = Predict(index, size)) {
@@ -300,8 +301,8 @@ NearestFitIndicator::TaskLeft NearestFitIndicator::LeftOf(const JobRecord& state
 
 namespace {
 
-// Returns the earliest possible end of a task. If the running explicit key group takes longer than
-// estimated, the other groups still follow it.
+// Returns the earliest possible end of a task. Even if the running explicit key group takes longer
+// than estimated, the task's other groups follow it.
 absl::Time EndsNoEarlier(const JobRecord& state, std::size_t index, double seconds,
                          double running_seconds) {
   const TaskAttempt* attempt = state.reduce_tasks()[index].leading_attempt();

@@ -1,5 +1,5 @@
-// Computes NearestFit's estimate for one key group, from its neighbours if there are any, else from
-// a curve.
+// Computes NearestFit's estimate for one key group, from its neighbours if there are any, and
+// otherwise from a curve.
 //
 // The first of these steps that applies gives the estimate for a key group of reduce task i ([NF]
 // 3.5):
@@ -10,13 +10,13 @@
 //      squared errors on D_i; the own curve is a candidate). A task without points uses the curve
 //      with the best R^2 ([NF] 3.6).
 // The paper leaves some points open (docs/internals/adr/0003). A curve needs ten distinct sizes for
-// step 2, and for step 4 if any task has that many. Step 4 compares the 16 curves with the best
-// R^2. If no step applies, the estimate is the seconds per byte of all finished key groups. Without
-// finished key groups there is no estimate.
+// step 2. It also needs them for step 4 if any task has that many sizes. Step 4 compares the 16
+// curves with the best R^2. If no step applies, the estimate uses the seconds per byte of all
+// finished key groups. If no key group has finished, there is no estimate.
 //
-// Usage: build a NearestFitModel from the points of every task, then call Predict(). Building costs
-// O(total points) plus one fit for each task with changed points; Predict() costs O(log n +
-// neighbours). Immutable after construction, thread-safe.
+// Usage: build a NearestFitModel from the points of every task, then call Predict(). Building takes
+// O(total points) time plus one fit for each task with changed points; Predict() takes O(log n +
+// neighbours) time. Immutable after construction, thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -57,12 +57,12 @@ struct NearestFitOptions {
   // True for "Fit" ([NF] 8.6), which uses only curves (steps 2 and 4).
   bool is_fit_only = false;
   // Relative spread added for each octave above the largest finished key group. Chosen by hand,
-  // after the paper's 8 %.
+  // based on the paper's 8 %.
   double spread_per_octave = 0.08;
 };
 
-// The finished key groups of one reduce task. This object is built once per change of the points
-// and shared by models.
+// The finished key groups of one reduce task. This object is built once per change of the points,
+// and models share it.
 struct TaskEvidence {
   std::vector<GroupPoint> points;  // by increasing size
   regression::DeltaNeighbourhood neighbours;
@@ -78,7 +78,7 @@ class NearestFitModel {
                   NearestFitOptions options = {});
 
   // Returns the estimate for a key group, or nullopt if no key group has finished in any task.
-  // `task`: index into `tasks`.
+  // `task` is an index into `tasks`.
   std::optional<GroupPrediction> Predict(std::size_t task, std::uint64_t size_bytes) const;
 
  private:
@@ -95,24 +95,25 @@ class NearestFitModel {
 //   r~_i(t) = sum of f~(|V~_k|) over unfinished explicit keys      eq. 12
 //           + s_i(t) x (expected time of an implicit byte)         5.3
 //
-// f~ is NearestFitModel. s_i(t) are the task's bytes that neither are finished nor belong to an
-// unfinished explicit key. They have the size distribution of the implicit key groups that have
-// finished so far. A running task ends no earlier than its work without the running explicit key
-// group allows (docs/internals/adr/0003).
+// f~ is NearestFitModel. s_i(t) is the number of the task's bytes that neither are finished nor
+// belong to an unfinished explicit key. They are assumed to have the size distribution of the
+// finished implicit key groups. A running task takes at least the time of its remaining work,
+// excluding the running explicit key group (docs/internals/adr/0003).
 //
-// The paper gives no interval. This one is e~ +- 1.645 standard deviations of the model, in which
-// errors of curves add up and errors of neighbours average out. The errors of the run widen it
-// (master/forecast/durations/intervals.h). It is not calibrated; bench/RESULTS.md has its coverage.
+// The paper defines no interval. The interval here is e~ +- 1.645 standard deviations of the model,
+// in which errors of curves add up and errors of neighbours average out. The errors of the run
+// widen the interval (master/forecast/durations/intervals.h). The interval is not calibrated;
+// bench/RESULTS.md reports its coverage.
 //
-// Cost of an update: a fit for each task with new points. Each unfinished explicit key and each
-// implicit size bin of a task costs O(log n + neighbours). Repeated sizes in tasks without points
-// cost O(1).
+// An update fits a curve for each task with new points. Each unfinished explicit key and each
+// implicit size bin of a task takes O(log n + neighbours) time, or O(1) for repeated sizes in tasks
+// without points.
 class NearestFitIndicator final : public forecast::ProgressIndicator {
  public:
   explicit NearestFitIndicator(std::string name = "nearestfit", NearestFitOptions options = {})
       : forecast::ProgressIndicator(std::move(name)), options_(options) {}
   forecast::ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) override;
-  // Saves no state, since the models follow from the job record.
+  // Saves no state, since the models can be rebuilt from the job record.
   void Save(facts::CheckpointWriter&) const override {}
   void Resume(facts::CheckpointReader&) override {}
 

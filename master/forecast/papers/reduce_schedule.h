@@ -1,4 +1,4 @@
-// The end of the reduce phase, derived from the remaining reduce time of each task ([NF] 3.2, 3.3,
+// The end of the reduce phase, computed from the remaining reduce time of each task ([NF] 3.2, 3.3,
 // 3.6).
 //
 //   running task i:      e~_i = p_i + r~_i                                             eq. 3
@@ -21,9 +21,9 @@ struct ReduceTimeLeft {
   absl::Time ends_no_earlier = absl::InfinitePast();
 };
 
-// Returns e~_i of each task by index; nullopt for a finished task. Here p_i(t) is the end of the
-// last finished key group, else the start of the first reduce function, else the estimated end of
-// the shuffle. `left` has one entry for each task.
+// Returns e~_i of each task by index; nullopt for a finished task. p_i(t) is the end of the last
+// finished key group, or else the start of the first reduce function, or else the estimated end of
+// the shuffle. `left` has one entry per task.
 std::vector<std::optional<absl::Time>> ReduceTaskEnds(const facts::JobRecord& state, absl::Time now,
                                                       const std::vector<ReduceTimeLeft>& left);
 // Returns the latest of the known `ends`, or nullopt if none is known.
