@@ -1,7 +1,7 @@
 // The interface of a progress indicator, which predicts the end of the reduce phase.
 //
-// The map and shuffle phases, the slots and the display are common to all indicators. An indicator
-// adds the time of the remaining reduce functions. Several indicators can follow the same job.
+// All indicators share the map and shuffle phases, the slots and the display. An indicator adds the
+// time of the remaining reduce functions. Several indicators can follow the same job.
 #pragma once
 
 #include <cstddef>
@@ -26,16 +26,16 @@ struct ReduceTaskForecast {
   absl::Time ends_at;
   absl::Duration reduce_time_left;
   std::uint64_t explicit_groups_left = 0;
-  ExplicitKey heaviest;  // remaining explicit key group; size 0 if none is known
+  ExplicitKey heaviest;  // heaviest remaining explicit key group; size 0 if none is known
   absl::Duration heaviest_time;
 };
 
 struct ReducePhaseForecast {
-  std::optional<absl::Time> ends_at;  // e~(t); may be before now. nullopt if it is unknown
+  std::optional<absl::Time> ends_at;  // e~(t). May be in the past. nullopt if unknown.
   // 90 % interval. nullopt if the indicator has none.
   std::optional<absl::Time> ends_at_lower;
   std::optional<absl::Time> ends_at_upper;
-  Basis basis = Basis::kThisRun;  // strongest evidence for `ends_at`
+  Basis basis = Basis::kThisRun;  // the strongest evidence for `ends_at`
   EstimateMethod method = EstimateMethod::kUnknown;
   std::vector<ReduceTaskForecast> tasks;  // unfinished tasks, by index; may be empty
   std::optional<Evidence> evidence;
@@ -48,7 +48,7 @@ class ProgressIndicator {
   virtual ~ProgressIndicator() = default;
   const std::string& name() const { return name_; }
 
-  // Deterministic in the sequence of calls; `now` never decreases. Not thread-safe.
+  // Estimates are deterministic in the sequence of calls. `now` never decreases. Not thread-safe.
   virtual ReducePhaseForecast Estimate(const facts::JobRecord& state, absl::Time now) = 0;
 
   // Writes and reads the state between calls of Estimate(). A resumed indicator returns the same

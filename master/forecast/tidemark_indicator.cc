@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "master/facts/phases.h"
 #include "master/forecast/dag/application_forecast.h"
@@ -20,14 +21,14 @@
 namespace tidemark::forecast {
 namespace {
 
-// Weight of the recently finished key groups, in key groups of the sample, if there is a sample.
+// Weight of the recently finished key groups if there is a sample, in key groups of the sample.
 // Ablation: -0.02, +0.09 (two-path cit-hepph).
 constexpr double kRecentBesideSample = 10;
 // Limits processor time. A choice takes up to six fits, so features are chosen at every fifth
 // update.
 constexpr std::uint64_t kUpdatesPerChoiceMin = 5;
-// The factor by which another feature must explain the times better than bytes.
-// Ablation: -1.93, -0.03 (two-path lost-50).
+// Another feature is used only if it explains the times better than bytes by this factor. Ablation:
+// -1.93, -0.03 (two-path lost-50).
 constexpr double kBetterBy = 1.15;
 
 double HeaviestSeconds(const facts::JobRecord& state, const ExplicitKey& key,
@@ -37,7 +38,7 @@ double HeaviestSeconds(const facts::JobRecord& state, const ExplicitKey& key,
       durations::FeatureOf(feature, bytes, durations::TraitsOf(state.keys, key.key)), bytes);
 }
 
-// Returns whether explicit key groups that were timed alone take most of the time. Otherwise a
+// Returns true if explicit key groups that were timed alone take most of the time. Otherwise a
 // model of them would be applied to many groups that it has not seen.
 bool IsMostlyTimedAlone(const facts::JobRecord& state,
                         const durations::ExplicitEvidence& evidence) {
@@ -48,8 +49,8 @@ bool IsMostlyTimedAlone(const facts::JobRecord& state,
   return evidence.seconds() > all / 2;
 }
 
-// Returns the mean time from the last key group of a finished task to its end, in which a task
-// commits, closes or cleans up.
+// Returns the mean time between the last key group of a finished task and its end, during which a
+// task commits, closes or cleans up.
 double SecondsAfterGroups(const facts::JobRecord& state) {
   double sum = 0;
   double count = 0;
@@ -89,13 +90,14 @@ TidemarkIndicator::TidemarkIndicator(std::string name, Signals signals)
 struct TidemarkIndicator::GroupCosts {
   const regression::CostModel& emissions;
   durations::GroupTimeTable* bytes_table = nullptr;
-  durations::GroupTimeTable* feature_table = nullptr;  // null if their bytes predict as much
+  // null if bytes predict the times equally well
+  durations::GroupTimeTable* feature_table = nullptr;
   durations::GroupTimes per_implicit_byte;
   // The remaining time before a waiting task can begin to reduce. Computed once, since visiting all
-  // tasks for each of them would take quadratic time.
+  // tasks for each waiting task would take quadratic time.
   double shuffle_seconds_per_byte = 0;
   double map_seconds_left = 0;
-  double seconds_after_groups = 0;  // from the last key group of a task to its end
+  double seconds_after_groups = 0;  // from a task's last key group to its end
 
   durations::GroupTimeTable& explicit_table() {
     return feature_table ? *feature_table : *bytes_table;
@@ -106,7 +108,8 @@ struct TidemarkIndicator::GroupCosts {
 void TidemarkIndicator::ChooseFeatures(const facts::JobRecord& state) {
   std::vector<durations::CostFeature> others;
   if (state.keys.has_two_inputs()) others.push_back(durations::CostFeature::kProduct);
-  if (state.keys.has_values() && IsMostlyTimedAlone(state, evidence_)) {
+  const bool has_finished = evidence_.seconds() > 0;
+  if (state.keys.has_values() && (!has_finished || IsMostlyTimedAlone(state, evidence_))) {
     others.push_back(durations::CostFeature::kValues);
   }
   if (others.empty() || updates_++ % kUpdatesPerChoiceMin != 0) return;
@@ -125,7 +128,8 @@ void TidemarkIndicator::ChooseFeatures(const facts::JobRecord& state) {
   };
   const durations::CostFeature before = time_feature_;
   time_feature_ = choose([&](durations::CostFeature feature) {
-    return evidence_.Times(feature, durations::TaskSpeeds());
+    return durations::WithPastGroups(evidence_.Times(feature, durations::TaskSpeeds()), state,
+                                     feature);
   });
   if (time_feature_ != before) {
     speeds_.Clear();
@@ -209,7 +213,7 @@ durations::ReduceTaskLeft TidemarkIndicator::LeftOf(const facts::JobRecord& stat
   }
   if (attempt != nullptr && attempt->reduce->reduce_started_at) {
     const facts::ReduceWork& work = *attempt->reduce;
-    // Since its last report, the task has continued in that group or in others.
+    // Since its last report, the task has continued in that group or in later groups.
     const absl::Time reported =
         work.running_group ? std::min(now, work.running_group_seen_at) : now;
     AddRunning(state, reported, work, group_costs, task);
@@ -231,8 +235,8 @@ durations::ReduceTaskLeft TidemarkIndicator::LeftOf(const facts::JobRecord& stat
   return task;
 }
 
-// Estimates a second running attempt. Once this attempt shows its pace, the estimate uses the paces
-// of both attempts in bytes. Before, it assumes a node of speed 1.
+// Estimates a second running attempt. Before this attempt shows its pace, assumes a node of speed
+// 1. Afterwards, uses the paces of both attempts in bytes.
 std::optional<durations::OtherAttempt> TidemarkIndicator::OtherAttemptOf(
     const facts::JobRecord& state, absl::Time now, std::size_t index,
     const facts::TaskAttempt& leading, double shuffle_seconds_per_byte,
@@ -327,8 +331,8 @@ std::vector<double> TidemarkIndicator::CurveWeights(
 
 namespace {
 
-// Returns the reduce phase of a job as an application. It has its own slots, on a cluster with room
-// for all of them.
+// Returns the reduce phase of a job as an application. It has its own slots, on a cluster with
+// space for all of them.
 dag::Application ReducePhase(const facts::JobRecord& state,
                              std::span<const durations::ReduceTaskLeft> tasks,
                              std::span<const double> weights) {
@@ -346,17 +350,17 @@ dag::Application ReducePhase(const facts::JobRecord& state,
   return application;
 }
 
-// Returns the end of the last reduce task; the end is unknown while one remains.
+// Returns the end of the last reduce task, which is unknown while a task remains.
 ReducePhaseForecast AfterTheLastTask(const facts::JobRecord& state) {
   ReducePhaseForecast forecast;
   forecast.ends_at = forecast.ends_at_lower = forecast.ends_at_upper = facts::ReducePhaseEnd(state);
   return forecast;
 }
 
-// Returns the stage for a cluster that jobs share, in which the stage may use all slots. The ends
-// in the result apply to tasks that do not share hosts. The receiver places the tasks without hosts
-// and stretches their ends to the job's forecast, which includes the sharing. `ends` are the ends
-// of tasks that share hosts.
+// Returns the stage for a cluster that jobs share, in which the stage may use all slots. `ends` are
+// the ends of tasks that share hosts. The ends in the result apply to tasks that do not share
+// hosts, since the receiver places the tasks without hosts and stretches their ends to the job's
+// forecast, which includes the sharing.
 std::shared_ptr<const durations::RemainingStages> LeftForOthers(dag::Application application,
                                                                 durations::Draws ends) {
   if (!application.hosts.empty()) {
@@ -395,8 +399,8 @@ void TidemarkIndicator::SetEnd(absl::Time now, const dag::SecondsRange& end,
 
 namespace {
 
-// Returns the end of the map phase as its tasks predict it, by draw. Returns nullopt if there are
-// no past runs, which predict the rest, or after the reduce phase has started.
+// Returns the end of the map phase as predicted by its tasks, by draw. Returns nullopt if there are
+// no past runs, which predict the other phases, or after the reduce phase has started.
 std::optional<durations::Draws> MapEnds(const facts::JobRecord& state, absl::Time now,
                                         const durations::FixedDraws& draws) {
   const bool has_runs =
@@ -409,9 +413,9 @@ std::optional<durations::Draws> MapEnds(const facts::JobRecord& state, absl::Tim
 
 }  // namespace
 
-// Returns the forecast before there is evidence from the phase itself. It comes from past runs of
-// the job. If no past run is usable, it comes from the job's map side, the bytes read since, and
-// other jobs of the cluster. After all reduce tasks have ended, it is the last end.
+// Returns the forecast before the reduce phase itself provides evidence. It comes from past runs of
+// the job. If no past run is usable, it comes from the job's map side, the bytes read since then,
+// and other jobs of the cluster. After all reduce tasks have ended, it is the last end.
 ReducePhaseForecast TidemarkIndicator::WithoutEvidence(const facts::JobRecord& state,
                                                        absl::Time now) {
   ReducePhaseForecast forecast = AfterTheLastTask(state);
@@ -472,7 +476,13 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
   remaining_.Update(state, time_feature_, sampled_);
   predicted_total_.resize(state.reduce_tasks().size());
   UpdateSpeeds(state);
-  by_bytes_.Update(speeds_.PooledTimes(state));
+  std::vector<regression::CostBin> finished = speeds_.PooledTimes(state);
+  const bool has_finished = !finished.empty();
+  // While map tasks run, the sizes of the key groups are unknown.
+  if (has_finished || facts::MapProgress(state).state == StageState::kDone) {
+    finished = durations::WithPastGroups(std::move(finished), state);
+  }
+  by_bytes_.Update(std::move(finished));
   if (by_bytes_.empty()) return BySize(state, now);
   emissions_.Update(evidence_.Emissions(emission_feature_));
   const absl::Time maps_end = durations::MapPhaseEnd(state, now).value_or(now);
@@ -484,7 +494,8 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
       .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now)),
       .seconds_after_groups = SecondsAfterGroups(state)};
   if (time_feature_ != durations::CostFeature::kBytes) {
-    by_feature_.Update(evidence_.Times(time_feature_, speeds_));
+    by_feature_.Update(
+        durations::WithPastGroups(evidence_.Times(time_feature_, speeds_), state, time_feature_));
     if (!by_feature_.empty()) group_costs.feature_table = &by_feature_.table();
   }
   group_costs.per_implicit_byte = ImplicitByteTimes(state, *group_costs.bytes_table);
@@ -506,9 +517,17 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
   const absl::StatusOr<dag::ApplicationForecast> ends = dag::ForecastApplication(application);
   // Sums of untrusted sizes and times may overflow.
   if (!ends.ok() || ends->end.upper >= placement::kForever) return forecast;
-  SetEnd(state, now, *ends, *application.draws, forecast);
-  forecast.evidence = Evidence{.own_fit = 1};
-  forecast.method = EstimateMethod::kKeyGroups;
+  if (has_finished) {
+    SetEnd(state, now, *ends, *application.draws, forecast);
+    forecast.evidence = Evidence{.own_fit = 1};
+    forecast.method = EstimateMethod::kKeyGroups;
+  } else {
+    dag::ApplicationForecast unsure = *ends;
+    unsure.ends = durations::WithRunDeviation(std::move(unsure.ends), *application.draws);
+    SetEnd(state, now, unsure, *application.draws, forecast);
+    forecast.basis = Basis::kEarlierRuns;
+    forecast.method = EstimateMethod::kPastRuns;
+  }
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     const std::size_t i = tasks[t].index;
     const durations::TaskLoad& load = remaining_.task(i);

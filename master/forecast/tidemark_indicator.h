@@ -2,12 +2,12 @@
 // progress within running groups, and forecasts the end as a distribution.
 //
 //   remaining time of a task = q_i (remaining explicit groups + remaining implicit bytes)
-//                              + rest of the running group
+//                              + remaining time of the running group
 //   end                      = the last end of a task, over many drawn futures: median and
 //                              90 % interval
 //
-// docs/internals/estimator.md describes the method; its parts are in master/forecast/durations/.
-// Cost of an update: O(tasks x bins x curves), independent of the number of keys.
+// docs/internals/estimator.md describes the method; its parts are in master/forecast/durations/. An
+// update takes O(tasks x bins x curves) time, independent of the number of keys.
 #pragma once
 
 #include <cstdint>
@@ -33,9 +33,9 @@ struct MapsLeft {
   dag::ApplicationForecast forecast;
 };
 
-// Returns the remaining map tasks and their ends, by their sizes and pace. Returns nullopt before
+// Returns the remaining map tasks and their ends, from their sizes and pace. Returns nullopt before
 // any map task has ended or reported progress, after the last one has ended, and if no end can be
-// computed. Cost: that of durations::MapStageBySize() and of dag::ForecastApplication().
+// computed. Costs as much as durations::MapStageBySize() and dag::ForecastApplication().
 std::optional<MapsLeft> EstimateMaps(const facts::JobRecord& state, absl::Time now,
                                      const durations::FixedDraws& draws);
 

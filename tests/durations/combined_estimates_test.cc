@@ -7,7 +7,7 @@
 #include <limits>
 #include <optional>
 
-namespace tidemark::durations {
+namespace tidemark::durations::combined_estimates_test {
 namespace {
 
 TEST(ReadShare, EndsATaskWithItsInputWithoutFinishedTasks) {
@@ -41,7 +41,7 @@ TEST(ReadShare, IgnoresInvalidTimes) {
     share.Add(1, bad);
     share.Add(bad > 1 ? kNan : bad, 1);
   }
-  share.Add(9, 3);  // a clock that was set
+  share.Add(9, 3);  // The clock was set.
   EXPECT_DOUBLE_EQ(share.TotalOf(7, 2).seconds, 7);
 }
 
@@ -178,4 +178,4 @@ TEST(LogLine, ReturnsTheMeanForAnUnknownSize) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::combined_estimates_test

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-namespace tidemark::durations {
+namespace tidemark::durations::draws_test {
 namespace {
 
 TEST(Normal, HasTheKnownQuantiles) {
@@ -42,8 +42,8 @@ TEST(Student4, TheTableAgreesWithTheClosedForm) {
   EXPECT_TRUE(std::isfinite(QuickStudent4Quantile(1)));
 }
 
-// If a value is off by a factor, a slightly larger error is likely; under a normal distribution it
-// would be improbable.
+// If a value is wrong by a factor, a slightly larger error is likely, whereas a normal distribution
+// would make it improbable.
 TEST(Student4, TailsAreHeavy) {
   EXPECT_GT(Student4Cdf(-6) / Student4Cdf(-5), 0.4);
   EXPECT_LT(NormalCdf(-6) / NormalCdf(-5), 0.01);
@@ -119,4 +119,4 @@ TEST(FixedDraws, ManyTasksGetFewerDraws) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::draws_test

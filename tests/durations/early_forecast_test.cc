@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "master/facts/fold.h"
@@ -13,7 +14,7 @@
 #include "tests/monitor/virtual_job.h"
 #include "tidemark/job_monitor.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::early_forecast_test {
 namespace {
 
 using test::At;
@@ -27,7 +28,7 @@ PastRun Took(double map, double shuffle, double reduce, std::uint64_t bytes = 0)
   return {absl::Seconds(map), absl::Seconds(shuffle), absl::Seconds(reduce), bytes};
 }
 
-// Returns a job with two map tasks of 500 bytes each that started at second 0.
+// Returns a job with two map tasks of 500 bytes each, which started at second 0.
 facts::JobRecord Opened() {
   facts::JobRecord state(10);
   test::Source source("app-master");
@@ -74,7 +75,8 @@ TEST(PastRuns, ScaleWithTheInput) {
 }
 
 // One run with the same input gives 40 s with weight 1. A run with a third of the input gives 90 s
-// with weight 1 / (1 + (0.5 ln 3 / 0.3)^2) = 0.2298: exp((ln 40 + 0.2298 ln 270) / 1.2298).
+// with weight 1 / (1 + (0.5 ln 3 / 0.3)^2) = 0.2298. The result is exp((ln 40 + 0.2298 ln 270) /
+// 1.2298).
 TEST(PastRuns, CountLessWithAnotherInput) {
   const std::vector<PastRun> runs = {Took(10, 2, 28, 1000), Took(20, 0, 70, 1000 / 3)};
   EXPECT_NEAR(MedianLeft(At(0), runs), 57.2, 0.3);
@@ -85,8 +87,8 @@ TEST(PastRuns, ScaleToAThousandTimesTheInput) {
   EXPECT_NEAR(MedianLeft(At(0), runs), 42'000, 1e-6);
 }
 
-// The runs give 40 and 90 s, so the mean is sqrt(3600). Each is ln(1.5) from the mean: (1 + 1/2)
-// (0.27 + 2 ln(1.5)^2) / 4.
+// The runs give 40 and 90 s, so the mean is sqrt(3600). The distance of each from the mean is
+// ln(1.5), so the variance is (1 + 1/2) (0.27 + 2 ln(1.5)^2) / 4.
 TEST(PastRuns, SeveralRunsGiveTheirMeanAndSpread) {
   const std::vector<PastRun> runs = {Took(10, 0, 30), Took(10, 0, 80)};
   EXPECT_NEAR(MedianLeft(At(0), runs), 60, 1e-9);
@@ -94,7 +96,7 @@ TEST(PastRuns, SeveralRunsGiveTheirMeanAndSpread) {
   EXPECT_NEAR(DeviationLeft(At(0), runs), std::sqrt(1.5 * (0.27 + 2 * log * log) / 4), 0.01);
 }
 
-// Half of the jobs that have outlasted all estimates end within 2^(1/4) times their elapsed time.
+// Half of the jobs that have exceeded all estimates end within 2^(1/4) times their elapsed time.
 TEST(PastRuns, ALateJobHasRemainingTime) {
   const std::vector<PastRun> runs = {Took(10, 0, 0)};
   EXPECT_NEAR(MedianLeft(At(50), runs), 50 * (std::pow(2, 0.25) - 1), 1e-9);
@@ -103,6 +105,81 @@ TEST(PastRuns, ALateJobHasRemainingTime) {
 TEST(PastRuns, IgnoreInvalidRuns) {
   const std::vector<PastRun> runs = {Took(0, 0, 0), Took(-5, 0, 30)};
   EXPECT_FALSE(SecondsLeft(At(1), runs).has_value());
+}
+
+// Ten key groups of 100 bytes took 1 s each, and two of 1,000 bytes took 50 s each.
+PastRun WithGroups() {
+  PastRun run = Took(10, 1, 110);
+  run.groups = {
+      {.bin = 30, .count = 10, .size_bytes = 1'000, .seconds = 10, .seconds_squared = 10},
+      {.bin = 50, .count = 2, .size_bytes = 2'000, .seconds = 100, .seconds_squared = 5'000}};
+  return run;
+}
+
+std::vector<regression::CostBin> GroupsAfter(const PastRun& run,
+                                             std::vector<regression::CostBin> own) {
+  facts::JobRecord state = Opened();
+  state.past_runs = {run};
+  return WithPastGroups(std::move(own), state);
+}
+
+TEST(PastGroups, AreTheEvidenceBeforeTheFirstGroup) {
+  const auto bins = GroupsAfter(WithGroups(), {});
+  ASSERT_EQ(bins.size(), 2u);
+  EXPECT_DOUBLE_EQ(bins[0].size, 100);
+  EXPECT_DOUBLE_EQ(bins[0].count, 10);
+  EXPECT_DOUBLE_EQ(bins[0].amount, 1);
+  EXPECT_DOUBLE_EQ(bins[1].size, 1'000);
+  EXPECT_DOUBLE_EQ(bins[1].amount, 50);
+  EXPECT_TRUE(GroupsAfter(Took(10, 1, 110), {}).empty());
+}
+
+// In this run, 100 groups of 100 bytes took 2 s each. The squared relative error of their sum is
+// 0.04 / 100, so ln q = ln 2 x 0.09 / 0.0904, and the larger groups take 50 q = 99.7 s.
+TEST(PastGroups, GiveTheTimesOfLargerGroupsAtThePaceOfThisRun) {
+  const auto bins = GroupsAfter(WithGroups(), {{.size = 100, .count = 100, .amount = 2}});
+  ASSERT_EQ(bins.size(), 2u);
+  EXPECT_DOUBLE_EQ(bins[0].amount, 2);
+  EXPECT_NEAR(bins[1].amount, 99.7, 0.1);
+  EXPECT_DOUBLE_EQ(bins[1].count, 2);
+}
+
+// The line through (100, 1 s) and (1,000, 50 s) in logarithms gives 7.07 s at 316.2 bytes.
+TEST(PastGroups, AreInterpolatedBetweenTheirSizes) {
+  const auto bins =
+      GroupsAfter(WithGroups(), {{.size = 316.23, .count = 1e6, .amount = 7.071 * 3}});
+  ASSERT_EQ(bins.size(), 2u);
+  EXPECT_NEAR(bins[1].amount, 150, 0.1);
+}
+
+TEST(PastGroups, OfAFeatureAreNamedGroupsThatTookMostOfTheTime) {
+  facts::JobRecord state = Opened();
+  PastRun run = WithGroups();
+  run.timed_groups[1] = {{.groups = 2, .value = 2e6, .bytes = 2'000, .seconds = 100}};
+  state.past_runs = {run};
+  EXPECT_TRUE(WithPastGroups({}, state, CostFeature::kProduct).empty());
+  state.past_runs[0].timed_groups[0] = {
+      {.groups = 2, .value = 2'000, .bytes = 2'000, .seconds = 100}};
+  const auto bins = WithPastGroups({}, state, CostFeature::kProduct);
+  ASSERT_EQ(bins.size(), 1u);
+  EXPECT_DOUBLE_EQ(bins[0].size, 1e6);
+  EXPECT_DOUBLE_EQ(bins[0].bytes, 1'000);
+  EXPECT_DOUBLE_EQ(bins[0].amount, 50);
+}
+
+TEST(PastGroups, OfOtherShapesOrWithInvalidTimesAreIgnored) {
+  PastRun run = WithGroups();
+  run.map_tasks = 200;
+  run.reduce_tasks = 1;
+  EXPECT_TRUE(GroupsAfter(run, {}).empty()) << "this run has 2 map tasks";
+  run = WithGroups();
+  run.is_of_other_job = true;
+  EXPECT_TRUE(GroupsAfter(run, {}).empty());
+  run = WithGroups();
+  run.groups[0].seconds = std::numeric_limits<double>::quiet_NaN();
+  run.groups[1].seconds = std::numeric_limits<double>::infinity();
+  run.groups.push_back({.bin = 60});
+  EXPECT_TRUE(GroupsAfter(run, {}).empty());
 }
 
 TEST(PastRuns, AreBuiltFromTheFinalSnapshot) {
@@ -116,7 +193,7 @@ TEST(PastRuns, AreBuiltFromTheFinalSnapshot) {
   EXPECT_FALSE(PastRunOf(final, {}).has_value());
 }
 
-// Other engines may also name their stages map and reduce.
+// Other engines may also have stages named map and reduce.
 TEST(PastRuns, OtherStageNumbersAreNotMapReduce) {
   Snapshot final{.state = JobState::kSucceeded, .started_at = At(0)};
   final.stage_infos = {{.id = {0, 6}, .kind = StageKind::kMap},
@@ -177,7 +254,7 @@ TEST(PastRuns, OtherJobsScaleWithTheirInput) {
   EXPECT_NEAR(QuantileOf(*seconds, 0.5), 420, 1e-6);
 }
 
-// After 30 s, the map phase takes 100 s instead of 10, minus the 30 elapsed seconds. 10 x 32 s
+// After 30 s, the map phase takes 100 s instead of 10 s, of which 30 s have passed. 10 x 32 s
 // follow.
 TEST(PastRuns, OtherJobsCountTheElapsedTimeOfThisJob) {
   const std::optional<Draws> seconds = ByOthers(At(30), {OfOther(Took(10, 2, 30, 10))});
@@ -190,7 +267,7 @@ TEST(PastRuns, IgnoreInvalidTimesOfOtherJobs) {
   EXPECT_FALSE(ByOthers(At(1), {OfOther(Took(1e-9, 0, 0)), OfOther(Took(0, 0, 1e9))}).has_value());
 }
 
-// A job of one map task of 1000 bytes that started at second 0.
+// A job with one map task of 1000 bytes, which started at second 0.
 class MapSide : public testing::Test {
  protected:
   MapSide() {
@@ -213,7 +290,7 @@ TEST_F(MapSide, GivesNoEstimateWithoutMapTasks) {
 }
 
 // Half is read after 4 s, so M = 8. The remaining time is 4 s of M, and X. The median of X is 8 s,
-// and its 90 % interval is a factor of exp(1.8 x 1.64485) = 19.31 on each side.
+// and the bounds of its 90 % interval differ by a factor of exp(1.8 x 1.64485) = 19.31.
 TEST_F(MapSide, EstimatesTheRestAtTheTimeOfTheMapPhase) {
   Fold(source_.At(4, test::Read(M(0), 500)));
   auto seconds = SecondsAt(At(4));
@@ -223,8 +300,8 @@ TEST_F(MapSide, EstimatesTheRestAtTheTimeOfTheMapPhase) {
   EXPECT_NEAR(QuantileOf(*seconds, 0.95), 4 + 8 * 19.3143, 6);
 }
 
-// M = 8, and 8 s have passed since then. Half of all jobs would be over. Half of the others take
-// longer than 8 exp(1.8 x 0.67449) = 26.938 s.
+// M = 8, and 8 s have passed since then. Half of all jobs would be over. Half of the remaining jobs
+// take longer than 8 exp(1.8 x 0.67449) = 26.938 s.
 TEST_F(MapSide, LateJobsHaveALongerRest) {
   Fold(source_.At(8, test::Finished(M(0))));
   auto seconds = SecondsAt(At(16));
@@ -249,7 +326,7 @@ TEST_F(MapSide, StaysFiniteForLongTimes) {
   EXPECT_FALSE(seconds && !std::isfinite(QuantileOf(*seconds, 0.5)));
 }
 
-// Two reduce tasks of 400 and 600 bytes; the first starts at second 10.
+// Two reduce tasks of 400 and 600 bytes, of which the first starts at second 10.
 class ReadPace : public testing::Test {
  protected:
   ReadPace() {
@@ -279,7 +356,7 @@ TEST_F(ReadPace, GivesNoEstimateBeforeTheFirstByte) {
   EXPECT_FALSE(SecondsAt(At(12)).has_value());
 }
 
-// 100 of 1000 bytes took 5 s, so the other 900 take 45 s.
+// 100 of 1000 bytes took 5 s, so the remaining 900 bytes take 45 s.
 TEST_F(ReadPace, CountsTheBytesOfTheRunningGroup) {
   Read(15, 100);
   auto seconds = SecondsAt(At(15));
@@ -288,7 +365,7 @@ TEST_F(ReadPace, CountsTheBytesOfTheRunningGroup) {
   EXPECT_NEAR(QuantileOf(*seconds, 0.95), 45 * std::exp(1.645), 5);
 }
 
-// The first moments of a process are not representative of its pace.
+// The start of a process is not representative of its pace.
 TEST_F(ReadPace, GivesNoEstimateWhileAllTasksAreCold) {
   ReduceProfile profile{.attempt = R(0), .bytes_done = 1};
   profile.reduce_time = absl::Milliseconds(400);
@@ -302,7 +379,8 @@ TEST_F(ReadPace, GivesNoEstimateWhileAllTasksAreCold) {
   EXPECT_TRUE(SecondsAt(At(12)).has_value());
 }
 
-// Read bytes count up to the size of the input, so the task read 400 of 1000 bytes in 4 s.
+// The number of read bytes is limited to the size of the input, so the task read 400 of 1000 bytes
+// in 4 s.
 TEST_F(ReadPace, LimitsReadBytesToTheInput) {
   Read(14, 5000);
   auto seconds = SecondsAt(At(14));
@@ -311,4 +389,4 @@ TEST_F(ReadPace, LimitsReadBytesToTheInput) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::early_forecast_test

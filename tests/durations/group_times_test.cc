@@ -4,10 +4,10 @@
 
 #include <vector>
 
-namespace tidemark::durations {
+namespace tidemark::durations::group_times_test {
 namespace {
 
-// Returns key groups of three sizes, with this cost per byte.
+// Returns key groups of three sizes, with the given cost per byte.
 std::vector<regression::CostBin> Bins(double count, double per_byte) {
   std::vector<regression::CostBin> bins;
   for (const double size : {100.0, 1'000.0, 10'000.0}) {
@@ -58,4 +58,4 @@ TEST(LazyFit, FitsAgainAfterInvalidate) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::group_times_test

@@ -9,7 +9,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::intervals_test {
 namespace {
 
 using test::At;
@@ -23,81 +23,101 @@ double SecondsAt(const std::optional<absl::Time>& time) {
   return absl::ToDoubleSeconds(time.value_or(absl::InfinitePast()) - At(0));
 }
 
+facts::EndPrediction Widened(IntervalRecord& record, const facts::EndPrediction& prediction) {
+  return record.Widen(prediction, 1);
+}
+
 TEST(IntervalRecord, LeavesPredictionsWithoutAnInterval) {
   IntervalRecord record;
-  EXPECT_FALSE(record.Widen({.at = At(0)}).end);
-  const facts::EndPrediction bare = record.Widen({.at = At(1), .end = At(9)});
+  EXPECT_FALSE(Widened(record, {.at = At(0)}).end);
+  const facts::EndPrediction bare = Widened(record, {.at = At(1), .end = At(9)});
   EXPECT_EQ(bare.end, At(9));
   EXPECT_FALSE(bare.lower);
 }
 
-// The bounds are 1.2 x 10 below and 1.2 x 20 above.
-TEST(IntervalRecord, WidensTheFirstInterval) {
+TEST(IntervalRecord, KeepsTheFirstInterval) {
   IntervalRecord record;
-  const facts::EndPrediction widened = record.Widen(PredictionAt(0, 100, 90, 120));
+  const facts::EndPrediction widened = Widened(record, PredictionAt(0, 100, 90, 120));
   EXPECT_EQ(widened.end, At(100));
-  EXPECT_NEAR(SecondsAt(widened.lower), 88, 1e-6);
+  EXPECT_NEAR(SecondsAt(widened.lower), 90, 1e-6);
+  EXPECT_NEAR(SecondsAt(widened.upper), 120, 1e-6);
+}
+
+// The bounds are 0.9^1.2 of 100 s and 1.2 x 20 s above.
+TEST(IntervalRecord, MultipliesTheHalfWidthsOfTheSource) {
+  IntervalRecord record;
+  const facts::EndPrediction widened = record.Widen(PredictionAt(0, 100, 90, 120), 1.2);
+  EXPECT_NEAR(SecondsAt(widened.lower), 100 * std::pow(0.9, 1.2), 1e-6);
   EXPECT_NEAR(SecondsAt(widened.upper), 124, 1e-6);
 }
 
-// The minimum is 8 % of 100 s.
+// The limit is twenty times the remaining 10 s. A wider interval of the source itself remains
+// unchanged.
+TEST(IntervalRecord, NoFactorWidensBeyondTwentyTimesTheRemainingTime) {
+  IntervalRecord record;
+  EXPECT_NEAR(SecondsAt(record.Widen(PredictionAt(0, 10, 10, 199), 1.2).upper), 200, 1e-6);
+  IntervalRecord other;
+  EXPECT_NEAR(SecondsAt(other.Widen(PredictionAt(0, 10, 10, 500), 1.2).upper), 500, 1e-6);
+}
+
+// The minimum is 8 % of 100 s, below the end as a logarithm: 100 exp(-0.08).
 TEST(IntervalRecord, AnIntervalIsAtLeastAShareOfTheRemainingTime) {
   IntervalRecord record;
-  const facts::EndPrediction widened = record.Widen(PredictionAt(0, 100));
-  EXPECT_NEAR(SecondsAt(widened.lower), 92, 1e-6);
+  const facts::EndPrediction widened = Widened(record, PredictionAt(0, 100));
+  EXPECT_NEAR(SecondsAt(widened.lower), 100 * std::exp(-0.08), 1e-6);
   EXPECT_NEAR(SecondsAt(widened.upper), 108, 1e-6);
 }
 
 TEST(IntervalRecord, AConstantEndAddsNothing) {
   IntervalRecord record;
-  for (int i = 0; i < 50; ++i) record.Widen(PredictionAt(i, 100));
-  EXPECT_NEAR(SecondsAt(record.Widen(PredictionAt(50, 100)).upper), 104, 1e-6);
+  for (int i = 0; i < 50; ++i) Widened(record, PredictionAt(i, 100));
+  EXPECT_NEAR(SecondsAt(Widened(record, PredictionAt(50, 100)).upper), 104, 1e-6);
 }
 
 // The predictions are at 0, 10, 20 and 40 s. Only the one of 20 s ago is in the second half of that
 // time; its end was 6 s later. 60 s remain, 3 times as long. The half-width is 1.645 x 3 x 6,
-// compared with the minimum of 8 % of 60.
+// compared with the minimum of 8 % of 60. Below the end, both are parts of 60 s.
 TEST(IntervalRecord, ExtrapolatesTheErrorsOfEarlierEnds) {
   IntervalRecord record;
-  record.Widen(PredictionAt(0, 500));
-  record.Widen(PredictionAt(10, 300));
-  record.Widen(PredictionAt(20, 106));
-  const facts::EndPrediction widened = record.Widen(PredictionAt(40, 100));
+  Widened(record, PredictionAt(0, 500));
+  Widened(record, PredictionAt(10, 300));
+  Widened(record, PredictionAt(20, 106));
+  const facts::EndPrediction widened = Widened(record, PredictionAt(40, 100));
   EXPECT_NEAR(SecondsAt(widened.upper), 100 + std::hypot(4.8, 1.645 * 18), 0.01);
-  EXPECT_NEAR(SecondsAt(widened.lower), 100 - std::hypot(4.8, 1.645 * 18), 0.01);
+  EXPECT_NEAR(SecondsAt(widened.lower), 40 + 60 * std::exp(-std::hypot(0.08, 1.645 * 0.3)), 0.01);
 }
 
-// Predictions of 10 and 20 s ago were wrong by 6 and 0 s: The root mean square is sqrt(18), 15 s
-// ago on average. The remaining time is also 15 s. The minimum is 8 % of it.
+// Predictions of 10 and 20 s ago were wrong by 6 and 0 s. Their root mean square is sqrt(18), and
+// they are 15 s old on average. The remaining time is also 15 s. The minimum is 8 % of that.
 TEST(IntervalRecord, ErrorsCountAsTheirRootMeanSquare) {
   IntervalRecord record;
-  record.Widen(PredictionAt(0, 500));
-  record.Widen(PredictionAt(20, 61));
-  record.Widen(PredictionAt(30, 55));
-  const facts::EndPrediction widened = record.Widen(PredictionAt(40, 55));
+  Widened(record, PredictionAt(0, 500));
+  Widened(record, PredictionAt(20, 61));
+  Widened(record, PredictionAt(30, 55));
+  const facts::EndPrediction widened = Widened(record, PredictionAt(40, 55));
   EXPECT_NEAR(SecondsAt(widened.upper), 55 + std::hypot(1.2, 1.645 * std::sqrt(18.0)), 0.01);
 }
 
-// The spread of the source and the error are independent: hypot(1.2 x 5, 1.645 x 6).
+// The spread of the source and the error are independent: hypot(5, 1.645 x 6).
 TEST(IntervalRecord, AddsToTheSpreadOfTheSource) {
   IntervalRecord record;
-  record.Widen(PredictionAt(0, 66));
-  const facts::EndPrediction widened = record.Widen(PredictionAt(0.001, 66, 61, 71));
-  EXPECT_NEAR(SecondsAt(widened.upper), 72, 1e-6);
+  Widened(record, PredictionAt(0, 66));
+  const facts::EndPrediction widened = Widened(record, PredictionAt(0.001, 66, 61, 71));
+  EXPECT_NEAR(SecondsAt(widened.upper), 66 + std::hypot(0.08 * 65.999, 0), 1e-6);
   IntervalRecord moved;
-  moved.Widen(PredictionAt(0, 500));
-  moved.Widen(PredictionAt(30, 96));
-  EXPECT_NEAR(SecondsAt(moved.Widen(PredictionAt(60, 90, 85, 95)).upper),
-              90 + std::hypot(6, 1.645 * 6), 0.01);
+  Widened(moved, PredictionAt(0, 500));
+  Widened(moved, PredictionAt(30, 96));
+  EXPECT_NEAR(SecondsAt(Widened(moved, PredictionAt(60, 90, 85, 95)).upper),
+              90 + std::hypot(5, 1.645 * 6), 0.01);
 }
 
-// The end predicted a second ago was wrong by 10 s, and 101 s remain. The error counts at most
-// fourfold.
+// The end that was predicted a second ago was wrong by 10 s, and 101 s remain. The error counts at
+// most fourfold.
 TEST(IntervalRecord, FirstErrorsCountAtMostFourfold) {
   IntervalRecord record;
-  record.Widen(PredictionAt(0, 102));
-  record.Widen(PredictionAt(10, 102));
-  const facts::EndPrediction widened = record.Widen(PredictionAt(11, 112));
+  Widened(record, PredictionAt(0, 102));
+  Widened(record, PredictionAt(10, 102));
+  const facts::EndPrediction widened = Widened(record, PredictionAt(11, 112));
   EXPECT_NEAR(SecondsAt(widened.upper), 112 + std::hypot(0.08 * 101, 1.645 * 40), 0.01);
 }
 
@@ -105,50 +125,52 @@ TEST(IntervalRecord, RepetitionsAtOneInstantDoNotCount) {
   IntervalRecord once;
   IntervalRecord often;
   for (IntervalRecord* record : {&once, &often}) {
-    record->Widen(PredictionAt(0, 500));
-    record->Widen(PredictionAt(10, 106));
+    Widened(*record, PredictionAt(0, 500));
+    Widened(*record, PredictionAt(10, 106));
   }
-  for (int i = 0; i < 10; ++i) often.Widen(PredictionAt(10, 106));
-  EXPECT_EQ(often.Widen(PredictionAt(20, 100)).upper, once.Widen(PredictionAt(20, 100)).upper);
+  for (int i = 0; i < 10; ++i) Widened(often, PredictionAt(10, 106));
+  EXPECT_EQ(Widened(often, PredictionAt(20, 100)).upper,
+            Widened(once, PredictionAt(20, 100)).upper);
 }
 
-// The limit is twenty times the remaining 10 s. A wider interval of the source itself stays.
-TEST(IntervalRecord, NoFactorWidensBeyondTwentyTimesTheRemainingTime) {
-  EXPECT_NEAR(SecondsAt(IntervalRecord().Widen(PredictionAt(0, 10, 10, 199)).upper), 200, 1e-6);
-  EXPECT_NEAR(SecondsAt(IntervalRecord().Widen(PredictionAt(0, 10, 10, 500)).upper), 500, 1e-6);
-}
-
-TEST(IntervalRecord, LowerBoundsAreNotBeforeNow) {
-  EXPECT_EQ(IntervalRecord().Widen(PredictionAt(50, 60, 51, 61)).lower, At(50));
+// The limit is a twentieth of the remaining 10 s. A source may allow an immediate end.
+TEST(IntervalRecord, TheLowerBoundIsNowOnlyIfTheSourceAllowsIt) {
+  IntervalRecord record;
+  Widened(record, PredictionAt(0, 900, 800, 1000));
+  Widened(record, PredictionAt(40, 900, 800, 1000));
+  EXPECT_NEAR(SecondsAt(Widened(record, PredictionAt(50, 60, 51, 61)).lower), 50.5, 1e-6);
+  EXPECT_EQ(Widened(record, PredictionAt(51, 60, 51, 61)).lower, At(51));
 }
 
 TEST(IntervalRecord, AnEndInThePastHasAnInterval) {
-  const facts::EndPrediction widened = IntervalRecord().Widen(PredictionAt(50, 49));
+  IntervalRecord record;
+  const facts::EndPrediction widened = Widened(record, PredictionAt(50, 49));
   EXPECT_LE(widened.lower, widened.end);
   EXPECT_GE(widened.upper, widened.end);
 }
 
 TEST(IntervalRecord, InfiniteEndsAreIgnored) {
   IntervalRecord record;
-  record.Widen(PredictionAt(0, 100, 90, 110));
-  record.Widen({.at = At(5),
-                .end = absl::InfiniteFuture(),
-                .lower = At(5),
-                .upper = absl::InfiniteFuture()});
-  record.Widen({.at = At(6), .end = absl::InfinitePast(), .lower = At(5), .upper = At(9)});
-  EXPECT_NEAR(SecondsAt(record.Widen(PredictionAt(10, 100, 90, 110)).upper), 112, 1e-6);
+  Widened(record, PredictionAt(0, 100, 90, 110));
+  Widened(record, {.at = At(5),
+                   .end = absl::InfiniteFuture(),
+                   .lower = At(5),
+                   .upper = absl::InfiniteFuture()});
+  Widened(record, {.at = At(6), .end = absl::InfinitePast(), .lower = At(5), .upper = At(9)});
+  EXPECT_NEAR(SecondsAt(Widened(record, PredictionAt(10, 100, 90, 110)).upper), 110, 1e-6);
 }
 
 TEST(IntervalRecord, KeepsTheStartOfALongRun) {
   IntervalRecord record;
-  record.Widen(PredictionAt(0, 10'000));
-  for (int i = 1; i < 3000; ++i) record.Widen(PredictionAt(i, 10'000));
-  record.Widen(PredictionAt(3000, 9'000));
-  // In half of the time, the predicted end moved by a thousand seconds.
-  EXPECT_GT(SecondsAt(record.Widen(PredictionAt(3001, 9'000)).upper), 9'000 + 1.645 * 4'000 * 0.99);
+  Widened(record, PredictionAt(0, 10'000));
+  for (int i = 1; i < 3000; ++i) Widened(record, PredictionAt(i, 10'000));
+  Widened(record, PredictionAt(3000, 9'000));
+  // In half of the time, the predicted end changed by a thousand seconds.
+  EXPECT_GT(SecondsAt(Widened(record, PredictionAt(3001, 9'000)).upper),
+            9'000 + 1.645 * 4'000 * 0.99);
 }
 
-// Returns ten predictions, the minimum for a score.
+// Returns ten predictions, which is the minimum for a score.
 std::vector<facts::EndPrediction> TenOf(const facts::EndPrediction& prediction) {
   return {10, prediction};
 }
@@ -160,10 +182,10 @@ std::vector<PastRun> Runs(std::size_t count, std::optional<double> score) {
 TEST(IntervalScore, IsTheDistanceOfTheEndInHalfWidths) {
   const auto too_early = TenOf(PredictionAt(10, 100, 90, 120));
   EXPECT_DOUBLE_EQ(*IntervalScore(too_early, At(0), At(130), 1),
-                   1.5);  // 30 above, half-width 20
+                   1.5);  // 30 above, with a half-width of 20
   const auto too_late = TenOf(PredictionAt(80, 160, 100, 170));
-  EXPECT_DOUBLE_EQ(*IntervalScore(too_late, At(0), At(130), 1),
-                   0.5);  // 30 below, half-width 60
+  // The remaining time was 50 s instead of 80 s, and the lower bound allowed 20 s.
+  EXPECT_DOUBLE_EQ(*IntervalScore(too_late, At(0), At(130), 1), std::log(1.6) / std::log(4));
 }
 
 TEST(IntervalScore, IsThe90thPercentile) {
@@ -192,7 +214,7 @@ TEST(IntervalScore, WithoutAWidthIsBounded) {
   EXPECT_DOUBLE_EQ(*IntervalScore(predictions, At(0), At(101), 1), 20);
 }
 
-// If the score included it, each run would cancel the factor of the previous one.
+// If the score included this factor, each run would cancel the factor of the previous run.
 TEST(IntervalScore, ExcludesTheFactorOfPastRuns) {
   const facts::EndPrediction prediction = ScaledByPastRuns(PredictionAt(10, 100, 80, 120), 2);
   EXPECT_DOUBLE_EQ(*IntervalScore(TenOf(prediction), At(0), At(130), 2), 1.5);
@@ -203,16 +225,17 @@ TEST(WidthFactor, IsOneWithoutScores) {
   EXPECT_EQ(WidthFactor(Runs(8, std::nullopt)), 1);
 }
 
-// The 19 prior scores are |z| / 1.64485 at 5, 10 ... 95 %. The 18th is 1, and the 19th is 1.95996 /
-// 1.64485 = 1.19157. With a score of 5 added, the factor is the 0.9 * 21 = 18.9th.
+// The 19 prior scores are |z| / 1.64485 at 5, 10 ... 95 %. The 18th score is 1, and the 19th is
+// 1.95996 / 1.64485 = 1.19157. With an additional score of 5, the factor has the position 0.9 * 21
+// = 18.9.
 TEST(WidthFactor, ChangesLittleWithOneRun) {
   EXPECT_NEAR(WidthFactor(Runs(1, 5)), 1 + 0.9 * 0.19157, 1e-5);
 }
 
 TEST(WidthFactor, IsThe90thPercentileOverRuns) {
   EXPECT_DOUBLE_EQ(WidthFactor(Runs(8, 2)), 2);
-  // The factor is the 0.9 * 28 = 25.2th of 27. It lies between the 17th prior score, 1.43953 /
-  // 1.64485 = 0.87517, and the 18th.
+  // The factor has the position 0.9 * 28 = 25.2 of 27. It lies between the 17th prior score,
+  // 1.43953 / 1.64485 = 0.87517, and the 18th.
   EXPECT_NEAR(WidthFactor(Runs(8, 0.1)), 0.87517 + 0.2 * (1 - 0.87517), 1e-5);
 }
 
@@ -233,18 +256,19 @@ TEST(WidthFactor, IgnoresInvalidScores) {
 TEST(ScaledByPastRuns, MultipliesBothHalves) {
   const facts::EndPrediction prediction = ScaledByPastRuns(PredictionAt(10, 100, 90, 120), 2);
   EXPECT_EQ(prediction.end, At(100));
-  EXPECT_EQ(prediction.lower, At(80));
+  // 80 of 90 s remain to the lower bound; a double half-width leaves 80 x 80 / 90.
+  EXPECT_NEAR(SecondsAt(prediction.lower), 10 + 80 * 80 / 90.0, 1e-6);
   EXPECT_EQ(prediction.upper, At(140));
 }
 
 TEST(ScaledByPastRuns, StaysBetweenNowAndTwentyTimesTheRemainingTime) {
   const facts::EndPrediction prediction = ScaledByPastRuns(PredictionAt(90, 100, 92, 250), 10);
-  EXPECT_EQ(prediction.lower, At(90));
+  EXPECT_GT(prediction.lower, At(90));
   EXPECT_EQ(prediction.upper, At(100 + 19 * 10));
   EXPECT_EQ(ScaledByPastRuns(PredictionAt(90, 100, 92, 500), 10).upper, At(500));
 }
 
-// Instants range over 9.2e18 s.
+// Times range over 9.2e18 s.
 TEST(ScaledByPastRuns, DropsAnIntervalBeyondAllInstants) {
   const facts::EndPrediction prediction = ScaledByPastRuns(PredictionAt(0, 4e18, 3e18, 6e18), 20);
   EXPECT_EQ(prediction.end, At(4e18));
@@ -303,7 +327,7 @@ TEST(Overdue, ForecastsWithoutAnIntervalAreIgnored) {
 TEST(OpenedByLateness, OpensTheIntervalAtOnce) {
   const facts::EndPrediction opened =
       OpenedByLateness(WithRemaining(11, 0, 0), absl::Seconds(1), kGrace);
-  EXPECT_EQ(opened.end, At(11));
+  EXPECT_EQ(opened.end, At(12));
   EXPECT_EQ(opened.lower, At(11));
   EXPECT_EQ(opened.upper, At(11 + 19 * 6));
 }
@@ -330,4 +354,4 @@ TEST(OpenedByLateness, LeavesAForecastThatIsNotLate) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::intervals_test

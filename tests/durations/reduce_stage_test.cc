@@ -10,7 +10,7 @@
 #include "master/forecast/dag/application_forecast.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::reduce_stage_test {
 namespace {
 
 using test::At;
@@ -23,8 +23,8 @@ class HostSharingTest : public ::testing::Test {
  protected:
   HostSharingTest() { EXPECT_TRUE(job_.Say(0, Opened(0, 8)).ok()); }
 
-  // Starts the reduce function of task `index`, which waits for a processor for the part `waited`
-  // of its time.
+  // Starts the reduce function of the task `index`. The task waits for a processor for the fraction
+  // `waited` of its time.
   void Runs(std::uint32_t index, const std::string& host, double waited,
             std::uint32_t processors = 2) {
     AttemptChanged changed;
@@ -60,7 +60,7 @@ TEST_F(HostSharingTest, TasksWithShortWaitsRunAtFullSpeed) {
   EXPECT_EQ(HostOf(0).Speed(2), 1);
 }
 
-// By hand: four tasks at half speed on two processors have no competitors.
+// Four tasks at half speed on two processors have no competitors.
 TEST_F(HostSharingTest, TasksOfTheJobCanCrowdAHost) {
   for (std::uint32_t task = 0; task < 4; ++task) Runs(task, "a", 0.5);
   EXPECT_TRUE(IsFelt());
@@ -69,16 +69,16 @@ TEST_F(HostSharingTest, TasksOfTheJobCanCrowdAHost) {
   EXPECT_NEAR(HostOf(0).Speed(2), 1, 1e-9);
 }
 
-// By hand: one task runs at half speed on two processors, so four tasks compete, three of them
-// outside the job.
+// One task runs at half speed on two processors, so four tasks compete, of which three are outside
+// the job.
 TEST_F(HostSharingTest, OtherProcessesStay) {
   Runs(0, "a", 0.5);
   EXPECT_NEAR(HostOf(0).others, 3, 1e-9);
   EXPECT_NEAR(HostOf(0).Speed(1), 0.5, 1e-9);
 }
 
-// By hand: four tasks run at 0.8 on two processors. Each uses less than one processor, so the speed
-// stays 0.8.
+// Four tasks run at speed 0.8 on two processors. Each uses less than one processor, so the speed
+// remains 0.8.
 TEST_F(HostSharingTest, TasksThatUsePartOfAProcessorKeepTheirSpeed) {
   for (std::uint32_t task = 0; task < 4; ++task) Runs(task, "a", 0.2);
   EXPECT_NEAR(HostOf(0).Speed(4), 0.8, 1e-9);
@@ -100,7 +100,7 @@ TEST_F(HostSharingTest, KeepsTheSpeedOfAHostWithoutNameOrProcessors) {
   EXPECT_NEAR(HostOf(1).Speed(1), 0.25, 1e-3);
 }
 
-// Returns a task with these remaining seconds under the only curve.
+// Returns a task with this remaining time under the only curve.
 ReduceTaskLeft Left(std::size_t index, double seconds, bool is_running) {
   ReduceTaskLeft task{.index = index, .waiting = GroupTimes(1), .is_running = is_running};
   task.waiting.seconds[0] = task.waiting.mean = seconds;
@@ -139,7 +139,7 @@ TEST(ReduceStage, EndsWithTheLongestRunningTask) {
   EXPECT_NEAR(TaskEnds(tasks, 2)[0], 10, 1e-9);
 }
 
-// Slot 0 is free after 10 s and slot 1 after 30 s. Tasks of 15 s and 5 s start at 10 s and 25 s.
+// Slot 0 is free after 10 s, and slot 1 after 30 s. Tasks of 15 s and 5 s start at 10 s and 25 s.
 TEST(ReduceStage, WaitingTasksTakeTheFirstFreeSlot) {
   const std::vector<ReduceTaskLeft> tasks = {Left(0, 10, true), Left(1, 30, true),
                                              Left(2, 15, false), Left(3, 5, false)};
@@ -177,8 +177,8 @@ TEST(ReduceStage, ATaskProgressesBetweenReports) {
   EXPECT_EQ(TaskEnds(tasks, 2)[1], 0);
 }
 
-// By hand: four tasks on two processors (1, 1, 1 and 4 s alone) take 2 s together. Then the last
-// task has 3 s left and a processor to itself.
+// Four tasks on two processors (1, 1, 1 and 4 s each without competition) take 2 s together. Then
+// the last task has 3 s left and its own processor.
 TEST(ReduceStage, SpeedsUpTheLastTaskOfACrowdedHost) {
   const std::vector<ReduceTaskLeft> tasks = {Left(0, 1, true), Left(1, 1, true), Left(2, 1, true),
                                              Left(3, 4, true)};
@@ -218,4 +218,4 @@ TEST(ReduceStage, IsDeterministic) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::reduce_stage_test

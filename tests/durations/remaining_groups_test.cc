@@ -10,7 +10,7 @@
 #include "streaming/key_sample.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::remaining_groups_test {
 namespace {
 
 using test::Key;
@@ -50,8 +50,8 @@ TEST_F(RemainingGroupsTest, CountsEachKeyOnceWithAllProfiles) {
   EXPECT_DOUBLE_EQ(Load().explicit_bytes, 800);
 }
 
-// Twice the profiles mean twice the bytes. The key that both map tasks reported is twice as large.
-// There are twice as many keys that only one of them reported.
+// With twice the profiles, there are twice the bytes. The key that both map tasks reported is twice
+// as large. There are twice as many keys that only one map task reported.
 TEST_F(RemainingGroupsTest, KeepsTheSizeOfAKeyOfOneMapTaskDespiteLostProfiles) {
   End(0, {Key(1, 100), Key(2, 50)});
   End(1, {Key(1, 100)});
@@ -100,9 +100,9 @@ TEST(RemainingGroups, HasTheKeysOfATaskThatReportsLast) {
   EXPECT_DOUBLE_EQ(groups.task(1).implicit_bytes, 0);
 }
 
-// Each of two map tasks reports one key and has lighter keys. The other task may have 400 more
-// bytes of the key of 100 bytes, and 100 more of the key of 400 bytes. The first key is sampled,
-// and the other task had 30 bytes of it.
+// Each of two map tasks reports one key, and has further keys with fewer bytes. The other task may
+// have 400 more bytes of the key of 100 bytes, and 100 more bytes of the key of 400 bytes. The
+// first key is sampled, and the other task had 30 bytes of it.
 class PartlyNamedKeysTest : public RemainingGroupsTest {
  protected:
   PartlyNamedKeysTest() {
@@ -125,7 +125,7 @@ class PartlyNamedKeysTest : public RemainingGroupsTest {
   static constexpr double kPartOfAll = (30 + 150 * 0.5) / (400 + 150);
   static constexpr double kPartOfFirst = (30 + 150 * kPartOfAll) / (400 + 150);
   static constexpr double kExpected =
-      100 + 400 * kPartOfFirst;  // part of the sampled key if it were not sampled
+      100 + 400 * kPartOfFirst;  // The part of the sampled key if it were not sampled.
 };
 
 TEST_F(PartlyNamedKeysTest, EstimatesTheSlackBySampledKeys) {
@@ -134,7 +134,7 @@ TEST_F(PartlyNamedKeysTest, EstimatesTheSlackBySampledKeys) {
   EXPECT_DOUBLE_EQ(load.explicit_bytes, 130 + (400 + 100 * kPartOfAll));
 }
 
-// One ratio counts with a prior of three ratios of 1.
+// One ratio is combined with a prior of three ratios of 1.
 TEST_F(PartlyNamedKeysTest, CorrectsAndSpreadsByTheErrorsOfSampledKeys) {
   Load();
   const double ratio = 130 / kExpected;
@@ -157,4 +157,4 @@ TEST_F(RemainingGroupsTest, DoesNotSpreadKnownSizes) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::remaining_groups_test

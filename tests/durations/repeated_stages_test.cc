@@ -6,7 +6,7 @@
 
 #include "master/forecast/durations/parameters.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::repeated_stages_test {
 namespace {
 
 using testing::ElementsAre;
@@ -21,8 +21,8 @@ std::vector<std::string> Lines(const std::vector<RepeatedStage>& stages) {
   return lines;
 }
 
-// Returns PageRank's stages: 0 reads the links, 1 and 2 are turns that read the links and the turn
-// before, and 3 is the result.
+// Returns the stages of PageRank. Stage 0 reads the links, stages 1 and 2 are iterations that read
+// the links and the previous iteration, and stage 3 is the result.
 std::vector<RepeatableStage> Chain() { return {{1}, {2, {0}}, {2, {0, 1}}, {3, {2}}}; }
 
 TEST(Repeated, AddsTurnsThatWaitForTheTurnBefore) {
@@ -53,24 +53,25 @@ TEST(Repeated, ChangesNothingWhereWhatIsAddedWouldWaitForTooMuch) {
   EXPECT_EQ(Repeated(ran, {{last.work, 601}}).size(), 200u) << "600 x 199 edges";
 }
 
-// The turns have two stages. One of the first kind and two of the second kind remain.
+// The iterations have two stages. One of the first kind and two of the second kind remain.
 TEST(Repeated, AStageWaitsForTheLastTurnThatIsLeft) {
   const std::vector<RepeatableStage> ran = {{1}, {2, {0}}, {1, {1}}, {2, {2}}};
   EXPECT_THAT(Lines(Repeated(ran, {{1, 1}})), ElementsAre("0+0:", "1+0: 0", "3+0: 0"));
 }
 
-// Stage 2 waits for the last turn of work 1. It precedes the last turn of work 2, for which work 1
-// would have to wait.
+// Stage 2 waits for the last iteration of work 1. It precedes the last iteration of work 2, for
+// which work 1 would have to wait.
 TEST(Repeated, NeverMakesStagesWaitForEachOther) {
   const std::vector<RepeatableStage> ran = {{1}, {2, {0}}, {3, {0}}, {2, {1, 2}}};
   const std::vector<RepeatedStage> more = Repeated(ran, {{1, 4}, {2, 6}});
   for (std::size_t i = 0; i < more.size(); ++i) {
     for (const std::size_t parent : more[i].after) EXPECT_NE(parent, i);
   }
-  // Stage 1 waits for stage 3 (work 9), which waits for the last turn of work 1. This is a cycle.
+  // Stage 1 waits for stage 3 (work 9), which waits for the last iteration of work 1. This is a
+  // cycle.
   const std::vector<RepeatableStage> circle = {{1}, {9, {0}}, {1, {1}}};
   EXPECT_EQ(Lines(Repeated(circle, {{1, 4}})), Lines(Repeated(circle, {})));
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::repeated_stages_test

@@ -7,7 +7,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::running_group_test {
 namespace {
 
 using test::At;
@@ -24,7 +24,7 @@ class RunningGroupTest : public ::testing::Test {
     work_.reduce_started_at = At(0);
     costs_ = regression::CostModel::Fit({{100, 50, 1, 0.01}, {200, 50, 2, 0.01}});
   }
-  // Reports the elapsed time of the group and its bytes read and emitted at `seconds`.
+  // Reports the elapsed time of the group, and the number of bytes read and emitted.
   void See(double seconds, std::uint64_t read, std::uint64_t emitted, double now) {
     work_.running_group = RunningGroup{KeyHash{1}, absl::Seconds(seconds), read, 1, emitted};
     work_.running_group_seen_at = At(seconds);
@@ -58,11 +58,12 @@ TEST_F(RunningGroupTest, LastsAtLeastItsElapsedTime) {
 
 TEST_F(RunningGroupTest, FollowsSteadyReading) {
   for (int i = 1; i <= 10; ++i) See(2 * i, 50 * i, 0, 2 * i);
-  EXPECT_NEAR(MedianLeft(), 20, 6);  // half is read after 20 s
+  EXPECT_NEAR(MedianLeft(), 20, 6);  // Half is read after 20 s.
 }
 
 TEST_F(RunningGroupTest, LearnsThatReadingSlowsDown) {
-  // the bytes read grow with the square root of time, so 500 bytes at 25 s mean 1000 at 100 s
+  // The number of bytes read grows with the square root of time, so 500 bytes at 25 s correspond to
+  // 1000 at 100 s.
   for (int i = 1; i <= 10; ++i) See(0.25 * i * i, 50 * i, 0, 0.25 * i * i);
   EXPECT_GT(MedianLeft(), 50);
 }
@@ -74,7 +75,7 @@ TEST_F(RunningGroupTest, FollowsEmissionsAfterTheLastByte) {
 
 TEST_F(RunningGroupTest, CountersBelongToTheInstantOfTheirReport) {
   for (int i = 1; i <= 8; ++i) See(5 * i, 1000, 50 * i, 5 * i);
-  Ask(45);  // no report arrives
+  Ask(45);  // No report arrives.
   EXPECT_NEAR(MedianLeft(), 5, 3);
 }
 
@@ -89,7 +90,7 @@ TEST_F(RunningGroupTest, DetectsTheLastByteFromEmissionsAlone) {
 }
 
 // The model predicts 100 s, and the emissions predict 1000 s. Both are uncertain, so the estimate
-// lies between them.
+// lies in between.
 TEST_F(RunningGroupTest, HalvesAContradictionByVagueTotals) {
   for (int i = 1; i <= 10; ++i) {
     work_.running_group =
@@ -114,7 +115,7 @@ TEST(SignalRecord, ShortGroupsCountLess) {
   SignalRecord record;
   for (int i = 0; i < 5; ++i) record.Learn(std::log(100.0), 100);
   const double before = record.squared_error;
-  record.Learn(std::log(1.0), 0.01);  // a hundredfold error in a very short group
+  record.Learn(std::log(1.0), 0.01);  // A hundredfold error in a very short group.
   EXPECT_LT(record.squared_error - before, 0.01);
   EXPECT_TRUE(record.is_trusted());
 }
@@ -126,4 +127,4 @@ TEST(SignalRecord, DetectsAMisleadingCounter) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::running_group_test

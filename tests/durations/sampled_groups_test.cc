@@ -8,7 +8,7 @@
 #include "streaming/key_sample.h"
 #include "tests/facts/events.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::sampled_groups_test {
 namespace {
 
 using test::At;
@@ -31,7 +31,7 @@ TEST(RecentSizes, TheLastGroupsCountMost) {
   ASSERT_EQ(sizes.bins().size(), 2u);
   EXPECT_EQ(sizes.bins()[0].bin, 20u);
   EXPECT_NEAR(sizes.bins()[0].bytes, 10'000, 1e-9);
-  // since then, a tenth of all bytes has passed, so the weight is a half
+  // Since then, a tenth of all bytes has passed, so the weight is one half.
   EXPECT_NEAR(sizes.bins()[1].bytes, 5'000, 1e-9);
 }
 
@@ -42,8 +42,8 @@ TEST(RecentSizes, RemovedGroupsLeaveNoNegativeCounts) {
   for (const RecentSizes::Bin& bin : sizes.bins()) EXPECT_GE(bin.count, 0);
 }
 
-// One map task reports key 1 (600 bytes) and samples keys 2 and 3 (100 and 40 bytes). Another task
-// samples 50 bytes of key 1 and 60 of key 2.
+// One map task reports key 1 (600 bytes), and samples keys 2 and 3 (100 and 40 bytes). Another task
+// samples 50 bytes of key 1 and 60 bytes of key 2.
 facts::JobRecord TwoMapTasks(std::uint64_t sampled_below = streaming::kEveryRank) {
   facts::JobRecord state(10);
   test::Source app;
@@ -108,10 +108,10 @@ TEST(SampledGroups, NeedsSamplesOfEveryMapTask) {
   EXPECT_EQ(groups.implicit_count(), 0u);
 }
 
-constexpr double kMeanSlack = 100;  // so the prior counts as 3 x 100 bytes
+constexpr double kMeanSlack = 100;  // so the prior corresponds to 3 x 100 bytes
 constexpr std::size_t kMapTasks = 2;
 
-// Returns a key with `explicit_bytes` known bytes and an unknown part of 100 bytes of slack.
+// Returns a key with `explicit_bytes` known bytes, and an unknown part of 100 bytes of slack.
 SampledGroup Sampled(std::size_t map_task, double explicit_bytes, double size_bytes) {
   return {.size_bytes = size_bytes,
           .explicit_bytes = explicit_bytes,
@@ -143,7 +143,7 @@ TEST(SlackParts, RemainingSampledKeysCountInAdditionToFinishedOnes) {
       ElementsAre(DoubleEq((10 + 300 * finished_of_0) / 400), DoubleEq((30 + 300 * of_all) / 400)));
 }
 
-// Both keys have 100 bytes, and the later one has twice the weight: 10 / 2 + 90 of 100 / 2 + 100
+// Both keys have 100 bytes, and the later key has twice the weight: 10 / 2 + 90 of 100 / 2 + 100
 // bytes.
 TEST(SlackParts, EarlierKeysCountByTheirWeight) {
   SlackParts parts;
@@ -167,8 +167,8 @@ TEST(SlackParts, ManyKeysOfAMapTaskOutweighTheOthers) {
   EXPECT_NEAR(expected[1], 1, 0.002);
 }
 
-// A key may exceed its slack, if map tasks reported it only in part, or have less than its known
-// bytes.
+// A key may exceed its slack if map tasks reported only a part of it. It may also have less than
+// its known bytes.
 TEST(SlackParts, StaysBetweenZeroAndOne) {
   const std::vector<SampledGroup> left = {Sampled(0, 100, 1e18), Sampled(1, 100, 1)};
   const double of_all = (100 + 300 * 0.5) / (200 + 300);
@@ -183,4 +183,4 @@ TEST(SlackParts, IsThePriorWithoutSlack) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::sampled_groups_test

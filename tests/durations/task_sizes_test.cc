@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace tidemark::durations {
+namespace tidemark::durations::task_sizes_test {
 namespace {
 
 using Tasks = std::vector<SizedTask>;
@@ -80,7 +80,7 @@ TEST(TaskSizes, UsesThePaceOfARunningTask) {
   EXPECT_NEAR(Median(times.of_task[1]), 10, 6);
 }
 
-// The tasks read for 10 s and then worked for 80 s.
+// The tasks read for 10 s and then computed for 80 s.
 TEST(TaskSizes, AddsTheTimeOfOthersAfterTheirLastByte) {
   const Tasks ended(4, {.bytes = 1e6, .seconds = 90, .read_for = 10});
   const TaskTimes times = Times(ended,
@@ -118,7 +118,8 @@ TEST(TaskSizes, ManyPendingTasksShareADistribution) {
   EXPECT_NEAR(times.Of(placement::Warmth::kRest).mean() * Median(times.factor), 10, 1);
 }
 
-// Tasks that fetch first end later by the time of the fetch, however many tasks are pending.
+// Tasks that first fetch end later by the time of the fetch, regardless of the number of pending
+// tasks.
 TEST(TaskSizes, AddsTheFetchBeforeTheWork) {
   const Tasks ended(50, {.bytes = 1e6, .seconds = 10});
   const SizedTask fetching = {.bytes = 1e6, .fetches = 30};
@@ -130,7 +131,7 @@ TEST(TaskSizes, AddsTheFetchBeforeTheWork) {
 }
 
 // Reported sizes of finished or pending tasks may be wrong by a factor of 1,000 in either
-// direction. The estimate is then wide, but finite.
+// direction. The estimate is then wide but finite.
 TEST(TaskSizes, WrongSizesGiveAWideFiniteEstimate) {
   std::mt19937_64 random(19);
   std::uniform_int_distribution<int> one_in(0, 9);
@@ -174,4 +175,4 @@ TEST(TaskSizes, IgnoresInvalidTimesAndSizes) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::task_sizes_test

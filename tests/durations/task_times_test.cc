@@ -6,7 +6,7 @@
 
 #include "master/forecast/durations/draws.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::task_times_test {
 namespace {
 
 TEST(TimeDistribution, EmpiricalQuantilesAreTaskTimes) {
@@ -18,7 +18,7 @@ TEST(TimeDistribution, EmpiricalQuantilesAreTaskTimes) {
   EXPECT_DOUBLE_EQ(times.variance(), 1.25);
 }
 
-// Among 1, 2, 3 and 4 s, a task that has run for 2 s is one of 3 or 4 s.
+// Among tasks of 1, 2, 3 and 4 s, a task that has run for 2 s is one of 3 or 4 s.
 TEST(TimeDistribution, ARunningTaskIsOneOfTheLongerTasks) {
   const TimeDistribution times = TimeDistribution::Empirical({4, 1, 3, 2});
   EXPECT_DOUBLE_EQ(times.Remaining(2, 0.25), 1);
@@ -76,4 +76,4 @@ TEST(TimeDistribution, ScalesWithItsFactor) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::task_times_test

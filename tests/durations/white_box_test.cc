@@ -3,14 +3,14 @@
 
 #include "master/forecast/durations/parameters.h"
 
-namespace tidemark::durations {
+namespace tidemark::durations::white_box_test {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Returns runs over 1,000,000 words of 10 bytes that begin with none of the letters. a has 12 %, f
-// 4 %, h 4 % and n 2 %.
+// Returns runs over 1,000,000 words of 10 bytes that begin with none of the given letters. The
+// letter a has 12 %, f and h have 4 % each, and n has 2 %.
 std::vector<Parameters> Letters() {
   return {{{"letters", "a"}},   {{"letters", "f"}},   {{"letters", "h"}},     {{"letters", "a,f"}},
           {{"letters", "a,h"}}, {{"letters", "f,h"}}, {{"letters", "a,f,h"}}, {{"letters", ""}}};
@@ -128,4 +128,4 @@ TEST(RepetitionModel, WorkThatARunLacksRanZeroTimesInIt) {
 }
 
 }  // namespace
-}  // namespace tidemark::durations
+}  // namespace tidemark::durations::white_box_test

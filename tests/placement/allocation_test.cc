@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace tidemark::placement {
+namespace tidemark::placement::allocation_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -30,7 +30,7 @@ TEST(Allocation, FifoServesTheFirstClaimInFull) {
               ElementsAre(7, 3, 0));
 }
 
-// There are 10 slots. The small claim gets its 2, and the others share 8.
+// There are 10 slots. The small claim gets its 2 slots, and the other claims share 8.
 TEST(Allocation, FairServesSmallClaimsInFullAndSharesTheRest) {
   EXPECT_THAT(Degrees(Slots(10, Policy::kFair), {Tasks(9), Tasks(2), Tasks(9)}),
               ElementsAre(4, 2, 4));
@@ -40,8 +40,8 @@ TEST(Allocation, FairGivesTheOddContainerToTheEarliestClaim) {
   EXPECT_THAT(Degrees(Slots(5, Policy::kFair), {Tasks(9), Tasks(9)}), ElementsAre(3, 2));
 }
 
-// The DRF paper's example has 9 cores and 18 GiB, one claim of <1 core, 4 GiB> and one of <3 cores,
-// 1 GiB>. Shares are equal at 3 x 4/18 = 2 x 3/9 = 2/3.
+// This is the example of the DRF paper, with 9 cores, 18 GiB, and claims of <1 core, 4 GiB> and <3
+// cores, 1 GiB>. Shares are equal at 3 x 4/18 = 2 x 3/9 = 2/3.
 TEST(Allocation, DrfEvensOutDominantShares) {
   const Cluster cluster = {.capacity = {.cores = 9, .memory_bytes = 18 * kGiB},
                            .policy = Policy::kDrf};
@@ -50,9 +50,9 @@ TEST(Allocation, DrfEvensOutDominantShares) {
               ElementsAre(3, 2));
 }
 
-// [BOE] Figure 7: a cluster has 12 GB and map containers of 2 GB. Three jobs hold two containers
-// each. If one of them has reduce containers of 4 GB instead, it holds one, and the others still
-// hold two.
+// In [BOE] Figure 7, a cluster has 12 GB, and map containers take 2 GB. Three jobs have two
+// containers each. If one of them instead has reduce containers of 4 GB, it has one container, and
+// the other jobs still have two.
 TEST(Allocation, DrfGivesFewerContainersToTheClaimWithLargerOnes) {
   const Cluster cluster = {.capacity = {.memory_bytes = 12 * kGiB}, .policy = Policy::kDrf};
   const Claim map = {.container = {.memory_bytes = 2 * kGiB}, .wanted = 50};
@@ -61,7 +61,7 @@ TEST(Allocation, DrfGivesFewerContainersToTheClaimWithLargerOnes) {
   EXPECT_THAT(Degrees(cluster, {map, reduce, map}), ElementsAre(2, 1, 2));
 }
 
-// The queues have shares of 3 : 1 of 8 slots. Within a queue, the earlier claim is first.
+// The queues have shares of 3 : 1 of 8 slots. Within a queue, the earlier claim is served first.
 TEST(Allocation, CapacityQueuesKeepTheirSharesAndServeTheirClaimsInOrder) {
   Cluster cluster = Slots(8, Policy::kCapacity);
   cluster.queue_shares = {3, 1};
@@ -78,7 +78,7 @@ TEST(Allocation, AnIdleQueueLendsItsShare) {
   EXPECT_THAT(Degrees(cluster, claims), ElementsAre(2, 6));
 }
 
-// Two stages of owner 0 count as one against owner 1. The earlier one is first.
+// Two stages of owner 0 count as one claim against owner 1. The earlier stage is served first.
 TEST(Allocation, ClaimsOfOneOwnerTakeTurnsAsOne) {
   std::vector<Claim> claims = {Tasks(3), Tasks(9), Tasks(9)};
   claims[0].owner = claims[1].owner = 0;
@@ -167,8 +167,8 @@ INSTANTIATE_TEST_SUITE_P(Allocation, EveryPolicy,
                          ::testing::Values(Policy::kFifo, Policy::kFair, Policy::kDrf,
                                            Policy::kCapacity));
 
-// No unserved claim envies another. With one shape of container, a claim has at most one container
-// more than any claim that is not fully served.
+// No claim that is not fully served envies another. If all containers are equal, it has at most one
+// container fewer than any other claim.
 TEST(Allocation, FairAndDrfAreEnvyFree) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 500; ++round) {
@@ -182,8 +182,9 @@ TEST(Allocation, FairAndDrfAreEnvyFree) {
   }
 }
 
-// Eq. 6 holds up to one container. If a claim could still grow when another got its last container,
-// its share was at least as large as the other's before.
+// Equation 6 is satisfied up to one container. Consider a claim that could still grow when another
+// claim got its last container. Its share was at least as large as the share that the other claim
+// had before.
 TEST(Allocation, DrfNeverServesTheLargerShareIfTheSmallerFits) {
   std::mt19937_64 random(8);
   for (int round = 0; round < 500; ++round) {
@@ -196,7 +197,7 @@ TEST(Allocation, DrfNeverServesTheLargerShareIfTheSmallerFits) {
           DominantShare(drawn.claims[i].container * static_cast<double>(degrees[i]), capacity);
       for (std::size_t j = 0; j < degrees.size(); ++j) {
         if (i == j || degrees[j] == 0) continue;
-        // If j had one container less, i would fit. In that case, it was correct that j's turn came
+        // If j had one container fewer, i would fit. In that case, it was correct that j was served
         // first.
         const Resources free = capacity - Used(drawn, degrees) + drawn.claims[j].container;
         if (!Fits(drawn.claims[i].container, free)) continue;
@@ -209,4 +210,4 @@ TEST(Allocation, DrfNeverServesTheLargerShareIfTheSmallerFits) {
 }
 
 }  // namespace
-}  // namespace tidemark::placement
+}  // namespace tidemark::placement::allocation_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace tidemark::placement {
+namespace tidemark::placement::greedy_list_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -69,7 +69,7 @@ TEST(GreedyList, AddsNoSlotWithoutATask) {
   EXPECT_THAT(slots, ElementsAre(At(5), At(1), At(1)));
 }
 
-// Searches all slots linearly for each task.
+// Searches all slots for each task.
 std::vector<ScheduledTask> Plainly(std::vector<absl::Time> free_at,
                                    const std::vector<absl::Duration>& durations) {
   std::vector<ScheduledTask> schedule;
@@ -94,4 +94,4 @@ TEST(GreedyList, EqualsALinearSearch) {
 }
 
 }  // namespace
-}  // namespace tidemark::placement
+}  // namespace tidemark::placement::greedy_list_test

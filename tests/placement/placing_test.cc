@@ -10,7 +10,7 @@
 #include "master/forecast/placement/greedy_list.h"
 #include "tests/placement/some_stages.h"
 
-namespace tidemark::placement {
+namespace tidemark::placement::placing_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -29,8 +29,8 @@ std::vector<double> Ends(const Placed& future) {
   return ends;
 }
 
-// On two slots, stage 0 has tasks of 3, 1 and 2 s (its last pending task first), which run at 0-3,
-// 0-1 and 1-3. Stage 1 follows at 3.
+// On two slots, stage 0 has tasks of 3, 1 and 2 s (its last pending task first), which run from 0
+// to 3, from 0 to 1 and from 1 to 3. Stage 1 starts at 3.
 TEST(Placing, AssignsTheNextTaskToTheFirstFreeSlot) {
   Placing simulation = Simulation({Stage(3), Stage(1, {0})}, Slots(2));
   const double seconds[] = {2, 1, 3};
@@ -49,8 +49,8 @@ TEST(Placing, StartsFromTheRunningTasks) {
   EXPECT_DOUBLE_EQ(future.seconds, 11);
 }
 
-// Two stages run on one slot. The tasks are fresh, rest, first of stage 1, and rest. A single slot
-// has no last wave.
+// Two stages run on one slot. In order, the tasks have the times of the application's first task,
+// of other tasks, of the first task of stage 1, and of other tasks. A single slot has no last wave.
 TEST(Placing, TracksTheWarmthOfSlots) {
   const std::vector stages = {Stage(2), Stage(2, {0})};
   const auto seconds = [](const TaskStart& start) {
@@ -68,8 +68,8 @@ TEST(Placing, ServesOwnersByPolicy) {
   EXPECT_THAT(Ends(Simulation(stages, Slots(2, Policy::kFair)).Run(one)), ElementsAre(3, 2));
 }
 
-// Reduce tasks that started before the end of the last map task continue, and so do their
-// followers.
+// Reduce tasks that started before the end of the last map task continue, and so do the tasks after
+// them.
 TEST(Placing, ContinuesARunningStageDuringItsParent) {
   Placing simulation = Simulation({Stage(0, {}, {1}), Stage(1, {0}, {1})}, Slots(2));
   const Placed& future = simulation.Run([](const TaskStart& start) {
@@ -78,8 +78,8 @@ TEST(Placing, ContinuesARunningStageDuringItsParent) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 3));
 }
 
-// The reduce tasks wait in their slots for the end of the map task at 10 s. One of 2 s is running,
-// and one of 1 s takes the slot of the map task.
+// The reduce tasks wait in their slots for the end of the map task at 10 s. A reduce task of 2 s is
+// running, and one of 1 s takes the slot of the map task.
 TEST(Placing, HoldsTasksInTheirSlotsUntilTheirParentsEnd) {
   StageWork reduces = Stage(1, {0}, {1});
   reduces.waits_in_slots = true;
@@ -90,7 +90,7 @@ TEST(Placing, HoldsTasksInTheirSlotsUntilTheirParentsEnd) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 12));
 }
 
-// A reduce task holds the only slot and waits for a map task without a slot.
+// A reduce task has the only slot and waits for a map task without a slot.
 TEST(Placing, StartsHeldTasksThatBlockTheirParents) {
   StageWork reduces = Stage(0, {0}, {1});
   reduces.waits_in_slots = true;
@@ -120,8 +120,8 @@ TEST(Placing, AFullStageLetsTheNextOneStart) {
   EXPECT_THAT(Ends(simulation.Run([](const TaskStart&) { return 5.0; })), ElementsAre(15, 5));
 }
 
-// By hand: two tasks of 1 and 2 s share one processor. At 2 s the third takes the slot of the first
-// and fetches for 1 s. The second ends at 3 s, so the third has the processor to itself.
+// Two tasks of 1 and 2 s share one processor. At 2 s, the third task takes the slot of the first
+// and fetches for 1 s. The second task ends at 3 s, so the third then has the processor to itself.
 TEST(Placing, AFreedSlotKeepsItsHost) {
   auto simulation = Placing::Create({Stage(1, {}, {0, 0})}, Slots(2),
                                     {.hosts = {{.processors = 1}}, .host_of_running = {{0, 0}}});
@@ -186,7 +186,7 @@ TEST(Placing, RejectsContainersThatNeverFit) {
 }
 
 // A container that represents ten tasks counts ten times under the fair policy. The other owner
-// starts ten tasks before that owner gets a second container.
+// starts ten tasks before the first owner gets a second container.
 TEST(Placing, AFairPolicyCountsTheTasksOfAWideContainer) {
   StageWork wide = OwnedBy(0, Stage(1, {}, {5}));
   wide.container = {.cores = 10};
@@ -197,8 +197,8 @@ TEST(Placing, AFairPolicyCountsTheTasksOfAWideContainer) {
   EXPECT_THAT(Ends(future), ElementsAre(10, 5));
 }
 
-// A bunch decreases the number of remaining tasks by its width. Numbers that far apart would not
-// cover a sequence evenly.
+// A bunch decreases the number of remaining tasks by its width. With gaps of this size, the numbers
+// would not cover a sequence evenly.
 TEST(Placing, NumbersTheBunchesOfAStageConsecutively) {
   auto simulation = Placing::Create({Stage(1'000)}, Slots(10), {.bunch = 5});
   ASSERT_TRUE(simulation.ok());
@@ -242,8 +242,8 @@ TEST(Placing, PassesThroughALongChainWithoutTasks) {
                    3);
 }
 
-// By hand: two tasks of 10 s and two of 5 s compute on two cores. All run at half speed until 10 s,
-// then the long ones have 5 s left and a core each.
+// Two tasks of 10 s and two of 5 s compute on two cores. All run at half speed until 10 s. Then the
+// long tasks have 5 s left and a core each.
 TEST(Placing, RecordsTheStatesOfASharedNode) {
   std::vector<StageWork> stages = {Stage(2), Stage(2)};
   for (StageWork& stage : stages) {
@@ -271,7 +271,7 @@ TEST(Placing, RecordsTheStatesOfASharedNode) {
   }
 }
 
-// Four running tasks are placed on two nodes of one core, two on each.
+// Four running tasks are placed on two nodes with one core each, two on each node.
 TEST(Placing, SpreadsRunningTasksOverNodes) {
   StageWork stage = Stage(0, {}, {0, 0, 0, 0});
   stage.demand = {{.seconds = 1}};
@@ -283,4 +283,4 @@ TEST(Placing, SpreadsRunningTasksOverNodes) {
 }
 
 }  // namespace
-}  // namespace tidemark::placement
+}  // namespace tidemark::placement::placing_test

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::placement {
+namespace tidemark::placement::running_tasks_test {
 namespace {
 
 using Hosts = std::vector<SharedHost>;
@@ -28,8 +28,8 @@ TEST(SharedHost, RunsAtFullSpeedWhileProcessorsSuffice) {
   EXPECT_DOUBLE_EQ(host.Speed(4), 2 / 4.5);
 }
 
-// By hand: four tasks of 1, 1, 1 and 4 s on two processors run at half speed for 2 s. Then the last
-// task has 3 s left and a processor to itself.
+// Four tasks of 1, 1, 1 and 4 s on two processors run at half speed for 2 s. Then the last task has
+// 3 s left and a processor to itself.
 TEST(RunningTasks, SpeedsUpTheLastTaskWhenTheOthersEnd) {
   RunningTasks sharing(Hosts{{.processors = 2}});
   for (std::uint32_t task = 0; task < 3; ++task) sharing.Begin({task, 0, 0, 0, 1});
@@ -39,8 +39,9 @@ TEST(RunningTasks, SpeedsUpTheLastTaskWhenTheOthersEnd) {
   EXPECT_DOUBLE_EQ(ends.at(3), 5);
 }
 
-// By hand: the first task of 3 s runs alone until 1 s and has 2 s left. Then both share one
-// processor. The second takes 1 s alone, so it ends at 3 s. The first, with 1 s left, ends at 4 s.
+// The first task of 3 s runs alone until 1 s and has 2 s left. Then both tasks share one processor.
+// The second task would take 1 s alone, so it ends at 3 s. The first task, with 1 s left, ends at 4
+// s.
 TEST(RunningTasks, AStartedTaskSlowsTheOthers) {
   RunningTasks sharing(Hosts{{.processors = 1}});
   sharing.Begin({0, 0, 0, 0, 3});
@@ -57,8 +58,8 @@ TEST(RunningTasks, HostsDoNotShareWithEachOther) {
   EXPECT_EQ(Play(sharing), (Ends{{0, 1}, {1, 1}}));
 }
 
-// By hand: one processor has nine competitors, so each task runs at a tenth. When one of two tasks
-// ends, the other runs at 11/10 instead of twice the speed.
+// One processor has nine competitors, so each task runs at a tenth of the speed. When one of two
+// tasks ends, the other runs at 11/10 instead of twice the speed.
 TEST(RunningTasks, OneTaskLessAmongManyCompetitorsIsLittleGain) {
   RunningTasks sharing(Hosts{{.processors = 1, .others = 9}});
   sharing.Begin({0, 0, 0, 0, 1});
@@ -103,8 +104,8 @@ TEST(RunningTasks, ClearRestarts) {
   }
 }
 
-// Tasks start when others end, several at once, many at the same instants. The events equal the
-// events of a full scan at every step.
+// Tasks start when other tasks end, several of them together, and many at the same times. The
+// events equal the events of a full scan at every step.
 TEST(RunningTasks, ReturnsEventsByInstantAndNumber) {
   std::mt19937 random(11);
   for (int round = 0; round < 50; ++round) {
@@ -148,9 +149,9 @@ TaskPart Part(double seconds, Resource resource, double need) {
   return part;
 }
 
-// By hand: a node with one core. Task 0 computes for 3 s. Task 1 computes for 1 s, then uses the
-// network for 1 s. Both compute at half speed until 2 s. Task 1 ends at 3 s. Task 0 has 2 s left at
-// 2 s and ends at 4 s.
+// A node has one core. Task 0 computes for 3 s. Task 1 computes for 1 s, and then uses the network
+// for 1 s. Both compute at half speed until 2 s. Task 1 ends at 3 s. At 2 s, task 0 has 2 s left,
+// so it ends at 4 s.
 TEST(RunningTasks, ATaskComputesFasterWhileAnotherWaitsForTheNetwork) {
   const TaskDemand computes = {Part(1, Resource::kCpu, 1)};
   const TaskDemand fetches = {Part(0.5, Resource::kCpu, 0.5), Part(0.5, Resource::kNetwork, 0.5)};
@@ -168,7 +169,7 @@ TEST(RunningTasks, ATaskComputesFasterWhileAnotherWaitsForTheNetwork) {
 }
 
 // On a host of four nodes, three simulated tasks represent four tasks each. The disk of each node
-// therefore has three tasks.
+// therefore serves three tasks.
 TEST(RunningTasks, WideTasksShareTheNodesOfAHost) {
   const TaskDemand reads = {Part(1, Resource::kDiskRead, 1)};
   RunningTasks sharing(Hosts{{.processors = 4, .nodes = 4}}, {reads});
@@ -185,9 +186,9 @@ TEST(RunningTasks, TasksWithoutADemandShareNothingOfANode) {
   EXPECT_EQ(Play(sharing), (Ends{{0, 1}, {1, 2}}));
 }
 
-// By hand: of three tasks on two slots and one core, two run at half speed for 2 s, and the last
-// one alone for 1 s. The tasks take 5 s for 3 s of work. With 60 tasks on 30 slots and ten cores,
-// three share a core.
+// Three tasks run on two slots and one core. Two run at half speed for 2 s, and the last runs alone
+// for 1 s. The tasks take 5 s for 3 s of work. With 60 tasks on 30 slots and ten cores, three tasks
+// share a core.
 TEST(MeanStretch, IsTheTimeOfTasksOverTheirTimeAlone) {
   const TaskDemand computes = {Part(1, Resource::kCpu, 1)};
   EXPECT_DOUBLE_EQ(MeanStretch(computes, {.processors = 1, .nodes = 1}, 3, 2, 0), 5.0 / 3);
@@ -219,4 +220,4 @@ TEST(RunningTasks, ServesExactlyTheWork) {
 }
 
 }  // namespace
-}  // namespace tidemark::placement
+}  // namespace tidemark::placement::running_tasks_test

@@ -6,13 +6,13 @@
 #include <limits>
 #include <random>
 
-namespace tidemark::placement {
+namespace tidemark::placement::slot_use_test {
 namespace {
 
 constexpr double kRuns = std::numeric_limits<double>::infinity();
 
-// Adds `side_by_side` parallel tasks of 10 s of one stage, from `from` to `to`, while other tasks
-// wait.
+// Adds `side_by_side` parallel tasks of 10 s each in one stage, from `from` to `to`, while other
+// tasks wait.
 void PlaceTasks(std::uint32_t stage, int side_by_side, double from, double to, SlotUse& use) {
   for (double start = from; start < to; start += 10) {
     for (int i = 0; i < side_by_side; ++i) use.AddTask(stage, start, start + 10);
@@ -148,4 +148,4 @@ TEST(SlotUse, KeepsAtLeastOneSlot) {
 }
 
 }  // namespace
-}  // namespace tidemark::placement
+}  // namespace tidemark::placement::slot_use_test

@@ -1,4 +1,4 @@
-// Stages for tests, with one owner and slots of one core.
+// Stages for tests, with one owner and slots of one core each.
 #pragma once
 
 #include <cstdint>

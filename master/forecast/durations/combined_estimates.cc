@@ -29,7 +29,7 @@ PacedTotal ReadShare::TotalOf(double read_for, double fraction) const {
 
 namespace {
 
-// Draws of zero have no logarithm; this part of the median replaces them. Chosen by hand.
+// Draws of zero have no logarithm, so this fraction of the median replaces them. Chosen by hand.
 constexpr double kLowestShare = 0.05;
 
 struct LogMoments {

@@ -109,16 +109,14 @@ double ParetoLeft(double passed, double u) { return passed * (std::pow(1 - u, -0
 namespace {
 
 // The numbers of draws, and the limit of random numbers for kMany. With 61 instead of 199 draws,
-// the suite `synthetic` has an avgErr of 1.00 instead of 1.01 and a maxErr of 5.62 instead of 5.61
-// (80 runs).
-// Ablation: -0.51, -0.20 (join lost-10).
+// the suite `synthetic` has an avgErr of 1.00 instead of 1.01, and a maxErr of 5.62 instead of 5.61
+// (80 runs). Ablation: -0.51, -0.20 (join lost-10).
 constexpr std::size_t kMany = 61;
 // Ablation: +1.38, -1.15 (tpcds-live-no-history).
 constexpr std::size_t kFew = 19;
 // Ablation: +0.00, -0.90 (tpcds-five-runs).
 constexpr std::size_t kNumbersMax = 61'000;
 
-// A pseudo-random number generator (splitmix64).
 class Hashed {
  public:
   explicit Hashed(std::uint64_t seed) : state_(seed * 0xbf58476d1ce4e5b9 + 0x94d049bb133111eb) {}

@@ -1,4 +1,4 @@
-// The distributions of the estimates, and the fixed random numbers that they are drawn with.
+// The distributions of the estimates, and the fixed random numbers from which they are drawn.
 #pragma once
 
 #include <algorithm>
@@ -9,15 +9,15 @@
 
 namespace tidemark::durations {
 
-// This many standard deviations on both sides of the mean contain 90 % of a normal distribution.
+// Number of standard deviations on each side of the mean that contain 90 % of a normal
+// distribution.
 inline constexpr double kDeviationsOf90Percent = 1.645;
 
 // Limits the argument of exp(). No logarithm of seconds, or of a ratio of times, exceeds this value
 // (300,000 years).
 inline constexpr double kLogMax = 30;
-// A difference of more standard deviations than this is a contradiction. They make up 0.3 % of a
-// normal distribution.
-// Ablation: -2.43, +7.58 (join smooth-bend, bend).
+// Two estimates contradict each other if they differ by more standard deviations than this. These
+// differences are 0.3 % of a normal distribution. Ablation: -2.43, +7.58 (join smooth-bend, bend).
 inline constexpr double kContradiction = 3;
 // Returns true if two estimates that differ by `off` contradict each other. `variance` is the
 // variance of their difference.
@@ -27,35 +27,35 @@ inline bool Contradict(double off, double variance) {
 
 inline double NormalCdf(double z) { return 0.5 * std::erfc(-z * M_SQRT1_2); }
 
-// Returns the inverse of NormalCdf() by Acklam's rational approximation. The relative error is
+// Returns the inverse of NormalCdf(), using Acklam's rational approximation. The relative error is
 // below 1.2e-9.
 double NormalQuantile(double probability);
 
 // Returns the distribution function of Student's t with four degrees of freedom. It resembles the
-// normal distribution in the middle, but its tails are heavier.
+// normal distribution in the middle, but has heavier tails.
 double Student4Cdf(double t);
 // Returns the inverse of Student4Cdf(), in closed form.
 double Student4Quantile(double probability);
-// Returns Student4Quantile() by interpolation in a table, in an eighth of the time. The relative
+// Returns Student4Quantile(), interpolated from a table, in an eighth of the time. The relative
 // error is below 2e-4.
 double QuickStudent4Quantile(double probability);
 
-// Returns the quantile at `u` of the rest of a time T of which `passed` has elapsed. ln T is
-// normal. Returns ParetoLeft() if the time has outlasted its distribution.
+// Returns the quantile at `u` of the remainder of a log-normal time of which `passed` has elapsed.
+// Returns ParetoLeft() if the time has outlasted its distribution.
 double LogNormalLeft(double log_median, double deviation, double passed, double u);
-// Returns the quantile at `u` of the rest of a time that has outlasted its distribution
-// (HasOutlasted()). The rest has a Pareto tail of index 4: half of such tasks end within 1.2 times
-// their elapsed time. Ablation: -0.39 and +0.08 on TPC-DS without history.
+// Returns the quantile at `u` of the remainder of a time that has outlasted its distribution
+// (HasOutlasted()). The remainder has a Pareto tail of index 4: half of such tasks end within 1.2
+// times their elapsed time. Ablation: -0.39 and +0.08 on TPC-DS without history.
 double ParetoLeft(double passed, double u);
 inline bool HasOutlasted(double probability_below) { return probability_below > 1 - 1e-9; }
 
-// Returns the quantile at `u` of the rest of a delay that has lasted for `late` seconds, where the
-// scale of times is unknown. The rest exceeds `late` with probability 1/2, by Laplace's rule of
-// succession and the lifetimes of processes (Harchol-Balter and Downey, 1997).
+// Returns the quantile at `u` of the remainder of a delay that has lasted for `late` seconds, if
+// the scale of times is unknown. The remainder exceeds `late` with probability 1/2, by Laplace's
+// rule of succession and the lifetimes of processes (Harchol-Balter and Downey, 1997).
 inline double LateLeft(double late, double u) { return std::max(late, 0.0) * (1 / (1 - u) - 1); }
 
-// Returns a pseudo-random number in (0, 1) that depends on `index` alone. Every update gets the
-// same numbers, so that two estimates differ by their evidence and not by chance.
+// Returns a pseudo-random number in (0, 1) that depends only on `index`. Every update uses the same
+// numbers, so that two estimates differ by their evidence and not by chance.
 inline double FixedUniform(std::uint64_t index) {
   std::uint64_t x = (index + 1) * 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -76,9 +76,10 @@ enum class Drawn : std::uint64_t {
   kWait = 7,          // a delay of unknown length
   kCommon = 8,        // a factor on all remaining work
   kGrowth = 9,        // future stages
-  kAdjusted = 10,     // a factor on the stages of a work whose past runs had other parameters
+  // a factor on the stages of one kind of work whose past runs had other parameters
+  kAdjusted = 10,
 };
-// The stream indexes of sources of task times that have one stream each.
+// The stream indexes of sources of task times that have only one stream.
 inline constexpr std::uint64_t kOfKeyGroups = 0;
 inline constexpr std::uint64_t kOfRun = 0;  // for the whole run
 inline constexpr std::uint64_t kOfJobs = 1;
@@ -88,10 +89,10 @@ inline constexpr std::uint64_t kOfSizes = 2;
 // differ by their evidence and not by chance.
 //
 // Each unknown quantity (of a task, a stage, a job) has a stream. In `count` draws, the stream has
-// one number in each of `count` equally likely parts, in an individual order (a Latin hypercube).
-// The orders are permutations. If the orders were strides through one permutation, stages would
-// share orders. The error of the suite tpcds would then depend on the number of draws by up to 1.5
-// points.
+// one number in each of `count` equally likely intervals, in its own random order (a Latin
+// hypercube). Each order is an independent permutation. If the orders were strides through one
+// permutation, stages would share orders, and the error of the suite tpcds would vary with the
+// number of draws by up to 1.5 points.
 //
 // Immutable, thread-safe.
 class FixedDraws {
@@ -101,7 +102,7 @@ class FixedDraws {
 
   std::size_t count() const { return uniforms_.size(); }
 
-  // Returns one number for each draw, uniform in (0, 1) or normal. Cost: O(draws).
+  // Returns one number for each draw, uniform in (0, 1) or normal. O(draws).
   std::vector<double> Uniforms(Drawn what, std::uint64_t index) const;
   std::vector<double> Normals(Drawn what, std::uint64_t index) const;
 
@@ -114,8 +115,8 @@ class FixedDraws {
 
 // Within one draw, many similar tasks take consecutive numbers of a row. RowNumber() returns the
 // n-th number, in (0, 1), of the row that begins at RowStart(), in [0, 1). Consecutive numbers are
-// golden-ratio steps apart. Any run of them covers the interval evenly, so totals of many tasks
-// hardly scatter.
+// golden-ratio steps apart. Any sequence of them covers the interval evenly, so totals of many
+// tasks hardly scatter.
 inline double RowStart(std::uint64_t draw, std::uint64_t what) {
   return FixedUniform(draw * 0x100000001b3 + what);
 }
@@ -127,7 +128,7 @@ inline double RowNumber(double row_start, std::uint64_t n) {
 }
 
 // Returns the p-quantile of the draws, interpolated between two of them, and reorders them.
-// REQUIRES: at least one value. Cost: O(values).
+// REQUIRES: at least one value. O(values).
 double QuantileOf(std::vector<double>& values, double p);
 
 }  // namespace tidemark::durations

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "master/facts/phases.h"
@@ -15,19 +21,32 @@
 namespace tidemark::durations {
 namespace {
 
-// Prior deviation of the power with which the times of a job grow with its input. Its mean is one.
-// A past run with a hundred times the input counts less than one with the same input. Chosen by
-// hand.
+// Prior deviation of the exponent with which the times of a job grow with its input. The prior mean
+// is one. A past run with a hundred times the input counts less than one with the same input.
+// Chosen by hand.
 constexpr double kInputPowerDeviation = 0.5;
-// Prior of the power with which the times of different jobs grow with their inputs. It lies between
-// 0 and 1. Chosen by hand.
+// Prior of the exponent with which the times of different jobs grow with their inputs. It lies
+// between 0 and 1. Chosen by hand.
 constexpr double kInputSlope = 0.5;
 constexpr double kInputSlopeDeviation = 0.25;
 
-// A forecast missed the end of a run that was this many half-widths away. Chosen by hand.
+// Lower bound of the squared relative error of the time of a key group. Chosen by hand.
+constexpr double kGroupVarianceMin = 0.04;
+
+// A forecast missed the end of a run if the end was this many half-widths away. Chosen by hand.
 constexpr double kMissFrom = 2;
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
+
+// Returns the input of all map tasks, or 0 if the size of any is unknown.
+double MapInputBytes(const facts::JobRecord& state) {
+  double bytes = 0;
+  for (const facts::Task& task : state.map_tasks()) {
+    if (!task.input_bytes) return 0;
+    bytes += static_cast<double>(*task.input_bytes);
+  }
+  return bytes;
+}
 
 // The state of the job, computed once for all runs.
 struct JobPosition {
@@ -40,13 +59,7 @@ struct JobPosition {
 JobPosition PositionOf(const facts::JobRecord& state, absl::Time now) {
   JobPosition position;
   position.reduce_start = facts::ReducePhaseStart(state);
-  for (const facts::Task& task : state.map_tasks()) {
-    if (!task.input_bytes) {
-      position.map_input_bytes = 0;
-      break;
-    }
-    position.map_input_bytes += static_cast<double>(*task.input_bytes);
-  }
+  position.map_input_bytes = MapInputBytes(state);
   if (position.reduce_start) return position;
   position.maps = facts::MapProgress(state);
   if (position.maps.fraction_done >= facts::kPaceFrom) position.maps_end = MapPhaseEnd(state, now);
@@ -54,12 +67,12 @@ JobPosition PositionOf(const facts::JobRecord& state, absl::Time now) {
 }
 
 // Returns the ratio of the input of this job to the input of the run.
-double ScaleOf(const JobPosition& position, const PastRun& run) {
-  if (!(position.map_input_bytes > 0) || run.map_input_bytes == 0) return 1;
-  return position.map_input_bytes / static_cast<double>(run.map_input_bytes);
+double ScaleOf(double map_input_bytes, const PastRun& run) {
+  if (!(map_input_bytes > 0) || run.map_input_bytes == 0) return 1;
+  return map_input_bytes / static_cast<double>(run.map_input_bytes);
 }
 
-// Returns the rest of a phase. A phase that outlasts its estimate has a Pareto tail.
+// Returns the remaining time of a phase. A phase that outlasts its estimate has a Pareto tail.
 double Left(double expected, double passed) {
   return std::max(expected - passed, ParetoLeft(passed, 0.5));
 }
@@ -71,7 +84,7 @@ struct PhasesLeft {
   double sum() const { return maps + rest; }
 };
 
-// Returns the estimate from one past run. `scale`: the ratio of the size of the job to that of the
+// Returns the estimate from one past run. `scale` is the ratio of the job's size to the size of the
 // run.
 PhasesLeft LeftBy(const facts::JobRecord& state, const JobPosition& position, absl::Time now,
                   const PastRun& run, double scale) {
@@ -132,13 +145,12 @@ bool IsSane(const PastRun& run) {
          WholeTime(run) > zero && WholeTime(run) < absl::InfiniteDuration();
 }
 
-// Returns true if the job and the run may be of one program. Both or neither must have a reduce
-// phase, and their numbers of tasks must not differ more than their inputs. A run without numbers
-// of tasks matches any job.
-bool HasTaskCountsOf(const PastRun& run, const facts::JobRecord& state,
-                     const JobPosition& position) {
+// Returns true if the job and the run may be of one program: both or neither have a reduce phase,
+// and their numbers of tasks differ no more than their inputs. A run without numbers of tasks
+// matches any job.
+bool HasTaskCountsOf(const PastRun& run, const facts::JobRecord& state, double map_input_bytes) {
   if (run.map_tasks == 0 && run.reduce_tasks == 0) return true;
-  const double input_ratio = ScaleOf(position, run);
+  const double input_ratio = ScaleOf(map_input_bytes, run);
   const auto is_alike = [&](const facts::Stage* stage, std::uint32_t then) {
     if (stage != nullptr && !stage->opened.task_count) return true;
     const std::uint32_t now = stage == nullptr ? 0 : *stage->opened.task_count;
@@ -149,16 +161,108 @@ bool HasTaskCountsOf(const PastRun& run, const facts::JobRecord& state,
                                   is_alike(state.reduce_stage(), run.reduce_tasks));
 }
 
-// Returns true if a run of another job has plausible times, from a second to 30 days. Any client
-// may have invented such a run.
+bool IsUsable(const PastRun& run, const facts::JobRecord& state, double map_input_bytes) {
+  return !run.is_of_other_job && IsSane(run) && HasTaskCountsOf(run, state, map_input_bytes);
+}
+
+// The key groups of past runs, in bins by a cost feature.
+class PastGroups {
+ public:
+  // Adds the groups of a run. `feature`: the feature of its named groups, or nullopt for all groups
+  // by bytes.
+  void Add(const PastRun& run, std::optional<CostFeature> feature) {
+    if (!feature) {
+      for (const GroupBin& bin : run.groups) {
+        const auto bytes = static_cast<double>(bin.size_bytes);
+        Add({static_cast<double>(bin.count), bytes, bytes, bin.seconds, bin.seconds_squared});
+      }
+    } else if (AreMostlyNamed(run)) {
+      for (const TimedGroups& groups : run.timed_groups[static_cast<std::size_t>(*feature)]) {
+        Add(groups);
+      }
+    }
+  }
+
+  // Returns the bins in ascending order of size.
+  std::vector<regression::CostBin> bins() const {
+    std::vector<regression::CostBin> bins;
+    for (const auto& [bin, sums] : sums_) {
+      const double mean = sums.seconds / sums.groups;
+      if (!(mean > 0) || !std::isfinite(mean + sums.seconds_squared)) continue;
+      const double variance = std::max(sums.seconds_squared / sums.groups - mean * mean, 0.0);
+      bins.push_back({.size = std::max(sums.value / sums.groups, 1.0),
+                      .count = sums.groups,
+                      .amount = mean,
+                      .relative_variance = variance / (mean * mean),
+                      .bytes = sums.bytes / sums.groups});
+    }
+    std::ranges::sort(bins, {}, &regression::CostBin::size);
+    return bins;
+  }
+
+ private:
+  // Returns true if the named groups took most of the time. Otherwise they do not represent the
+  // others.
+  static bool AreMostlyNamed(const PastRun& run) {
+    double all = 0;
+    double named = 0;
+    for (const GroupBin& bin : run.groups) all += bin.seconds;
+    for (const TimedGroups& groups : run.timed_groups[0]) named += groups.seconds;
+    return named > all / 2;
+  }
+
+  void Add(const TimedGroups& groups) {
+    if (!(groups.groups > 0)) return;
+    TimedGroups& sums = sums_[FeatureBin(groups.value / groups.groups)];
+    sums.groups += groups.groups;
+    sums.value += groups.value;
+    sums.bytes += groups.bytes;
+    sums.seconds += groups.seconds;
+    sums.seconds_squared += groups.seconds_squared;
+  }
+
+  std::map<std::uint32_t, TimedGroups> sums_;
+};
+
+// Returns the time of a key group of `size`, on the line through the nearest two bins, in
+// logarithms; with a constant time beyond them. REQUIRES: !bins.empty()
+double TimeAt(double size, const std::vector<regression::CostBin>& bins) {
+  const auto above = std::ranges::lower_bound(bins, size, {}, &regression::CostBin::size);
+  if (above == bins.begin()) return bins.front().amount;
+  if (above == bins.end()) return bins.back().amount;
+  const auto below = std::prev(above);
+  const double part = std::log(size / below->size) / std::log(above->size / below->size);
+  return below->amount * std::pow(above->amount / below->amount, part);
+}
+
+// Returns the factor q on the times of past key groups (early_forecast.h).
+double PaceAfter(const std::vector<regression::CostBin>& own,
+                 const std::vector<regression::CostBin>& past) {
+  double seen = 0;
+  double expected = 0;
+  double variance = 0;
+  for (const regression::CostBin& bin : own) {
+    const double seconds = bin.count * TimeAt(bin.size, past);
+    seen += bin.count * bin.amount;
+    expected += seconds;
+    variance += seconds * seconds / bin.count * std::max(bin.relative_variance, kGroupVarianceMin);
+  }
+  if (!(seen > 0) || !(expected > 0) || !std::isfinite(seen)) return 1;
+  const double between = kRepeatDeviation * kRepeatDeviation;
+  const double trust = between / (between + variance / (expected * expected));
+  return std::pow(seen / expected, trust);
+}
+
+// Returns true if a run of another job has plausible times, from one second to 30 days. Any client
+// may have reported a false run.
 bool IsPlausibleOtherJob(const PastRun& run) {
   return run.is_of_other_job && IsSane(run) && WholeTime(run) >= absl::Seconds(1) &&
          WholeTime(run) <= absl::Hours(24 * 30);
 }
 
-// Returns the probability that the forecast from this run's own tasks misses the end. It follows
-// from past runs by the rule of succession. Misses repeat if a task stalls in every run. Returns 0
-// if no forecast missed.
+// Returns the probability that the forecast from this run's own tasks misses the end. It is
+// computed from past runs by the rule of succession, since misses repeat if a task stalls in every
+// run. Returns 0 if no forecast has missed.
 double ChanceOfMiss(std::span<const PastRun> runs) {
   double known = 0;
   double missed = 0;
@@ -188,8 +292,8 @@ std::optional<Draws> SecondsByPastRuns(const facts::JobRecord& state, absl::Time
   RunEstimates maps;
   RunEstimates rest;
   for (const PastRun& run : runs) {
-    if (run.is_of_other_job || !IsSane(run) || !HasTaskCountsOf(run, state, position)) continue;
-    const double scale = ScaleOf(position, run);
+    if (!IsUsable(run, state, position.map_input_bytes)) continue;
+    const double scale = ScaleOf(position.map_input_bytes, run);
     const PhasesLeft left = LeftBy(state, position, now, run, scale);
     const double off = kInputPowerDeviation * std::log(scale) / kRepeatDeviation;
     const double weight = 1 / (1 + off * off);
@@ -204,6 +308,35 @@ std::optional<Draws> SecondsByPastRuns(const facts::JobRecord& state, absl::Time
     for (std::size_t d = 0; d < seconds.size(); ++d) seconds[d] += (*after)[d];
   }
   return seconds;
+}
+
+std::vector<regression::CostBin> WithPastGroups(std::vector<regression::CostBin> own,
+                                                const facts::JobRecord& state,
+                                                std::optional<CostFeature> feature) {
+  if (state.past_runs.empty()) return own;
+  PastGroups groups;
+  const double map_input_bytes = MapInputBytes(state);
+  for (const PastRun& run : state.past_runs) {
+    if (IsUsable(run, state, map_input_bytes)) groups.Add(run, feature);
+  }
+  std::vector<regression::CostBin> past = groups.bins();
+  if (past.empty()) return own;
+  const double pace = PaceAfter(own, past);
+  const double largest = own.empty() ? 0 : own.back().size;
+  const double count_max = own.empty() ? std::numeric_limits<double>::infinity() : kPriorCount;
+  for (regression::CostBin& bin : past) {
+    if (bin.size <= largest) continue;
+    bin.amount *= pace;
+    bin.count = std::min(bin.count, count_max);
+    own.push_back(bin);
+  }
+  return own;
+}
+
+Draws WithRunDeviation(Draws own, const FixedDraws& draws) {
+  const Draws factors = LogNormal(0, kRepeatDeviation, EstimateSource::kPastRuns, draws);
+  for (std::size_t d = 0; d < own.size(); ++d) own[d] *= factors[d];
+  return own;
 }
 
 std::optional<Draws> SecondsByOtherJobs(const facts::JobRecord& state, absl::Time now,
@@ -222,7 +355,7 @@ std::optional<Draws> SecondsByOtherJobs(const facts::JobRecord& state, absl::Tim
   double count = 0;
   for (const PastRun& run : runs) {
     if (!IsPlausibleOtherJob(run)) continue;
-    const double scale = std::pow(ScaleOf(position, run), whole.slope);
+    const double scale = std::pow(ScaleOf(position.map_input_bytes, run), whole.slope);
     PhasesLeft left = LeftBy(state, position, now, run, scale);
     if (position.maps_end && left.maps > 0) {
       left.maps = std::max(0.0, Seconds(*position.maps_end - now));
@@ -309,8 +442,8 @@ const facts::TaskAttempt* RunningAttempt(const facts::Task& task) {
   return nullptr;
 }
 
-// Returns the seconds per unit of weight, from finished and running map tasks. Returns nullopt
-// before any progress.
+// Returns the seconds per unit of weight, from finished and running map tasks, or nullopt if there
+// is no progress yet.
 std::optional<double> MapSecondsPerWeight(const facts::JobRecord& state,
                                           const std::vector<double>& weights, absl::Time now) {
   double seconds = 0;

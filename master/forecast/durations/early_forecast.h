@@ -1,46 +1,70 @@
 // Forecasts of a job before its own key groups or tasks give an estimate.
 //
 // Past runs. Each past run r gives an estimate of the remaining time of the current phase and of
-// the next phases. It is the run's own time, multiplied by the ratio q_r of the inputs, minus the
-// elapsed time. With l_r the logarithm of that estimate, nu = kPriorCount, s0 = kRepeatDeviation
-// and the weights w_r = 1 / (1 + (0.5 ln q_r / s0)^2), whose sum is n:
+// the next phases. The estimate is the run's own time, multiplied by the ratio q_r of the inputs,
+// minus the elapsed time. Let l_r be the logarithm of that estimate, nu = kPriorCount, s0 =
+// kRepeatDeviation, and n the sum of the weights w_r = 1 / (1 + (0.5 ln q_r / s0)^2). Then
 //   l   = sum of w_r l_r / n
 //   s^2 = (1 + 1/n) (nu s0^2 + sum w_r (l_r - l)^2) / (nu + max(n - 1, 0))
-// For runs with the same input, this is the predictive variance of the next run. The mild prior is
-// that jobs of one name differ by 30 %. Once the map tasks of this run have a pace, the pace and
-// the past runs are combined (combined_estimates.h) for the map phase.
+// For runs with the same input, this is the predictive variance of the next run. The weak prior is
+// that jobs of one name differ by 30 %. Once the map tasks of this run have a pace, the estimate
+// for the map phase combines the pace and the past runs (combined_estimates.h).
 //
-// Other jobs. The growth of their times with their inputs x is also estimated. The logarithms of
+// Other jobs. For them, the growth of times with inputs x is also estimated. The logarithms of
 // their total times lie on a line over ln x with slope b (LogLine) and predictive deviation s.
 // Times are scaled by q_r^b. Times below a second or above 30 days are ignored.
 //
-// Pure functions, thread-safe. Cost: O(runs + map tasks).
+// The functions are pure and thread-safe. O(runs + map tasks).
 #pragma once
 
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "master/facts/job_record.h"
 #include "master/forecast/durations/draws.h"
+#include "master/forecast/durations/remaining_groups.h"
 #include "master/forecast/durations/task_times.h"
+#include "regression/cost_model.h"
 #include "tidemark/past_run.h"
 
 namespace tidemark::durations {
 
-// Returns the seconds until the job ends, by draw. Ignores invalid runs (without any time, or
-// negative), runs of other jobs, and runs of another shape (other numbers of tasks than the inputs
-// explain). Returns nullopt if no run is usable. `own_maps`: the seconds until the map phase ends
-// according to the pace of this run's map tasks, by draw; empty if they have no pace.
+// Returns the seconds until the job ends, by draw. Ignores invalid runs (with no times, or negative
+// times), runs of other jobs, and runs of another shape (whose numbers of tasks the inputs do not
+// explain). Returns nullopt if no run is usable. `own_maps` contains the seconds until the map
+// phase ends according to the pace of this run's map tasks, by draw; empty if they have no pace.
 std::optional<Draws> SecondsByPastRuns(const facts::JobRecord& state, absl::Time now,
                                        std::span<const PastRun> runs, const FixedDraws& draws,
                                        const std::optional<Draws>& own_maps = {});
 
 // Combines `own`, the seconds from this run's evidence, with `past`, the seconds from past runs. If
 // the two contradict each other, the past runs count only if forecasts also missed the ends of past
-// runs. `runs`: past runs of the job.
+// runs. `runs` contains past runs of the job.
 Draws WithPastRuns(Draws own, const Draws& past, std::span<const PastRun> runs);
+
+// Key groups of past runs predict the key groups that this run has not finished, from their sizes,
+// which are known after the map phase. The times of past groups are multiplied by q, the pace of
+// this run relative to theirs:
+//   ln q = l s0^2 / (s0^2 + s1^2)
+// l is the logarithm of the time of the finished groups over the time that past groups of their
+// sizes took. s1 is the deviation of l, from the scatter of single groups. Without finished groups,
+// q = 1.
+
+// Returns `own`, the finished key groups of this run in ascending order of size, and the larger key
+// groups of past runs of the job, whose times are multiplied by q. If this run has finished any
+// group, a bin of past groups counts as at most kPriorCount groups. `feature`: the cost feature of
+// named groups, or nullopt for all groups by bytes. Ignores the runs that SecondsByPastRuns()
+// ignores. O(map tasks + runs x bins).
+std::vector<regression::CostBin> WithPastGroups(std::vector<regression::CostBin> own,
+                                                const facts::JobRecord& state,
+                                                std::optional<CostFeature> feature = {});
+
+// Returns `own`, the seconds until the reduce phase ends if the key groups take the times of past
+// runs, by draw, with the deviation s0 between two runs.
+Draws WithRunDeviation(Draws own, const FixedDraws& draws);
 
 // Returns the seconds until the job ends, by draw, estimated from the other jobs among `runs`.
 std::optional<Draws> SecondsByOtherJobs(const facts::JobRecord& state, absl::Time now,
@@ -48,35 +72,36 @@ std::optional<Draws> SecondsByOtherJobs(const facts::JobRecord& state, absl::Tim
 
 // Forecasts the end of a job from its map phase, before any reduce work and without past runs.
 //
-// Let M be the time from the start of the job to the (forecast) end of its map phase. Let X be the
-// time from there to the end of the job. Then
+// Let M be the time from the start of the job to the (forecast) end of its map phase, and X the
+// time from the end of the map phase to the end of the job. Then
 //   ln X ~ N(ln max(M, 5 s), 1.8^2)
-// The remaining time is the rest of the map phase and X. After the map phase, X is conditioned on
-// the elapsed time since its end. In 88 jobs of six Rumen traces, each trace counted once, X has a
+// The remaining time is that of the map phase plus X. After the map phase, X is conditioned on the
+// time since the phase ended. In 88 jobs of six Rumen traces, each trace counted once, X has a
 // geometric mean of 1.1 M and ln X a deviation of 1.84.
 //
-// Pure function, thread-safe. Cost: O(map tasks).
+// The function is pure and thread-safe. O(map tasks).
 
 // Deviation of ln X.
 inline constexpr double kMapSideDeviation = 1.8;
 // Lower bound of M, since a shorter map phase predicts nothing. Without this bound, the first
-// forecasts of four short jobs of the live suite are 40 points too high. Their mean error is then
+// forecasts of four short jobs of the live suite are 40 points too high, and their mean error is
 // 5.9 points instead of 1.4.
 inline constexpr double kMapSideSecondsMin = 5;
 
-// Returns the seconds until the job ends, by draw. Returns nullopt if there are no map tasks or
-// they have no pace yet.
+// Returns the seconds until the job ends, by draw, or nullopt if there are no map tasks or they
+// have no pace yet.
 std::optional<Draws> SecondsByMapSide(const facts::JobRecord& state, absl::Time now,
                                       const FixedDraws& draws);
 
-// Forecasts the end of the reduce phase from the bytes that its functions have read, before any of
-// them has finished a key group.
+// Forecasts the end of the reduce phase from the bytes that its functions have read, before any
+// reduce call has finished.
 //
-// Let f be the part of the reduce input that has been read after T seconds of the phase. The median
-// of the remaining time is then T (1 - f) / f. It is log-normal with a deviation of 1, since the
-// cost per byte of key groups varies widely. A function may also read first and work later.
+// Let f be the share of the reduce input that has been read after T seconds of the phase. The
+// median of the remaining time is then T (1 - f) / f. The remaining time is log-normal with a
+// deviation of 1, since the cost per byte varies widely between key groups. A function may also
+// read first and work later.
 //
-// Pure function, thread-safe. Cost: O(reduce tasks).
+// The function is pure and thread-safe. O(reduce tasks).
 
 // Returns the seconds until the phase ends, by draw. Returns nullopt before the reduce phase,
 // before any byte has been read, after all bytes have been read, and while all started tasks are
@@ -88,9 +113,10 @@ std::optional<Draws> SecondsByBytesRead(const facts::JobRecord& state, absl::Tim
 
 namespace tidemark::durations {
 
-// Returns the end of the map phase if it is over. Otherwise forecasts it. The remaining input of
-// every map task takes the mean seconds per byte so far (per task if sizes are unknown). The tasks
-// are placed greedily on the map slots. Returns nullopt before any map task has read anything.
+// Returns the end of the map phase, or its forecast if the phase is not over. In the forecast, the
+// remaining input of every map task takes the mean seconds per byte so far (per task if sizes are
+// unknown), and the tasks are placed greedily on the map slots. Returns nullopt before any map task
+// has read anything.
 std::optional<absl::Time> MapPhaseEnd(const facts::JobRecord& state, absl::Time now);
 
 }  // namespace tidemark::durations
@@ -102,8 +128,8 @@ namespace tidemark::durations {
 inline constexpr double kSameProgramFactor = 2;
 
 // Returns true if one program may have had `now` and `then` tasks, because the numbers are close or
-// differ as the inputs do. One task more or less has little weight. `input_ratio`: the ratio of the
-// input now to the input then; 1 if unknown.
+// differ as the inputs do. A difference of one task has little weight. `input_ratio` is the ratio
+// of the input now to the input then; 1 if unknown.
 inline bool MayBeOfOneProgram(double now, double then, double input_ratio) {
   const double ratio = (now + 1) / (then + 1);
   const auto is_near = [](double x) { return std::max(x, 1 / x) < kSameProgramFactor; };

@@ -10,8 +10,8 @@
 namespace tidemark::durations {
 namespace {
 
-// After a task has done this part of its work, a finished group counts half. Ablation: +0.81, -0.56
-// (two-path speculation).
+// Share of a task's work after which a finished group counts half. Ablation: +0.81, -0.56 (two-path
+// speculation).
 constexpr double kHalfLife = 0.3;
 // Ablation: -1.19, +1.84 (two-path speculation).
 constexpr double kMisfitShare = 0.25;
@@ -141,7 +141,7 @@ void TaskSpeeds::Update(const facts::JobRecord& state,
     const Unit& unit = units_[u];
     if (!(unit.predicted > 0) || !(unit.observed > 0)) continue;
     log_ratio[u] = std::clamp(std::log(unit.observed / unit.predicted), -kLogMax, kLogMax);
-    // An error of the model affects whole tasks.
+    // Errors of the model affect whole tasks.
     sampling[u] = unit.variance / (unit.predicted * unit.predicted) + regression::kBinVarianceMin +
                   kMisfitShare * table.model().score();
     centre += log_ratio[u] / (sampling[u] + between_ * between_);
@@ -153,8 +153,8 @@ void TaskSpeeds::Update(const facts::JobRecord& state,
   double units = kPriorNodes;
   for (std::size_t u = 0; u < units_.size(); ++u) {
     if (sampling[u] < 0) continue;
-    // The cost model covers the common part. Factors are relative to the mean, since both would
-    // otherwise diverge together.
+    // The cost model covers the common part of the factors. Factors are relative to the mean, since
+    // both would otherwise drift together.
     log_ratio[u] -= centre;
     if (sampling[u] > kVarianceToTellMax) continue;
     sum += log_ratio[u] * log_ratio[u] - sampling[u];
@@ -218,8 +218,8 @@ void ExplicitEvidence::Update(const facts::JobRecord& state) {
   }
 }
 
-std::vector<regression::CostBin> ExplicitEvidence::Times(CostFeature feature,
-                                                         const TaskSpeeds& speeds) const {
+ExplicitEvidence::Bins ExplicitEvidence::Pooled(CostFeature feature,
+                                                const TaskSpeeds& speeds) const {
   Bins pooled;
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     const double q = speeds.of_task(i).factor;
@@ -232,8 +232,21 @@ std::vector<regression::CostBin> ExplicitEvidence::Times(CostFeature feature,
       all.seconds_squared += sums.seconds_squared / (q * q);
     }
   }
+  return pooled;
+}
+
+std::vector<TimedGroups> ExplicitEvidence::Totals(CostFeature feature) const {
+  std::vector<TimedGroups> totals;
+  for (const auto& [bin, sums] : Pooled(feature, TaskSpeeds())) {
+    totals.push_back({sums.count, sums.feature, sums.bytes, sums.seconds, sums.seconds_squared});
+  }
+  return totals;
+}
+
+std::vector<regression::CostBin> ExplicitEvidence::Times(CostFeature feature,
+                                                         const TaskSpeeds& speeds) const {
   std::vector<regression::CostBin> bins;
-  for (const auto& [bin, sums] : pooled) {
+  for (const auto& [bin, sums] : Pooled(feature, speeds)) {
     bins.push_back({sums.feature / sums.count, sums.count, sums.seconds / sums.count,
                     RelativeVariance(sums.count, sums.seconds, sums.seconds_squared),
                     sums.bytes / sums.count});

@@ -14,6 +14,7 @@
 #include "master/forecast/durations/group_times.h"
 #include "master/forecast/durations/remaining_groups.h"
 #include "regression/cost_model.h"
+#include "tidemark/past_run.h"
 
 namespace tidemark::durations {
 
@@ -31,9 +32,9 @@ struct SpeedFactor {
 struct FinishedBin {
   std::uint32_t bin = 0;
   double count = 0;
-  double feature = 0;  // sum
-  double bytes = 0;    // sum
-  double seconds = 0;  // sum
+  double feature = 0;
+  double bytes = 0;
+  double seconds = 0;
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -41,33 +42,33 @@ struct FinishedBin {
   }
 };
 
-// Returns the finished key groups of every task, in bins by bytes.
+// Returns the finished key groups of every task, binned by bytes.
 std::vector<std::vector<FinishedBin>> FinishedByBytes(const facts::JobRecord& state);
 
 // The relative speed of each node, as a factor on every predicted time on the node.
 //
-//   l = ln(observed / predicted time of the key groups finished there), weighted by recency
+//   l = ln(observed / predicted time of the key groups finished on the node), weighted by recency
 //   ln q = l t^2 / (t^2 + s^2), s^2 the sampling variance of l, t^2 the variance between nodes
 //
 // The tasks of one host share a factor; if hosts are unknown, each task has its own. Source:
-// docs/internals/references.md [TM]. Cost of an update: O(tasks x bins). Not thread-safe.
+// docs/internals/references.md [TM]. An update takes O(tasks x bins) time. Not thread-safe.
 class TaskSpeeds {
  public:
   // Returns the finished key groups of all tasks, with each task's times divided by its factor.
   std::vector<regression::CostBin> PooledTimes(const facts::JobRecord& state) const;
-  // Returns the finished key groups of all tasks, with their times unchanged.
+  // Returns the finished key groups of all tasks with their original times.
   static std::vector<regression::CostBin> RawTimes(const facts::JobRecord& state);
   // Compares the newly finished key groups with `table`. The model of the table must ignore the
-  // factors, since it would otherwise confirm them. `finished[i]`: all finished groups of task i,
-  // in bins by the feature of that model. `predicted_total`: the predicted reduce time of each
-  // task, in seconds.
+  // factors, since it would otherwise confirm them. `finished[i]` contains all finished groups of
+  // task i, binned by the feature of that model. `predicted_total` is the predicted reduce time of
+  // each task in seconds.
   void Update(const facts::JobRecord& state, const std::vector<std::vector<FinishedBin>>& finished,
               GroupTimeTable& table, const std::vector<double>& predicted_total);
 
-  // Discards the finished groups. Called after a change of the feature.
+  // Discards the finished groups. Must be called when the feature changes.
   void Clear() { tasks_.clear(); }
 
-  // Return the factor of a started task, and of a task without finished groups.
+  // These functions return the factor of a started task, and of a task without finished groups.
   SpeedFactor of_task(std::size_t index) const;
   SpeedFactor of_new_task() const { return {1, between_}; }
   template <class Archive>
@@ -78,7 +79,7 @@ class TaskSpeeds {
  private:
   struct Task {
     std::vector<FinishedBin> seen;    // as of the last update
-    std::vector<FinishedBin> recent;  // fades with the progress of the task
+    std::vector<FinishedBin> recent;  // fades as the task progresses
     std::size_t unit = 0;
 
     template <class Archive>
@@ -114,19 +115,21 @@ inline KeyTraits TraitsOf(const facts::KeyDistribution& keys, KeyHash key) {
 // The times and emissions of finished explicit key groups, by the features that their cost may
 // depend on.
 //
-// Explicit keys have their own times and emissions. If the map tasks of the job read two inputs,
-// the contribution of each input is also known. The cost of a join can therefore be a function of
-// the product of the two ([NF] 7.3: n_R(k) n_S(k)) instead of their sum.
+// Explicit keys have their own times and emissions. If the job's map tasks read two inputs, the
+// contribution of each input is also known. The cost of a join can therefore be a function of the
+// product of the two contributions ([NF] 7.3: n_R(k) n_S(k)) instead of their sum.
 //
-// Cost of an update: O(explicit key groups finished since the last update). Not thread-safe.
+// An update takes O(explicit key groups finished since the last update) time. Not thread-safe.
 class ExplicitEvidence {
  public:
   void Update(const facts::JobRecord& state);
-  // Returns the seconds on a node of speed 1, in bins by the feature.
+  // Returns the seconds on a node of speed 1, binned by the feature.
   std::vector<regression::CostBin> Times(CostFeature feature, const TaskSpeeds& speeds) const;
+  // Returns the same for a later run: sums, without speed factors.
+  std::vector<TimedGroups> Totals(CostFeature feature) const;
   // Returns the total seconds of the key groups, without speed factors.
   double seconds() const { return seconds_; }
-  // Returns the finished groups of every task, in bins by the feature.
+  // Returns the finished groups of every task, binned by the feature.
   std::vector<std::vector<FinishedBin>> Finished(CostFeature feature) const;
   std::vector<regression::CostBin> Emissions(CostFeature feature) const;
   template <class Archive>
@@ -151,6 +154,8 @@ class ExplicitEvidence {
     }
   };
   using Bins = std::map<std::uint32_t, Sums>;
+  // Returns the finished groups of all tasks.
+  Bins Pooled(CostFeature feature, const TaskSpeeds& speeds) const;
   struct Task {
     std::map<std::uint32_t, std::size_t> taken;  // number of processed groups by attempt
     std::array<Bins, kCostFeatures> bins;        // by feature

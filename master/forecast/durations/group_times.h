@@ -1,4 +1,4 @@
-// Times of many key groups at once, and a cost model that is fitted only when its data have
+// Times of many key groups at once, and a cost model that is refitted only when its data have
 // changed.
 #pragma once
 
@@ -19,21 +19,21 @@ namespace tidemark::durations {
 struct GroupTimes {
   std::vector<double> seconds;  // by curve
   double mean = 0;              // mean over the curves
-  double noise_variance = 0;    // seconds squared: scatter of the key groups around their mean
-  double beyond =
-      0;  // seconds, an error common to all groups, from sizes above the largest finished one
+  double noise_variance = 0;    // seconds squared: variance of the key groups around their mean
+  // Seconds, an error common to all groups, from sizes above the largest finished group.
+  double beyond = 0;
 
   explicit GroupTimes(std::size_t curves = 0) : seconds(curves) {}
   void Add(const GroupTimes& other, double factor);
-  // Adds an estimate from another model, whose mean is added to every curve.
+  // Adds an estimate from another model. Its mean is added to every curve.
   void AddApart(const GroupTimes& other, double factor);
 };
 
 // Times of many key groups at once, from a cost model.
 //
-// Each update tabulates the three corrected terms of every curve for each bin. The time of the key
-// groups of a bin is a second-order expansion around the centre of the bin. It is exact to a part
-// in a thousand within the bin. For a bin after Spread(), it is exact to the first order of the
+// Each update tabulates the three corrected terms of every curve for each bin. The time of a bin's
+// key groups is a second-order expansion around the centre of the bin. Within the bin, it is exact
+// to one part in a thousand. For a bin after Spread(), it is exact to the first order of the
 // variance.
 class GroupTimeTable {
  public:
@@ -58,7 +58,7 @@ class GroupTimeTable {
     }
   };
   Filled filled() const;
-  // Fills the rows. Ignores bins that do not exist. REQUIRES: no row is filled.
+  // Fills the rows. Ignores nonexistent bins. REQUIRES: no row is filled.
   void Fill(const Filled& filled);
 
  private:
@@ -82,15 +82,15 @@ class GroupTimeTable {
   std::vector<Row> equal_rows_;  // by bin, without a size factor
 };
 
-// A cost model that is fitted again only if the number or the amounts of its key groups have
-// changed by more than a given part. Not thread-safe.
+// A cost model that is refitted only if the number or the amounts of its key groups have changed by
+// more than a given fraction. Not thread-safe.
 class LazyFit {
  public:
   explicit LazyFit(double growth = kChangeTolerance) : growth_(growth) {}
   LazyFit(const LazyFit&) = delete;  // table_ points to model_
   LazyFit& operator=(const LazyFit&) = delete;
 
-  // Replaces the data. Cost: O(bins), plus that of a fit if it is due.
+  // Replaces the data. O(bins), plus the cost of a fit if one is due.
   void Update(std::vector<regression::CostBin> bins) {
     const Known known = KnownOf(bins);
     if (known_.count > 0 && bins.size() == bin_count_ && IsNear(known.count, known_.count) &&
@@ -111,8 +111,8 @@ class LazyFit {
   // REQUIRES: !empty()
   GroupTimeTable& table() { return *table_; }
 
-  // Saves the fitted data in a checkpoint (master/facts/checkpoint.h). The same model follows from
-  // them.
+  // Saves the fitted data in a checkpoint (master/facts/checkpoint.h). Fitting them again gives the
+  // same model.
   template <class Archive>
   void save(Archive& archive) const {
     archive(known_.count, known_.amount, bin_count_,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -12,18 +13,6 @@
 
 namespace tidemark::durations {
 namespace {
-
-// The factor m (intervals.h). Ablation: coverage -0.1, +0.4.
-constexpr double kHalfWidthMin = 0.08;
-// The largest factor by which an error is extrapolated, since the first forecasts indicate little
-// about the last ones. Measured on 60 runs of two-path in suite stress (ADR 34). With 2, 4 and 8,
-// the coverage of 18, 15 and 13 % of the runs is below 0.75. The widths are 0.54, 0.64 and 0.75 of
-// the remaining time. Ablation: coverage -1.4, +1.3.
-constexpr double kCarriedMax = 4;
-
-absl::Duration Hypot(absl::Duration a, absl::Duration b) {
-  return absl::Seconds(std::hypot(absl::ToDoubleSeconds(a), absl::ToDoubleSeconds(b)));
-}
 
 bool IsInstant(const std::optional<absl::Time>& time) {
   return time && *time != absl::InfinitePast() && *time != absl::InfiniteFuture();
@@ -34,6 +23,40 @@ bool IsInstant(const std::optional<absl::Time>& time) {
 bool HasInterval(const facts::EndPrediction& forecast) {
   return IsInstant(forecast.end) && IsInstant(forecast.lower) && IsInstant(forecast.upper);
 }
+
+namespace {
+
+// The factor m (intervals.h). Ablation: coverage -0.1, +0.4.
+constexpr double kHalfWidthMin = 0.08;
+// The largest factor by which an error is extrapolated, since the first forecasts indicate little
+// about the last. Measured on 60 runs of two-path in the suite stress (ADR 34). With 2, 4 and 8,
+// the coverage of 18, 15 and 13 % of the runs is below 0.75. The widths are 0.54, 0.64 and 0.75 of
+// the remaining time. Ablation: coverage -1.4, +1.3.
+constexpr double kCarriedMax = 4;
+
+// Returns the logarithm of the ratio of the median remaining time to the lower bound. It is
+// infinite if the lower bound is the present instant.
+double LogBelow(const facts::EndPrediction& forecast) {
+  if (*forecast.lower >= *forecast.end) return 0;
+  const absl::Duration lower = *forecast.lower - forecast.at;
+  if (lower <= absl::ZeroDuration()) return std::numeric_limits<double>::infinity();
+  return std::log(absl::FDivDuration(*forecast.end - forecast.at, lower));
+}
+
+// Replaces the half-widths of the interval. The lower bound does not fall below the median
+// remaining time divided by kRemainingUpperMax unless it was below. Drops the interval if a bound
+// is infinite.
+void SetInterval(double log_below, absl::Duration above, facts::EndPrediction& forecast) {
+  const absl::Duration left = std::max(*forecast.end - forecast.at, absl::ZeroDuration());
+  log_below = std::min(log_below, std::max(LogBelow(forecast), std::log(kRemainingUpperMax)));
+  forecast.lower = std::min(*forecast.end, forecast.at + left * std::exp(-log_below));
+  forecast.upper = *forecast.end + above;
+  if (HasInterval(forecast)) return;
+  forecast.lower.reset();
+  forecast.upper.reset();
+}
+
+}  // namespace
 
 absl::Duration IntervalRecord::Missed(const facts::EndPrediction& forecast) const {
   const absl::Time since = first_at_ + (forecast.at - first_at_) / 2;
@@ -53,24 +76,18 @@ absl::Duration IntervalRecord::Missed(const facts::EndPrediction& forecast) cons
   return absl::Seconds(carried * std::sqrt(squares / count));
 }
 
-facts::EndPrediction IntervalRecord::Widen(const facts::EndPrediction& forecast) {
+facts::EndPrediction IntervalRecord::Widen(const facts::EndPrediction& forecast, double factor) {
   if (!HasInterval(forecast)) return forecast;
-  const absl::Duration left = std::max(*forecast.end - forecast.at, absl::ZeroDuration());
-  const absl::Duration missed = kDeviationsOf90Percent * Missed(forecast);
-  const auto half = [&](absl::Duration of_source) {
-    return Hypot(std::max(kHalfWidthMin * left, kWiden * of_source), missed);
-  };
-  const absl::Duration below = half(*forecast.end - *forecast.lower);
-  const absl::Duration of_source = *forecast.upper - *forecast.end;
-  const absl::Duration above = std::max(Hypot(of_source, missed),
-                                        std::min(half(of_source), (kRemainingUpperMax - 1) * left));
+  const double left = std::max(absl::ToDoubleSeconds(*forecast.end - forecast.at), 0.0);
+  const double missed = kDeviationsOf90Percent * absl::ToDoubleSeconds(Missed(forecast));
+  const double of_source = absl::ToDoubleSeconds(*forecast.upper - *forecast.end);
+  const double above =
+      std::max(of_source, std::min(std::max(kHalfWidthMin * left, factor * of_source),
+                                   (kRemainingUpperMax - 1) * left));
+  const double below = std::max(kHalfWidthMin, factor * LogBelow(forecast));
   facts::EndPrediction widened = forecast;
-  widened.lower = std::min(*forecast.end, std::max(forecast.at, *forecast.end - below));
-  widened.upper = *forecast.end + above;
-  if (!HasInterval(widened)) {
-    widened.lower.reset();
-    widened.upper.reset();
-  }
+  SetInterval(left > 0 ? std::hypot(below, missed / left) : below,
+              absl::Seconds(std::hypot(above, missed)), widened);
   if (forecast.at > last_at_) {
     first_at_ = std::min(first_at_, forecast.at);
     last_at_ = forecast.at;
@@ -82,23 +99,24 @@ facts::EndPrediction IntervalRecord::Widen(const facts::EndPrediction& forecast)
 namespace {
 
 constexpr double kHeld = 0.9;
-// With fewer forecasts, as in jobs of a second or two, 90 % of them cannot be distinguished from
-// all.
+// With fewer forecasts, as in jobs of a second or two, 90 % of the forecasts cannot be
+// distinguished from all of them.
 constexpr std::size_t kForecastsMin = 10;
-// With 9, the coverage of fewer runs of `stress` is below 0.75 (7 % instead of 11 %), at twice the
-// width. More runs of `paper` are below 0.75 (6 % instead of 4 %); see ADR 42.
+// With 9, fewer runs of `stress` have a coverage below 0.75 (7 % instead of 11 %), at twice the
+// width, but more runs of `paper` do (6 % instead of 4 %); see ADR 42.
 constexpr std::size_t kPriorScores = 19;
 // Upper bound of a score. Larger errors carry no more information.
 constexpr double kScoreMax = 20;
 
 double ScoreOf(const facts::EndPrediction& forecast, absl::Time end) {
+  facts::EndPrediction exact = forecast;
+  exact.lower = end;
   const bool is_late = end >= *forecast.end;
-  const absl::Duration off = is_late ? end - *forecast.end : *forecast.end - end;
-  const absl::Duration half =
-      is_late ? *forecast.upper - *forecast.end : *forecast.end - *forecast.lower;
-  if (off == absl::ZeroDuration()) return 0;
-  if (half <= absl::ZeroDuration()) return kScoreMax;
-  return std::min(absl::FDivDuration(off, half), kScoreMax);
+  const double off = is_late ? absl::ToDoubleSeconds(end - *forecast.end) : LogBelow(exact);
+  const double half =
+      is_late ? absl::ToDoubleSeconds(*forecast.upper - *forecast.end) : LogBelow(forecast);
+  if (!(off > 0) || std::isinf(half)) return 0;
+  return half > 0 ? std::min(off / half, kScoreMax) : kScoreMax;
 }
 
 // Returns |z| of a normal distribution at evenly spaced probabilities, divided by |z| at the bounds
@@ -145,25 +163,19 @@ double WidthFactor(std::span<const PastRun> earlier) {
 facts::EndPrediction ScaledByPastRuns(const facts::EndPrediction& forecast, double factor) {
   if (!HasInterval(forecast) || factor == 1) return forecast;
   const absl::Duration left = std::max(*forecast.end - forecast.at, absl::ZeroDuration());
-  const absl::Duration below = *forecast.end - *forecast.lower;
   const absl::Duration above = *forecast.upper - *forecast.end;
   const absl::Duration above_max = std::max(above, (kRemainingUpperMax - 1) * left);
   facts::EndPrediction scaled = forecast;
-  scaled.lower = std::min(*forecast.end, std::max(forecast.at, *forecast.end - factor * below));
-  scaled.upper = *forecast.end + std::min(factor * above, above_max);
-  if (!HasInterval(scaled)) {
-    scaled.lower.reset();
-    scaled.upper.reset();
-  }
+  SetInterval(factor * LogBelow(forecast), std::min(factor * above, above_max), scaled);
   return scaled;
 }
 
 namespace {
 
-// The remaining time exceeds this many times the lateness with a probability of 5 %.
+// With a probability of 5 %, the remaining time exceeds this multiple of the lateness.
 constexpr double kLatenessMore = 19;
-// A forecast has moved if its remaining time exceeds this many times the lateness. The median
-// remaining time of a late job is once the lateness by Laplace's rule.
+// A forecast has moved if its remaining time exceeds this multiple of the lateness. By Laplace's
+// rule, the median remaining time of a late job equals the lateness.
 constexpr double kMovedOn = 2;
 
 }  // namespace
@@ -183,11 +195,12 @@ absl::Duration Overdue::LateBy(const facts::EndPrediction& forecast, std::uint64
 facts::EndPrediction OpenedByLateness(facts::EndPrediction forecast, absl::Duration late,
                                       absl::Duration grace) {
   if (late <= absl::ZeroDuration()) return forecast;
-  // An end is known to within `grace`. Its report may also be delayed by up to kShortestSilence,
-  // since a shorter pause is not a silence.
+  // An end is known to within `grace`. The report of the end may also be delayed by up to
+  // kShortestSilence, since a shorter pause is not a silence.
   const absl::Duration lateness = late + grace + facts::kShortestSilence;
   const absl::Time open = forecast.at + kLatenessMore * lateness;
-  forecast.end = std::max(forecast.end.value_or(forecast.at), forecast.at);
+  // A job that is late by t is late by as much again with a probability of one half.
+  forecast.end = std::max(forecast.end.value_or(forecast.at), forecast.at + late);
   forecast.lower = forecast.at;
   forecast.upper = std::max({forecast.upper.value_or(open), open, *forecast.end});
   return forecast;

@@ -130,8 +130,8 @@ absl::Status CheckRuns(std::size_t parameters, std::size_t runs) {
       absl::StrCat(runs, " runs but parameters of ", parameters, "; at least one run is needed"));
 }
 
-// Multiplies the forecast by `factor`. Adds the unknown parameters to `never_varied` and widens the
-// forecast if there are any.
+// Multiplies the forecast by `factor`. If there are unknown parameters, adds them to `never_varied`
+// and widens the forecast.
 regression::Forecast Scaled(regression::Forecast forecast, double factor,
                             const std::vector<std::string>& unknown) {
   forecast.value = std::max(forecast.value, 0.0) * factor;
@@ -168,7 +168,7 @@ absl::StatusOr<CardinalityModel> CardinalityModel::Learn(std::span<const Paramet
   if (rows.empty()) {
     return absl::FailedPreconditionError("no run read a record, so the output is unknown");
   }
-  if (widths.empty()) {  // no run had any output
+  if (widths.empty()) {  // No run had any output.
     rows_of_widths.push_back(rows.front());
     widths.push_back(0);
   }
@@ -308,8 +308,9 @@ class Repeating {
 
   const std::vector<RepeatableStage>& ran_;
   std::map<std::uint64_t, std::vector<std::size_t>> turns_;  // by work
-  std::vector<std::size_t> turn_;                            // by stage, from 0 within its work
-  std::map<std::uint64_t, std::size_t> wanted_;  // number of stages of each work that changes
+  std::vector<std::size_t> turn_;  // by stage, starting at 0 for each kind of work
+  // by work that changes, its wanted number of stages
+  std::map<std::uint64_t, std::size_t> wanted_;
   std::map<std::pair<std::uint64_t, std::size_t>, std::size_t> places_;  // by work and turn
   std::vector<RepeatedStage> stages_;
 };
@@ -326,7 +327,8 @@ bool CanRun(const std::vector<RepeatedStage>& stages) {
 std::vector<RepeatedStage> Repeated(const std::vector<RepeatableStage>& ran,
                                     const std::map<std::uint64_t, std::uint32_t>& counts) {
   std::vector<RepeatedStage> stages = Repeating(ran, counts).Build();
-  // The rules above can create a cycle if a stage is before and after stages of one work.
+  // The rules above can create a cycle if a stage lies both before and after stages of one kind of
+  // work.
   return CanRun(stages) ? stages : Repeating(ran, {}).Build();
 }
 

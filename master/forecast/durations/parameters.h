@@ -17,18 +17,19 @@ namespace tidemark::durations {
 // The parameters of a program as numbers.
 //
 // A parameter that has only numeric values is one feature with the parameter's name. Any other
-// value is a list of words with commas between them. Its features are the number of words, and for
-// each word whether it is present. For example, "letters=a,f,h" gives `letters.count`, `letters.a`,
+// value is a comma-separated list of words. Its features are the number of words, and for each word
+// whether it is present. For example, "letters=a,f,h" gives `letters.count`, `letters.a`,
 // `letters.f` and `letters.h`. A constant parameter is also a feature, so that a different value
 // can be recognised.
 //
 // [GB] 4.1 distinguishes parameters of conditions, of field selections and of the workflow. Here
-// the distinction follows from whether a parameter affects the number of records, their width, or
-// how often a stage runs. Pure values.
+// the distinction depends on whether a parameter affects the number of records, their width, or how
+// often a stage runs.
 
 using Parameters = std::map<std::string, std::string>;
 
-// Limits the words of one parameter that become features; the most frequent ones count.
+// Limits the number of words of one parameter that become features. The most frequent words are
+// used.
 inline constexpr std::size_t kWordsMax = 64;
 
 class Features {
@@ -37,14 +38,14 @@ class Features {
   explicit Features(std::span<const Parameters> runs);
 
   const std::vector<std::string>& names() const { return names_; }
-  // Returns the names of the parameters of past runs. A list of words counts once.
+  // Returns the names of the parameters of past runs. A list of words counts as one parameter.
   std::vector<std::string> parameter_names() const;
-  // Returns the values in the order of the names. A missing parameter has its value in the last
-  // run. A numeric parameter also has that value if its own value is not a number.
+  // Returns the values in the order of the names. A parameter that is missing, or that should be
+  // numeric and is not, has its value in the last run.
   std::vector<double> ValuesOf(const Parameters& parameters) const;
-  // Returns the parameters and words that no past run had. Their influence is unknown.
+  // Returns the parameters and words that no past run had, so that their influence is unknown.
   std::vector<std::string> Unknown(const Parameters& parameters) const;
-  // Returns the parameters that are numeric in every past run and have no finite number here.
+  // Returns the parameters that are numeric in every past run but have no finite number here.
   std::vector<std::string> NonNumeric(const Parameters& parameters) const;
 
  private:
@@ -57,10 +58,10 @@ class Features {
   std::vector<std::string> names_;
 };
 
-// The white box ([GB] 4.1, 5.1), which models the output of every stage, and how often it runs, as
-// functions of the parameters.
+// The white box ([GB] 4.1, 5.1): the output of every stage, and how often it runs, as functions of
+// the parameters.
 //
-// Pure, deterministic, thread-safe when const.
+// Pure, deterministic, and thread-safe when const.
 
 // The input and output of all tasks of a stage or an operator.
 struct Cardinality {
@@ -75,20 +76,20 @@ struct CardinalityForecast {
   regression::Forecast width;    // bytes per output record
 };
 
-// Models the output records per input record of one stage, and the relative width of a record.
-// Ignores runs without input. Runs without output have no width.
+// Models the number of output records per input record of one stage, and the relative width of a
+// record. Ignores runs without input. Runs without output have no width.
 class CardinalityModel {
  public:
-  // Fits the model to one entry per run. InvalidArgument: different lengths, or amounts that are
-  // negative or not finite. FailedPrecondition: no run had any input.
+  // Fits the model to one entry per run. Fails with InvalidArgument if the lengths differ or
+  // amounts are negative or not finite. Fails with FailedPrecondition if no run had any input.
   static absl::StatusOr<CardinalityModel> Learn(std::span<const Parameters> parameters,
                                                 std::span<const Cardinality> runs);
 
-  // Predicts the output for the given input. Never negative.
+  // Predicts the output for the given input. The prediction is never negative.
   CardinalityForecast Predict(const Parameters& parameters, double records_in,
                               double width_in) const;
-  // Return the features that change the number of records (conditions) and their width (field
-  // selections).
+  // These functions return the features that change the number of records (conditions) and their
+  // width (field selections).
   const std::vector<regression::Choice>& conditions() const { return records_.choices(); }
   const std::vector<regression::Choice>& field_selections() const { return width_.choices(); }
 
@@ -102,13 +103,13 @@ class CardinalityModel {
 };
 
 // The number of stages of each kind of work (StageOpened.work) in one run. An iteration repeats
-// stages in PageRank and jobs in K-Means; both show as counts of stages of the same work.
+// stages in PageRank and jobs in K-Means; both appear as numbers of stages of the same work.
 using StageCounts = std::map<std::uint64_t, std::uint32_t>;
 
 // Models the number of stages, such as the number of iterations, as a function of the parameters.
 class RepetitionModel {
  public:
-  // Fits the model. A kind of work that is missing in a run ran 0 times. Errors: see
+  // Fits the model. A kind of work that is missing in a run ran 0 times. Fails like
   // CardinalityModel::Learn().
   static absl::StatusOr<RepetitionModel> Learn(std::span<const Parameters> parameters,
                                                std::span<const StageCounts> runs);
@@ -125,8 +126,8 @@ class RepetitionModel {
   std::map<std::uint64_t, regression::LinearModel> counts_;
 };
 
-// Repeats the stages of a known run more or less often ([GB] 4.1: iterations are stages of PageRank
-// and jobs of K-Means). Pure.
+// Repeats the stages of a known run more or less often. Iterations are stages in PageRank and jobs
+// in K-Means ([GB] 4.1). Pure.
 
 // Repeated() returns the stages unchanged if they or the added edges would exceed these limits.
 inline constexpr std::size_t kRepeatedStagesMax = 10'000;
@@ -139,17 +140,17 @@ struct RepeatableStage {
 };
 
 struct RepeatedStage {
-  std::size_t like = 0;            // index in the known run of this or the repeated stage
+  std::size_t like = 0;  // index in the known run of this stage, or of the stage that it repeats
   std::size_t turns_later = 0;     // 0 for a stage of the known run
   std::vector<std::size_t> after;  // indexes of the parents in the result
 };
 
-// Returns the stages, with each work repeated `counts` times. `ran`: the stages in the order in
-// which they ran. Stages of work 0 and of works that are not in `counts` are kept. At least one
-// stage of each work is kept. An added stage does the same as the last stage of its work. It waits
+// Returns the stages, with each work repeated `counts` times. `ran` contains the stages in the
+// order in which they ran. Stages of work 0 and of works not in `counts` are kept, and at least one
+// stage of each work is kept. An added stage does the same as the last stage of its work, and waits
 // for the successors of that stage's parents. The children of the last stage of a work wait for the
-// new last one. The result has the known stages in their order, then the added ones. Cost: O(stages
-// + edges).
+// new last stage. The result contains the known stages in order, then the added stages. O(stages +
+// edges).
 std::vector<RepeatedStage> Repeated(const std::vector<RepeatableStage>& ran,
                                     const std::map<std::uint64_t, std::uint32_t>& counts);
 

@@ -27,13 +27,13 @@ double LogDeviation(const ReduceTaskLeft& task) {
   return std::sqrt(std::log1p(relative) + task.speed.deviation * task.speed.deviation);
 }
 
-// The part of a draw that all tasks share.
+// Values of a draw that all tasks share.
 struct Shared {
   std::vector<std::size_t> curves;
   Draws beyond;
 };
 
-// Returns the seconds from the instant at which the task has a slot until its end, by draw.
+// Returns the seconds from the time at which the task gets a slot until its end, by draw.
 Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDraws& draws) {
   const double deviation = LogDeviation(task);
   const Draws normals = draws.Normals(Drawn::kTask, task.index);
@@ -81,7 +81,7 @@ RemainingStage ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<cons
 
 namespace {
 
-// Limits the number of competitors. Above this number, one task more or less makes no difference.
+// Limits the number of competitors. Above this number, a single task makes no difference.
 constexpr double kCrowdMax = 1e6;
 
 struct Seen {

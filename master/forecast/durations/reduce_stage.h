@@ -1,4 +1,5 @@
-// The reduce stage in draws, from the key groups of its tasks, and the hosts of its running tasks.
+// Draws of the reduce stage, computed from the key groups of its tasks, and the hosts of its
+// running tasks.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +20,10 @@ namespace tidemark::durations {
 
 // The remaining times of the reduce tasks, by draw, from their remaining key groups.
 //
-// A draw selects one curve of the cost model, a time for the running key group of each task, and
-// the error of the other groups. Source: docs/internals/references.md [TM].
+// A draw selects one curve of the cost model, a time for each task's running key group, and the
+// error of its other groups. Source: docs/internals/references.md [TM].
 
-// A second attempt that runs at the same time as the leading one (speculative execution).
+// A second attempt that runs at the same time as the leading attempt (speculative execution).
 struct OtherAttempt {
   double seconds = 0;    // remaining, including the shuffle
   double deviation = 0;  // deviation of ln(seconds)
@@ -38,29 +39,31 @@ struct ReduceTaskLeft {
   double since_report = 0;  // seconds since the task's last report
   double delay = 0;         // seconds until the first reduce function can start (shuffle)
   double after = 0;         // seconds from the end of the last key group to the end of the task
-  bool is_running = false;  // holds a slot
-  std::optional<OtherAttempt> other;  // the task ends with the first of the two attempts
+  bool is_running = false;  // If set, the task ends with the first of the two attempts.
+  // Returns the stage. `tasks` lists the running tasks first. `weights` contains the weight of each
+  // curve. `slots` is the number of slots of the stage; more tasks may run. O(draws x tasks).
+  std::optional<OtherAttempt> other;
 };
 
 // Returns the stage. `tasks` has the running tasks first. `weights` has the weight of each curve.
-// `slots` is the number of slots of the stage; more tasks may run. Cost: O(draws x tasks).
+// `slots` is the number of slots of the stage; more tasks may run. O(draws x tasks).
 RemainingStage ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
                            std::size_t slots, const FixedDraws& draws);
 
 // The processors that the running reduce tasks of a host share, derived from the reports of their
 // attempts.
 //
-// A task that waits for a processor for a part 1 - x of its time competes with processors / x
-// tasks. Competitors outside the job are assumed to stay, so they share the processors that ended
+// A task that waits for a processor for a share 1 - x of its time competes with processors / x
+// tasks. Competitors outside the job are assumed to remain, so they share the processors that ended
 // tasks release.
 struct HostSharing {
   std::vector<placement::SharedHost> hosts;
   std::vector<std::uint32_t>
-      host_of_task;           // index into `hosts`, by reduce task; valid for running ones only
-  bool is_contended = false;  // any task waits for a processor
+      host_of_task;           // index into `hosts`, by reduce task; valid only for running tasks
+  bool is_contended = false;  // whether any task waits for a processor
 };
 
-// Returns the hosts of the running reduce tasks. Cost: O(reduce tasks).
+// Returns the hosts of the running reduce tasks. O(reduce tasks).
 HostSharing ObserveHosts(const facts::JobRecord& state);
 
 }  // namespace tidemark::durations

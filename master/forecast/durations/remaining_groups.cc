@@ -12,13 +12,13 @@
 namespace tidemark::durations {
 namespace {
 
-// Finished keys of neighbouring bins also count for a bin. Without them, two-path on cit-hepph has
-// an avgErr of 1.13 instead of 0.89.
+// Finished keys of neighbouring bins also count for a bin. If they do not, two-path on cit-hepph
+// has an avgErr of 1.13 instead of 0.89.
 constexpr std::uint32_t kCorrectionReach = 3;
 constexpr double kCorrectionNeighbour = 0.3;
-// Neighbouring keys are often alike, so recently finished ones count most. The memory spans
-// kMemoryMin keys plus kMemoryPart of all keys.
-// Ablation: -0.04, +0.20 (two-path lost-50).
+// Neighbouring keys are often similar, so recently finished keys count most. The memory spans
+// kMemoryMin keys plus the fraction kMemoryPart of all keys. Ablation: -0.04, +0.20 (two-path
+// lost-50).
 constexpr double kMemoryMin = 30;
 // Ablation: -0.19, +0.27 (two-path lost-50).
 constexpr double kMemoryPart = 0.05;
@@ -27,7 +27,7 @@ constexpr double kWeightMax = 1e100;
 // Limits the ratio of one key group.
 // Ablation: -0.68, +0.26 (two-path lost-50).
 constexpr double kRatioMax = 10;
-// A smaller part of missing bytes is a rounding error, or is in a report that has not arrived.
+// A smaller share of missing bytes is a rounding error, or is in a report that has not arrived yet.
 constexpr double kMissingTolerance = 0.01;
 
 }  // namespace
@@ -54,7 +54,7 @@ void RemainingGroups::Change(const KeyEstimate& key, double sign, TaskLoad& load
   }
   const double count = sign * key.count;
   at->Add(key.feature, key.size_bytes, count);
-  if (sign < 0 && at->count < 0.5) *at = {.bin = bin};  // removes rounding errors
+  if (sign < 0 && at->count < 0.5) *at = {.bin = bin};  // Removes rounding errors.
   load.explicit_bytes = std::max(0.0, load.explicit_bytes + count * key.size_bytes);
   load.explicit_count = std::max(0.0, load.explicit_count + count);
 }
@@ -127,9 +127,9 @@ void RemainingGroups::SetRunning(const facts::TaskAttempt& attempt, Task& task) 
                       known->second.slack_bytes < kMissingTolerance * known->second.size_bytes};
 }
 
-// Estimates the load of a task with lost profiles. An unreported explicit key is among the
-// unreported finished bytes or among the remaining bytes. The probabilities are proportional to the
-// bytes, unless the key is too large for one of the two.
+// Estimates the load of a task with lost profiles. An unreported explicit key is either among the
+// unreported finished bytes or among the remaining bytes. The probabilities are proportional to
+// these bytes, unless the key is too large for one of the two.
 void RemainingGroups::GuessLoad(const facts::JobRecord& state, const facts::TaskAttempt& attempt,
                                 double unreported_bytes, std::size_t index) {
   Task& task = tasks_[index];
@@ -155,9 +155,9 @@ void RemainingGroups::GuessLoad(const facts::JobRecord& state, const facts::Task
 }
 
 // Returns the factor on the size of a key that n of m map tasks reported, while M - m profiles are
-// missing. Apart from the first report, n - 1 of m - 1 tasks reported it. Therefore (M - m) (n - 1)
-// / (m - 1) of the missing tasks have it. The other missing explicit bytes belong to similar keys
-// that were not reported.
+// missing. Apart from the first report, n - 1 of m - 1 tasks reported the key, so (M - m) (n - 1) /
+// (m - 1) of the missing tasks are assumed to have it. The other missing explicit bytes belong to
+// similar keys that were not reported.
 double RemainingGroups::SizeFactor(const facts::JobRecord& state, KeyHash key, double factor) {
   const auto profiles = static_cast<double>(state.keys.profile_count());
   const auto named = static_cast<double>(state.keys.MapTasksNaming(key));
@@ -203,7 +203,7 @@ std::vector<double> RemainingGroups::PartsOf(const SampledGroups& sampled) const
                                newest_weight_);
 }
 
-// Returns true if `parts` changes the size estimates by more than kChangeTolerance, as a mean over
+// Returns true if `parts` changes the size estimates by more than kChangeTolerance, averaged over
 // the slack bytes.
 bool RemainingGroups::HaveChanged(const std::vector<double>& parts) const {
   double moved = 0;
@@ -234,7 +234,7 @@ void RemainingGroups::Update(const facts::JobRecord& state, CostFeature feature,
   profiles_missing_ = state.map_profiles_missing;
   tasks_.resize(state.reduce_tasks().size());
   if (is_rebuilt) RebuildKnown(state);
-  // The size estimates depend on the learnt slack; they are computed again after a large change.
+  // The size estimates depend on the learnt slack. They are recomputed after a large change.
   std::vector<double> parts = PartsOf(sampled);
   const bool is_stale = is_rebuilt || feature_ != feature || HaveChanged(parts);
   feature_ = feature;
@@ -280,7 +280,7 @@ void RemainingGroups::Update(const facts::JobRecord& state, CostFeature feature,
 }
 
 double RemainingGroups::BinCorrection(const BinLoad& bin) const {
-  // The factors of a product may each be too small, so there is no correction.
+  // Each factor of a product may be too small, so there is no correction.
   if (feature_ != CostFeature::kBytes || bin.count <= 0) return 1;
   return SizeCorrection(bin.bytes / bin.count);
 }

@@ -18,7 +18,7 @@ namespace tidemark::durations {
 // The features that the cost of a key group may depend on.
 enum class CostFeature : std::uint8_t {
   kBytes,    // size
-  kProduct,  // bytes of one input times the bytes of the others, as in a join
+  kProduct,  // bytes of one input times the bytes of the other inputs, as in a join
   kValues,   // number of records
 };
 inline constexpr std::size_t kCostFeatures = 3;
@@ -50,11 +50,11 @@ inline std::uint32_t FeatureBin(double value) {
   return streaming::SizeBin(static_cast<std::uint64_t>(std::clamp(value, 0.0, 9e18)));
 }
 
-// Limits processor time. Results that depend on a value are computed again if the value has changed
-// by more than this part.
+// Limits processor time. Results that depend on a value are recomputed if the value has changed by
+// more than this fraction.
 inline constexpr double kChangeTolerance = 0.02;
 
-// The key groups within one bin of streaming/size_histogram.h, with the moments of their cost
+// The key groups within one bin of streaming/size_histogram.h, and the moments of their cost
 // feature around the centre of the bin.
 struct BinLoad {
   std::uint32_t bin = 0;
@@ -78,7 +78,7 @@ struct RunningExplicit {
   KeyHash key{};
   double size_bytes = 0;
   double feature = 0;
-  bool is_exact = false;  // every map task reported it
+  bool is_exact = false;  // whether every map task reported it
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -90,9 +90,9 @@ struct TaskLoad {
   std::vector<BinLoad> explicit_bins;  // by bin, without the running group
   double explicit_bytes = 0;           // bytes of `explicit_bins`
   double explicit_count = 0;
-  double implicit_bytes = 0;               // neither finished nor explicit; at least 0
+  double implicit_bytes = 0;  // bytes that are neither finished nor explicit; at least 0
   std::optional<RunningExplicit> running;  // the running group if its key is explicit
-  ExplicitKey heaviest;                    // among the remaining and running keys; size 0 if none
+  ExplicitKey heaviest;  // heaviest of the remaining and running keys; size 0 if none
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -102,29 +102,29 @@ struct TaskLoad {
 
 // The remaining key groups of each reduce task, by size.
 //
-// The key distribution has every explicit key. This class keeps sums over bins of similar sizes,
-// from which the time of thousands of groups follows in a few operations (group_times.h). Only the
-// total bytes of the implicit groups are known.
+// The key distribution contains every explicit key. This class keeps sums over bins of similar
+// sizes, from which a few operations compute the time of thousands of groups (group_times.h). For
+// implicit groups, only the total bytes are known.
 //
-// Cost of an update: O(newly finished keys + map tasks). It is O(explicit keys) after new or lost
+// An update takes O(newly finished keys + map tasks) time, or O(explicit keys) after new or lost
 // map profiles, new reduce tasks, another leading attempt, or a change of the size estimates.
 // Memory: O(explicit keys + map tasks). Source: docs/internals/references.md [TM]. Not thread-safe.
 class RemainingGroups {
  public:
-  // Updates the groups to `state`, with bins by `feature`. A change of the feature costs O(explicit
+  // Updates the groups to `state`, binned by `feature`. A change of the feature costs O(explicit
   // keys). REQUIRES: `sampled` has been updated to the same state.
   void Update(const facts::JobRecord& state, CostFeature feature, const SampledGroups& sampled);
   std::size_t task_count() const { return tasks_.size(); }
   // Returns the load of an unfinished task.
   const TaskLoad& task(std::size_t index) const { return tasks_[index].load; }
   // Returns the ratio of the true size to the known size of finished explicit keys around that
-  // size. The summaries count a key only where it was among the heaviest, so the known size is a
-  // lower bound.
+  // size. The summaries count a key only where it was among the heaviest keys, so the known size is
+  // a lower bound.
   double SizeCorrection(double size_bytes) const;
-  // Returns the correction of the sizes of a bin of TaskLoad.
+  // Returns the correction of the sizes in a bin of TaskLoad.
   double BinCorrection(const BinLoad& bin) const;
-  // Returns the bin with the scatter of the true sizes, and the same mean. A cost that grows faster
-  // than the size exceeds the cost at the mean.
+  // Returns the bin with the scatter of the true sizes and the same mean. If a cost grows faster
+  // than the size, the scatter raises the mean cost.
   BinLoad Spread(const BinLoad& bin) const;
   template <class Archive>
   void serialize(Archive& archive) {
@@ -140,7 +140,7 @@ class RemainingGroups {
     std::size_t learnt = 0;    // number of groups that Learn() has processed
     std::size_t retired = 0;   // number of the attempt's finished groups that were removed
     std::size_t heaviest = 0;  // index into the explicit keys of the partition
-    bool is_guessed = false;   // profiles were lost; guessed at every update
+    bool is_guessed = false;   // true if profiles were lost; each update then estimates the load
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -170,9 +170,9 @@ class RemainingGroups {
     double explicit_bytes = 0;  // bytes that map tasks reported
     double slack_bytes = 0;     // upper bound of the unreported bytes
     std::size_t map_task = 0;   // facts::KeyDistribution::MainMapTask
-    double size_bytes = 0;      // estimate
+    double size_bytes = 0;      // estimated size
     double feature = 0;
-    double count = 1;  // number of similar keys that it represents, if profiles were lost
+    double count = 1;  // number of similar keys that this key represents, if profiles were lost
 
     template <class Archive>
     void serialize(Archive& archive) {
@@ -195,10 +195,10 @@ class RemainingGroups {
   CostFeature feature_ = CostFeature::kBytes;
   absl::flat_hash_map<KeyHash, KeyEstimate> known_;  // explicit keys
   Ratios ratios_{};                                  // ratios of finished keys, weighted by recency
-  double newest_weight_ = 1;  // in any unit; grows, so that older keys count less
+  double newest_weight_ = 1;  // in arbitrary units; grows, so that older keys count less
   Ratios sampled_ratios_{};   // ratios of the remaining sampled keys
   SlackParts slack_parts_;
-  // The parts of the slack in the size estimates, and the slack of the keys, by map task.
+  // By map task, the used part of the slack in the size estimates, and the slack of the keys.
   std::vector<double> expected_parts_;
   std::vector<double> slack_bytes_;
 };

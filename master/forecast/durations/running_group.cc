@@ -10,8 +10,7 @@
 namespace tidemark::durations {
 namespace {
 
-// A counter with at least this part done counts as exhausted.
-// Ablation: +11.08, +31.70 (join phase-ab).
+// A counter at or above this share counts as exhausted. Ablation: +11.08, +31.70 (join phase-ab).
 constexpr double kPartMax = 0.98;
 // Weight of the job's exponent as a prior, in centred squares of ln phi. Most functions emit evenly
 // but may read unevenly.
@@ -21,20 +20,20 @@ constexpr double kExponentPriorRead = 0.2;
 constexpr double kExponentPriorEmitted = 2;
 // Variance of ln t around its line. Ablation: -1.38, +2.05 (join smooth-bend, bend).
 constexpr double kExponentScatter = 0.05;
-// A group updates the job's exponent if it was observed beyond this part.
-// Ablation: +0.00, +0.21 (two-path hidden-modes).
+// A group updates the job's exponent if it was observed beyond this share. Ablation: +0.00, +0.21
+// (two-path hidden-modes).
 constexpr double kLearnFrom = 0.5;
-// A counter is judged by its estimates up to this part. With 0.5, word-count-nc many-tasks has an
+// A counter is judged by its estimates up to this share. With 0.5, word-count-nc many-tasks has an
 // avgErr of 1.53 instead of 0.82.
 constexpr double kJudgedUntil = 0.7;
-// A group of this part of the longest group's time counts half. If short groups count fully,
-// two-path on email-enron has an avgErr of 0.99 instead of 0.87.
+// A group that takes this share of the longest group's time counts half. If short groups count
+// fully, two-path on email-enron has an avgErr of 0.99 instead of 0.87.
 constexpr double kShortPart = 0.1;
 // Probability that a counter is unrelated to the time of a group. Ablation: +0.44 (join lost-10),
 // -0.06 (n^4-1.4).
 constexpr double kMisleading = 0.05;
-// A counter is not judged by groups with fewer reports. Ablation: -0.13 (n^2-1.6), -0.34 (two-path
-// slow-node).
+// Groups with fewer reports do not count in judging a counter. Ablation: -0.13 (n^2-1.6), -0.34
+// (two-path slow-node).
 constexpr int kReportsMin = 3;
 
 }  // namespace
@@ -77,7 +76,7 @@ void RunningGroups::LearnFromFinished(const facts::ReduceWork& work, Group& grou
       exponent = (exponent + *group.slope) / 2;
     }
     if (group.read_estimate && group.reports >= kReportsMin) {
-      // Before the first share is known, the counter is not judged.
+      // The counter is not judged before the first share is known.
       if (read_.share_weight > 0 || !group.read_for) {
         read_.Learn(*group.read_estimate - read_.log_share, seconds);
       }
@@ -102,7 +101,7 @@ void RunningGroups::UpdateSignal(Signal signal, double part, double elapsed, dou
   if (signal == Signal::kEmitted) {
     before = group.silent_for;
     before_error = group.silence_error;
-    // A group without emissions while it read started to emit after the last byte.
+    // A group that emitted nothing while it read started to emit after the last byte.
     if (!group.emits_while_reading && group.read_for && *group.read_for < elapsed) {
       before_error = std::max(0.0, before_error - std::max(0.0, *group.read_for - before));
       before = std::max(before, *group.read_for);
@@ -110,7 +109,8 @@ void RunningGroups::UpdateSignal(Signal signal, double part, double elapsed, dou
   }
   const double x = std::log(part);
   const double y = std::log(std::max(elapsed - before, facts::kShareMin * elapsed));
-  // The weight is the part itself, since the start of a function indicates little about its rest.
+  // The weight is the share itself, since the start of a function indicates little about the
+  // remainder.
   group.n += part;
   const double dx = x - group.x;
   group.x += part * dx / group.n;
@@ -123,7 +123,7 @@ void RunningGroups::UpdateSignal(Signal signal, double part, double elapsed, dou
                                   1 / regression::kExponentMax, regression::kExponentMax);
   group.slope = part > kLearnFrom ? std::optional<double>(slope) : std::nullopt;
   const double slope_variance = kExponentScatter / (group.xx + prior);
-  // The error of the counter is in proportion to the remaining part.
+  // The error of the counter is proportional to the remaining share.
   const double to_come = (1 - part) * (1 - part) * RecordOf(signal).squared_error;
   const double estimated = std::exp(y - slope * x);
   const double seconds = before + estimated;
@@ -154,7 +154,8 @@ void RunningGroups::Observe(const facts::JobRecord& state, std::size_t index,
     group = {.key = key, .number = work.groups_done};
   }
   if (!running) {
-    // If the engine does not report running groups, the group has run since the last one ended.
+    // If the engine does not report running groups, the group is assumed to run since the previous
+    // one ended.
     const absl::Time since =
         work.last_group_finished_at.value_or(work.reduce_started_at.value_or(now));
     group.elapsed = std::max(0.0, work.processor_share * absl::ToDoubleSeconds(now - since));
@@ -163,7 +164,7 @@ void RunningGroups::Observe(const facts::JobRecord& state, std::size_t index,
   group.elapsed = absl::ToDoubleSeconds(
       running->elapsed +
       work.processor_share * std::max(now - work.running_group_seen_at, absl::ZeroDuration()));
-  // Counters belong to the instant of their report, not to now.
+  // Counters belong to the time of their report and not to the present.
   if (group.seen_at == work.running_group_seen_at) return;
   group.seen_at = work.running_group_seen_at;
   group.log_time.reset();
@@ -200,7 +201,7 @@ void RunningGroups::Observe(const facts::JobRecord& state, std::size_t index,
     const double error = std::min(1.0, (elapsed - last_report) / (2 * *group.read_for));
     group.log_time_deviation = std::sqrt(read_.share_squared_error + error * error);
   }
-  // Near the end of the group the counter shows the error of the estimated total.
+  // Near the end of the group, the counter shows the error of the estimated total.
   if (part < facts::kPaceFrom || part > kPartMax + kContradiction * expected.emission_error) return;
   UpdateSignal(Signal::kEmitted, std::min(part, 1.0), elapsed, expected.emission_error,
                emitted_.exponent, group);
@@ -264,7 +265,7 @@ RunningGroupTime RunningGroups::LogTimeOf(std::size_t index, const regression::C
     return group_time;
   }
   if (conflict && !record.is_trusted() && group.total_error >= kRepeatDeviation) {
-    // Either of the two may be right, since the estimated emissions may be wrong.
+    // Either estimate may be right, since the estimated emissions may be wrong.
     group_time.deviation = std::abs(off) / 2;
     std::fill(group_time.log_mean.begin(), group_time.log_mean.end(), (estimated + mean) / 2);
     return group_time;

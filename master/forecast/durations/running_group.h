@@ -3,7 +3,7 @@
 // The prior is log-normal around the cost model's time for the size of the group. Reports from
 // inside the group refine it:
 //   elapsed    T > tau, always
-//   progress   phi, the part of its bytes that is read or, after the last byte, the part emitted of
+//   progress   phi, the share of its bytes that is read or, after the last byte, the share of
 //              the emissions of a group of that size; T = tau phi^-gamma. The exponent gamma is
 //              learnt within the group from (ln phi, ln tau), with a job-wide value as the prior.
 // The weight of a counter depends on its errors for finished groups.
@@ -26,10 +26,10 @@ namespace tidemark::durations {
 // The distribution of the running group's time, by curve of the cost model.
 struct RunningGroupTime {
   double elapsed = 0;              // seconds
-  std::vector<double> log_mean;    // mean of ln(the whole time)
-  std::vector<double> likelihood;  // given the reports of this group
+  std::vector<double> log_mean;    // mean of ln(total time)
+  std::vector<double> likelihood;  // likelihood of the reports of this group
   std::vector<double> survival;    // probability of a time above `elapsed`
-  double deviation = 0;            // deviation of ln(the whole time)
+  double deviation = 0;            // deviation of ln(total time)
 
   // Returns the remaining seconds under curve k at a quantile in (0, 1); at least 0.
   double Left(std::size_t k, double quantile) const;
@@ -41,19 +41,19 @@ inline constexpr double kGroupsToJudge = 2;
 // The errors of one counter inside groups.
 struct SignalRecord {
   double squared_error = 0;  // mean square of ln(estimate / time)
-  double count = 0;          // number of groups; short ones count in part
+  double count = 0;          // number of groups; a short group counts less than one
   double longest = 0;        // the longest of these groups, in seconds
   double exponent = 1;       // gamma of the last group that updated it
-  // ln(part of a group's time at which the counter is exhausted). It is negative if a function
-  // reads first and works later.
+  // ln(share of a group's time at which the counter is exhausted). Negative if a function reads
+  // first and works later.
   double log_share = 0;
-  double share_weight = 0;  // number of groups; short ones count in part
+  double share_weight = 0;  // number of groups; a short group counts less than one
   double share_squared_error = kRepeatDeviation * kRepeatDeviation / 4;  // scatter between groups
 
   // Returns true if the counter is more precise than a repetition of the same work.
   bool is_trusted() const { return is_judged() && !errs(); }
   bool is_useless() const { return is_judged() && errs(); }
-  // Adds the error for a group that took `seconds`; longer groups count more.
+  // Adds the error for a group that took `seconds`. Longer groups count more.
   void Learn(double log_estimate, double seconds);
   // Adds a group of `seconds` in which the counter was exhausted after `exhausted_seconds`.
   void LearnShare(double exhausted_seconds, double seconds);
@@ -71,25 +71,25 @@ struct SignalRecord {
 
 // The estimated totals of a running group.
 struct GroupTotals {
-  double size_bytes = 0;      // 0 if unknown, which makes the counters useless
+  double size_bytes = 0;      // 0 if unknown; the counters are then useless
   double emitted_bytes = 0;   // 0 if unknown
-  double emission_error = 0;  // relative, one standard deviation
+  double emission_error = 0;  // relative standard deviation
 };
 
 class RunningGroups {
  public:
   explicit RunningGroups(bool use_signals) : use_signals_(use_signals) {}
 
-  // Updates a running task from its finished groups and from the reports of its running group.
-  // Called once per update, before TimeOf().
+  // Updates a running task from its finished groups and from the reports of its running group. Must
+  // be called once per update, before TimeOf().
   void Observe(const facts::JobRecord& state, std::size_t index, const facts::ReduceWork& work,
                absl::Time now, const GroupTotals& expected);
-  // Returns true if the group emits without reading more. Its size is then the number of bytes it
-  // has read, regardless of the estimate.
+  // Returns true if the group emits but no longer reads. Its size is then the number of bytes that
+  // it has read, regardless of the estimate.
   bool HasReadAll(std::size_t index, const RunningGroup& running) const;
-  // Returns the time of the running group of a task. `model_seconds[k]`: estimate by curve k of the
-  // model, including the speed factor. `relative_variance`: the relative variance around the
-  // estimate. `beyond`: the relative uncertainty of the model itself.
+  // Returns the time of the running group of a task. `model_seconds[k]` is the estimate of the
+  // model's curve k, including the speed factor. `relative_variance` is the relative variance
+  // around the estimate. `beyond` is the relative uncertainty of the model itself.
   RunningGroupTime TimeOf(std::size_t index, const regression::CostModel& costs,
                           const std::vector<double>& model_seconds, double relative_variance,
                           double beyond) const;
@@ -105,9 +105,9 @@ class RunningGroups {
     std::uint64_t number = 0;  // number of groups finished before it
     int reports = 0;
     absl::Time seen_at = absl::InfinitePast();
-    double elapsed = 0;  // as of now
+    double elapsed = 0;  // current value
     Signal signal = Signal::kNone;
-    double total_error = 0;  // error of the final value of the counter
+    double total_error = 0;  // error of the counter's final value
     // Centred sums of (ln phi, ln tau) since the start of the signal.
     double n = 0, x = 0, y = 0, xx = 0, xy = 0;
     std::optional<double> slope;     // set once the signal covers enough of the group
@@ -116,12 +116,12 @@ class RunningGroups {
     double last_report = 0;        // elapsed time at the last report
     std::uint64_t bytes_read = 0;  // at the last report
     std::uint64_t bytes_emitted = 0;
-    bool only_emits = false;         // it has emitted more since it last read
+    bool only_emits = false;         // whether it has emitted more since it last read
     std::optional<double> read_for;  // seconds until it had read all bytes
-    double silent_for = 0;           // seconds before the first emission, lower bound
+    double silent_for = 0;           // lower bound of the seconds before the first emission
     double silence_error = 0;        // uncertainty of silent_for
     bool emits_while_reading = false;
-    // Estimates of each counter at about half of the group; read_estimate excludes the counter's
+    // Estimates of each counter at about half of the group. read_estimate excludes the counter's
     // share.
     std::optional<double> read_estimate, emitted_estimate;
 

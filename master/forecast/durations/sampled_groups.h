@@ -1,5 +1,5 @@
-// Estimates the sizes of the remaining key groups from the recently finished ones (RecentSizes),
-// from the sample of keys (SampledGroups), and from the slack of partly reported keys (SlackParts).
+// Estimates the sizes of the remaining key groups from recently finished groups (RecentSizes), from
+// the sample of keys (SampledGroups), and from the slack of partly reported keys (SlackParts).
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace tidemark::durations {
 
 // Sizes of the recently finished key groups.
 //
-// Key groups finish in key order, and neighbouring keys are often alike. For example, node numbers
-// grow with age, and words depend on their language. The next groups resemble the last ones more
-// than the average. Therefore older groups fade exponentially. Not thread-safe.
+// Key groups finish in key order, and neighbouring keys are often similar. For example, node
+// numbers grow with age, and words depend on their language. The next groups resemble the last
+// groups more than the average. Therefore older groups fade exponentially. Not thread-safe.
 class RecentSizes {
  public:
   struct Bin {
@@ -30,8 +30,8 @@ class RecentSizes {
     }
   };
 
-  // Updates the sizes. `finished`: all groups so far, by bin. `bytes_left`: remaining bytes. Cost:
-  // O(bins).
+  // Updates the sizes. `finished` contains all groups so far, by bin. `bytes_left` is the number of
+  // remaining bytes. O(bins).
   void Update(std::span<const GroupBin> finished, double bytes_left);
   std::span<const Bin> bins() const { return recent_; }
   template <class Archive>
@@ -56,9 +56,8 @@ struct SampledGroup {
 // The remaining key groups in the sample of keys (streaming/key_sample.h).
 //
 // The sizes of sampled keys are known before the first reduce task runs, and finished keys are
-// reported. The other sampled keys represent the remaining key groups, even where neighbouring keys
-// are alike and the last ones differ from the first. Cost of Update: O(sample), at most 4096 keys.
-// Not thread-safe.
+// reported. The unfinished sampled keys represent the remaining key groups, even if the last keys
+// differ from the first. Update() takes O(sample) time, for at most 4096 keys. Not thread-safe.
 class SampledGroups {
  public:
   void Update(const facts::JobRecord& state);
@@ -76,30 +75,30 @@ class SampledGroups {
   std::size_t implicit_count_ = 0;
 };
 
-// Estimates the part of its slack that a key has. The slack is the largest number of bytes that map
+// Estimates the used share of a key's slack. The slack is the largest number of bytes that map
 // tasks may have emitted of the key without reporting it (facts::KeyDistribution::SlackBytes). Keys
 // are grouped by the map task that reported most of their bytes.
 //
-// The keys of one map task are similar. If a graph is sorted by one end of its edges, keys of its
-// first part lack no bytes. Keys of its last part lack most of their bytes. Keys also finish in
-// that order. Therefore the estimate uses the finished keys of each map task and also the remaining
-// sampled keys. The prior of a map task is the part over all map tasks:
+// The keys of one map task are similar. For example, if a graph is sorted by one end of its edges,
+// keys of its first part lack no bytes, and keys of its last part lack most of their bytes. Keys
+// also finish in that order. Therefore the estimate uses the finished keys of each map task and
+// also the remaining sampled keys. The prior of a map task is the share over all map tasks:
 //
 //   of all        L(remaining sampled, L(finished, 0.5))
 //   of map task j L(remaining sampled of j, L(finished of j, of all))
 //   L(keys, p)  = (used bytes + kPriorCount m p) / (slack bytes + kPriorCount m)
 //
-// with m the mean slack of a key. Source: docs/internals/adr/0035. Memory: O(map tasks). Not
+// where m is the mean slack of a key. Source: docs/internals/adr/0035. Memory: O(map tasks). Not
 // thread-safe.
 class SlackParts {
  public:
-  // Adds a finished key of `map_task` that had `used_bytes` of its slack, with a weight. REQUIRES:
-  // 0 <= used_bytes <= slack_bytes. Cost: O(1) amortised.
+  // Adds a finished key of `map_task` that used `used_bytes` of its slack, with a weight. REQUIRES:
+  // 0 <= used_bytes <= slack_bytes. Amortised O(1).
   void Learn(std::size_t map_task, double used_bytes, double slack_bytes, double weight);
-  // Divides all weights so far by `by`. Cost: O(map tasks).
+  // Divides all weights so far by `by`. O(map tasks).
   void ScaleDown(double by);
-  // Returns the estimated part, 0..1, by map task. `mean_slack_bytes`: the mean slack of an
-  // explicit key. `newest_weight`: the weight of a key that finishes now. Cost: O(map tasks +
+  // Returns the estimated used share, in 0..1, by map task. `mean_slack_bytes` is the mean slack of
+  // an explicit key. `newest_weight` is the weight of a key that finishes now. O(map tasks +
   // sampled keys).
   std::vector<double> Estimate(std::span<const SampledGroup> sampled, std::size_t map_tasks,
                                double mean_slack_bytes, double newest_weight) const;
@@ -115,7 +114,7 @@ class SlackParts {
     double slack_bytes = 0;
 
     void Add(const Use& other, double weight);
-    // Returns the used part, with a prior of `expected` that counts as keys with `prior_bytes` of
+    // Returns the used share, with a prior of `expected` that counts as keys with `prior_bytes` of
     // slack.
     double Part(double expected, double prior_bytes) const;
 

@@ -16,14 +16,15 @@
 namespace tidemark::durations {
 namespace {
 
-// Prior deviation of ln(task time) around its curve. It is a factor of 1.65. Chosen by hand.
+// Prior deviation of ln(task time) around its curve, equivalent to a factor of 1.65. Chosen by
+// hand.
 constexpr double kDeviation = 0.5;
 // Limits processor time. If more tasks are pending, this many represent them.
 constexpr std::size_t kPendingMax = 256;
 
 bool IsAmount(double value) { return std::isfinite(value) && value > 0; }
 
-// The size of a task, which is its bytes if every task has known bytes, else 1.
+// The size of a task: its bytes if all tasks have known bytes, otherwise 1.
 class SizeOf {
  public:
   SizeOf(std::initializer_list<std::span<const SizedTask>> tasks) {
@@ -64,12 +65,12 @@ class Paces {
   ReadShare share_;
 };
 
-// A task that has read at least this part of its input counts as having read all of it, since
+// A task that has read at least this share of its input counts as having read all of it, since
 // reports are rounded.
 constexpr double kAllRead = 0.999;
-// A wait after the last byte is unusual if it exceeds the longest wait of a finished task by more
-// than that wait and by more than this many seconds. The tolerance is needed since progress is
-// reported at intervals. Chosen by hand.
+// A wait after the last byte is unusual if it is more than twice as long as the longest wait of a
+// finished task, and longer than that wait by more than this many seconds. Progress is reported at
+// intervals, so the tolerance is needed. Chosen by hand.
 constexpr double kUsualWaitMin = 1;
 
 // The waits of finished tasks between their last byte and their end.
@@ -92,10 +93,10 @@ class Waits {
   double longest_ = 0;
 };
 
-// The times of finished tasks, and of the finished parts of running ones.
+// The times of finished tasks, and of the finished parts of running tasks.
 class Evidence {
  public:
-  // Adds the part `weight` of a task that takes `seconds`.
+  // Adds the fraction `weight` of a task that takes `seconds`.
   void Add(double seconds, double size, double weight) {
     if (!IsAmount(seconds)) return;
     Bin& bin = bins_[std::lround(streaming::kBinsPerOctave * std::log2(size))];
@@ -208,7 +209,7 @@ class Sizes {
     if (ShowsItsPace(task)) {
       const PacedTotal paced = paces.TotalOf(task);
       const double of_size = deviation_ * deviation_;
-      // A task that outlives the estimate of its pace has refuted the pace.
+      // A task that outlasts the estimate from its pace has refuted the pace.
       if (passed <= paced.seconds) weight = of_size / (of_size + paced.deviation * paced.deviation);
       deviation = std::max(std::sqrt((1 - weight) * of_size), 1e-3);
       by_pace = std::log(paced.seconds);
@@ -220,15 +221,15 @@ class Sizes {
     }
     return times;
   }
-  // Returns the remaining time of a task that is late by `late` for an unknown reason. The task has
-  // outlived the estimate of its pace, or it waits longer than the finished tasks did.
+  // Returns the remaining time of a task that is late by `late` for an unknown reason: the task has
+  // outlasted the estimate from its pace, or it waits longer than the finished tasks did.
   Draws Late(double late) const {
     Draws left = draws_.Uniforms(Drawn::kWait, kOfSizes);
     for (double& time : left) time = LateLeft(late, time);
     return left;
   }
   // Lengthens the pending tasks by the factor of a running task that has run for `passed` and has
-  // `left` to go.
+  // `left` remaining.
   void Lengthen(double passed, const Draws& left) {
     for (std::size_t d = 0; d < common_.size(); ++d) common_[d] += std::log1p(left[d] / passed);
   }
@@ -247,7 +248,7 @@ class Sizes {
 // draw.
 void FillAlike(std::span<const SizedTask> pending, const Sizes& sizes, const FixedDraws& draws,
                TaskTimes& times) {
-  std::vector<std::pair<double, double>> by_size;  // size, seconds of fetching
+  std::vector<std::pair<double, double>> by_size;  // (size, seconds of fetching)
   for (const SizedTask& task : pending) by_size.emplace_back(sizes.Of(task), task.fetches);
   std::sort(by_size.begin(), by_size.end());
   std::vector<double> mean;
@@ -304,7 +305,7 @@ bool TimesBySize(std::span<const SizedTask> finished, std::span<const SizedTask>
     const double predicted = ShowsItsPace(task) ? paces.TotalOf(task).seconds : task.seconds;
     if (!finished.empty() || !(task.seconds > predicted)) {
       Draws left = sizes.Running(task, paces);
-      // The finished tasks do not show the cause of this wait, nor its length.
+      // The finished tasks show neither the cause nor the length of this wait.
       if (const double late = waits.Unusual(task); late > 0) {
         const Draws waiting = sizes.Late(late);
         for (std::size_t d = 0; d < left.size(); ++d) left[d] = std::max(left[d], waiting[d]);
@@ -354,7 +355,7 @@ using facts::TaskAttempt;
 // The tasks of a stage by their state.
 class SortedTasks {
  public:
-  // `begun_at` returns when an attempt began to read its input; empty if it has not.
+  // `begun_at` returns when an attempt began to read its input, or nothing if it has not begun.
   template <typename BegunAt>
   void Add(const Task& task, SizedTask sized, absl::Time now, BegunAt begun_at) {
     const auto seconds_until = [](std::optional<absl::Time> start, absl::Time end) {

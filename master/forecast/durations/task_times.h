@@ -19,7 +19,7 @@ struct Moments {
   double variance = 0;
 };
 
-// The times of the tasks of a stage. Times are seconds; probabilities p and u are in (0, 1). A
+// The times of a stage's tasks. Times are in seconds; probabilities p and u are in (0, 1). A
 // default-constructed distribution is empty, and all its times are zero.
 class TimeDistribution {
  public:
@@ -37,7 +37,7 @@ class TimeDistribution {
   double variance() const { return moments_.variance; }
   double median() const { return Quantile(0.5); }
 
-  // Returns the quantile at `p`. Cost: O(1). Inline, since each placed task calls it.
+  // Returns the quantile at `p` in O(1) time. Inline, since each placed task calls it.
   double Quantile(double p) const {
     if (is_normal_) {
       return std::max(moments_.mean + std::sqrt(moments_.variance) * NormalQuantile(p), 0.0);
@@ -46,13 +46,13 @@ class TimeDistribution {
     const double at = p * static_cast<double>(sorted_.size());
     return sorted_[std::min(static_cast<std::size_t>(at), sorted_.size() - 1)];
   }
-  // Returns true if every known task took less than `elapsed`. Cost: O(log tasks).
+  // Returns true if every known task took less than `elapsed`. O(log tasks).
   bool IsOutlastedBy(double elapsed) const;
   // Returns the quantile at `u` of the remaining time of a task that has run for `elapsed`. The
-  // remaining time has a Pareto tail if the task has run for longer than all known tasks. Cost:
-  // O(log tasks).
+  // remaining time has a Pareto tail if the task has run for longer than all known tasks. O(log
+  // tasks).
   double Remaining(double elapsed, double u) const;
-  // Returns the distribution with all times multiplied by `factor`, which is above zero.
+  // Returns the distribution with all times multiplied by `factor`, which is positive.
   TimeDistribution Scaled(double factor) const;
 
  private:
@@ -63,50 +63,49 @@ class TimeDistribution {
   bool is_normal_ = false;
 };
 
-// Returns at most `most` of the values, evenly spaced by rank. Returns all of them, in their order,
-// if there are no more. Cost: O(values log values).
+// Returns at most `most` of the values, evenly spaced by rank. If there are no more than `most`,
+// returns all of them in their order. O(values log values).
 std::vector<double> EvenlyChosen(std::vector<double> values, std::size_t most);
 
 // The task times of one stage in draws. They connect the sources of estimates (key groups, task
 // sizes, past runs, finished tasks) to the simulation that places tasks
 // (master/forecast/placement/placing.h).
 //
-// A draw is one possible outcome. The numbers of one draw belong together, and all stages of an
+// A draw is one possible outcome. The values of one draw belong together, and all stages of an
 // estimate have the same number of draws.
 
 // The seconds of one task, by draw.
 using Draws = std::vector<double>;
 
 struct TaskTimes {
-  // The tasks with individual times. First comes the remaining time of each running task, in the
-  // stage's order. The time of each pending task follows, in the order of their starts. All other
-  // tasks share one distribution.
+  // The tasks with individual times: the remaining time of each running task in the stage's order,
+  // then the time of each pending task in the order of starts. All other tasks share one
+  // distribution.
   std::vector<Draws> of_task;
-  // For each task in `of_task`, the seconds before it uses a processor, in which it fetches.
-  // Missing entries are zero.
+  // For each task in `of_task`, the seconds of fetching before it uses a processor. Missing entries
+  // are zero.
   std::vector<double> delay;
-  // The times of the other tasks by placement::Warmth, and a factor on these times by draw. An
+  // The times of all other tasks by placement::Warmth, and a factor on these times by draw. An
   // empty factor is 1.
   std::array<TimeDistribution, placement::kWarmths> alike;
   Draws factor;
   // Seconds in addition to `alike`, by draw, before `factor` applies. Entry i is for the i-th of
-  // the other tasks to start. Negative values shorten the task.
+  // these tasks to start. Negative values shorten the task.
   std::vector<Draws> more_of_first;
-  // The factor for the bounds of the forecast, which is wider than `factor`. A wider `factor` would
-  // also move the median. Empty if it equals `factor`.
+  // The factor for the bounds of the forecast. It is wider than `factor`, which would also move the
+  // median if it were that wide. Empty if it equals `factor`.
   Draws factor_of_bounds;
-  std::vector<Draws> running_in_bounds;  // replaces `of_task` of running tasks
-  // Seconds from the end of the last parent to the first task, by draw. Empty if `lag` of the
+  // Seconds from the end of the last parent to the first task, by draw. If empty, `lag` of the
   // stage's work applies.
   Draws lag;
-  bool is_known = false;  // backed by a past run or a finished task
+  bool is_known = false;  // whether the times are backed by a past run or a finished task
 
   const TimeDistribution& Of(placement::Warmth warmth) const {
     return alike[static_cast<std::size_t>(warmth)];
   }
 };
 
-// The mean use of resources by a task of a stage, as measured. Unknown values are 0.
+// The mean measured use of resources by a task of a stage. Unknown values are 0.
 struct MeasuredTask {
   double seconds = 0;
   double cpu_seconds = 0;  // processor time
@@ -119,17 +118,18 @@ struct RemainingStage {
   placement::StageWork work;
   TaskTimes times;
   std::uint32_t number = 0;  // number in its job (event.h)
-  MeasuredTask measured;     // in this run, or in its newest past run
+  MeasuredTask measured;     // from this run, or from its newest past run
 };
 
-// The remaining stages of a running job according to its own estimate. They are its part in a
-// forecast of several jobs that share a cluster.
+// The remaining stages of a running job according to its own estimate, for a forecast of several
+// jobs that share a cluster.
 struct RemainingStages {
-  std::vector<RemainingStage> stages;  // by number; completed stages are missing or have no work
-  Draws ends;                          // seconds until all end on the job's slots, by draw
-  std::size_t warm_slots = 0;          // idle containers that have run a task
-  // The slots that the job's executors, or else its stages, report. At its beginning, the slots of
-  // the past run. 0 if unknown.
+  // ordered by number; completed stages are missing or have no work
+  std::vector<RemainingStage> stages;
+  Draws ends;                  // seconds until all end on the job's slots, by draw
+  std::size_t warm_slots = 0;  // idle containers that have run a task
+  // The slots that the job's executors, or else its stages, report. At the beginning of the job,
+  // the slots of the past run. 0 if unknown.
   std::uint64_t slots = 0;
   double slots_per_executor = 0;  // 0 if executors do not report slots
 };

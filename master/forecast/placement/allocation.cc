@@ -91,7 +91,7 @@ class Filling {
     while (!turns.empty()) {
       const auto [rank, i] = turns.top();
       turns.pop();
-      // Retries, since another claim of the group has changed the rank.
+      // Retry, since another claim of the group has changed the rank.
       if (const double now = Rank(i); now > rank) {
         turns.emplace(now, i);
         continue;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <queue>
 #include <utility>
 
@@ -24,8 +23,8 @@ absl::Status CheckParents(const Parents& parents) {
 }
 
 struct Sorted {
-  std::vector<std::size_t> order;      // without stages in a cycle and their descendants
-  std::vector<std::size_t> waits_for;  // by stage: the number of parents that are not in `order`
+  std::vector<std::size_t> order;      // excludes stages in a cycle and their descendants
+  std::vector<std::size_t> waits_for;  // by stage, the number of parents that are not in `order`
 };
 
 Sorted Sort(const Parents& parents) {
@@ -56,7 +55,7 @@ std::vector<std::vector<std::size_t>> ChildrenOf(const Parents& parents) {
   for (std::size_t stage = 0; stage < parents.size(); ++stage) {
     for (const std::size_t parent : parents[stage]) {
       std::vector<std::size_t>& of_parent = children[parent];
-      // Stages are added in order, so a repeated edge is the previous one.
+      // Stages are added in order, so a repeated edge is always the previous one.
       if (of_parent.empty() || of_parent.back() != stage) of_parent.push_back(stage);
     }
   }
@@ -74,7 +73,8 @@ absl::StatusOr<std::vector<std::size_t>> TopologicalOrder(const Parents& parents
 std::vector<std::size_t> CycleOf(const Parents& parents) {
   const Sorted sorted = Sort(parents);
   if (sorted.order.size() == parents.size()) return {};
-  // Every remaining stage waits for a remaining one. Follows them until one repeats.
+  // Every remaining stage waits for another remaining stage. Follows these stages until one
+  // repeats.
   const auto is_left = [&](std::size_t stage) { return sorted.waits_for[stage] > 0; };
   std::size_t at = 0;
   while (!is_left(at)) ++at;
@@ -87,29 +87,6 @@ std::vector<std::size_t> CycleOf(const Parents& parents) {
   }
   path.push_back(at);
   path.erase(path.begin(), std::find(path.begin(), path.end(), at));
-  return path;
-}
-
-CriticalPath LongestPath(const Parents& parents, std::span<const std::size_t> order,
-                         std::span<const double> seconds) {
-  std::vector<double> ends(parents.size());
-  std::vector<std::optional<std::size_t>> before(parents.size());
-  std::optional<std::size_t> last;
-  for (const std::size_t stage : order) {
-    double starts = 0;
-    for (const std::size_t parent : parents[stage]) {
-      if (before[stage] && ends[parent] <= starts) continue;
-      starts = ends[parent];
-      before[stage] = parent;
-    }
-    ends[stage] = starts + std::max(seconds[stage], 0.0);
-    if (!last || ends[stage] > ends[*last]) last = stage;
-  }
-  CriticalPath path;
-  if (!last) return path;
-  path.seconds = ends[*last];
-  for (std::optional<std::size_t> at = last; at; at = before[*at]) path.stages.push_back(*at);
-  std::reverse(path.stages.begin(), path.stages.end());
   return path;
 }
 

@@ -1,8 +1,8 @@
-// Simulates greedy list scheduling, in which the next task, in order, gets the slot that is free
+// Simulates greedy list scheduling, in which the next task in order gets the slot that becomes free
 // first.
 //
-// NearestFit simulates this rule to find the starts of unscheduled reduce tasks ([NF] 3.6). It is
-// also a fair model of slot-based schedulers. Ties go to the slot with the lower index, so that the
+// NearestFit uses this rule to find the starts of unscheduled reduce tasks ([NF] 3.6). It is also a
+// realistic model of slot-based schedulers. Ties go to the slot with the lower index, so that the
 // result is deterministic.
 #pragma once
 
@@ -22,12 +22,12 @@ struct ScheduledTask {
 };
 
 // Returns the schedule. Negative durations count as zero. If there are no slots, every task starts
-// and ends at InfiniteFuture(). Cost: O((tasks + slots) log slots).
+// and ends at InfiniteFuture(). O((tasks + slots) log slots).
 std::vector<ScheduledTask> ScheduleGreedily(std::span<const absl::Time> slots_free_at,
                                             std::span<const absl::Duration> durations);
 
-// Adds free slots up to a total of `slots`, but at most one per task, since an untrusted number
-// must not determine how much memory is allocated.
+// Adds free slots up to a total of `slots`, but at most one per task, so that an untrusted number
+// cannot determine how much memory is allocated.
 void AddFreeSlots(std::size_t slots, std::size_t tasks, absl::Time now,
                   std::vector<absl::Time>& slots_free_at);
 

@@ -6,7 +6,8 @@
 namespace tidemark::placement {
 namespace {
 
-// Limits the rounds of redistribution. Each round fixed at least one resource in every tested case.
+// Limits the rounds of redistribution. In every tested case, each round fixed at least one
+// resource.
 constexpr int kRoundsMax = 100;
 constexpr double kRateTolerance = 1e-12;  // relative change of a rate
 
@@ -45,7 +46,7 @@ class Sharing {
 
  private:
   struct Wish {
-    double use;  // by one task, if only other resources limited it
+    double use;  // use by one task, if only other resources limited it
     double tasks;
   };
 
@@ -65,7 +66,7 @@ class Sharing {
     return rate;
   }
 
-  // Returns the amount of a scarce resource for each task that could use more.
+  // Returns how much of a scarce resource each task gets that could use more.
   double LevelOf(double capacity) {
     std::sort(wishes_.begin(), wishes_.end(),
               [](const Wish& a, const Wish& b) { return a.use < b.use; });

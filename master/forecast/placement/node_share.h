@@ -2,8 +2,8 @@
 //
 // A sub-stage of a task streams through its resources, so the scarcest of them sets its rate. The
 // paper only requires that the shares of a bottleneck add up to one. Here each resource is split
-// max-min fairly in time. If another resource, or its core, limits a task, the other tasks get the
-// rest.
+// max-min fairly in time. If another resource, or its core, limits a task, the other tasks share
+// the unused part.
 #pragma once
 
 #include <array>
@@ -17,14 +17,15 @@ namespace tidemark::placement {
 enum class Resource : std::uint8_t { kCpu, kDiskRead, kDiskWrite, kDfsRead, kDfsWrite, kNetwork };
 inline constexpr std::size_t kResources = 6;
 
-// Seconds of each resource that one unit of work needs. A resource is one core, or the whole disk
-// or network of a node.
+// Seconds of each resource that one unit of work needs. A resource is one core, or a node's whole
+// disk or network.
 using Needs = std::array<double, kResources>;
 
-// A part of a task's work with constant needs, for one second of the task's time alone on a node.
+// A part of a task's work with constant needs. Values are per second of the task's time alone on a
+// node.
 struct TaskPart {
   Needs needs = {};
-  // Least time, if no resource is scarce. The parts of a task add up to one second.
+  // Minimum time, if no resource is scarce. The times of a task's parts add up to one second.
   double seconds = 0;
 };
 
@@ -37,13 +38,13 @@ struct NodeSharer {
 };
 
 struct PartRate {
-  double per_second = 0;                 // units of work; infinite if the part needs nothing
+  double per_second = 0;  // units of work per second; infinite if the part needs nothing
   Resource bottleneck = Resource::kCpu;  // kCpu if no resource is scarce
 };
 
-// Returns the rate of each sharer on `nodes` identical nodes, with `cores` cores in total.
-// REQUIRES: needs and numbers are finite and not negative. Cost: O(rounds x sharers log sharers),
-// at most 100 rounds.
+// Returns the rate of each sharer on `nodes` identical nodes with `cores` cores in total. REQUIRES:
+// needs and numbers are finite and not negative. O(rounds x sharers log sharers), at most 100
+// rounds.
 std::vector<PartRate> ShareNode(double cores, double nodes, std::span<const NodeSharer> sharers);
 
 }  // namespace tidemark::placement

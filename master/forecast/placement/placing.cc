@@ -11,13 +11,13 @@ namespace tidemark::placement {
 namespace {
 
 constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t kWarm = kNever - 1;  // has run a task, but of none of these stages
+constexpr std::uint32_t kWarm = kNever - 1;  // has run a task, but not of these stages
 
 // Tolerance for times (seconds) and amounts (cores). Smaller differences are rounding errors. Tasks
 // whose ends differ by less are handled together.
 constexpr double kSumTolerance = 1e-9;
 // Limits processor time if a stage runs in bunches. The last waves run task by task, since they
-// decide the end of the stage.
+// determine the end of the stage.
 constexpr std::uint64_t kWavesPlayedMin = 4;
 
 // The stages of one owner with pending tasks that may start, lowest index first.
@@ -40,11 +40,11 @@ class ReadyStages {
 };
 
 struct Slot {
-  std::uint32_t ran = kNever;  // the stage of its last task, kNever or kWarm
+  std::uint32_t ran = kNever;  // stage of the last task, kNever or kWarm
   std::uint32_t host = 0;
 };
 
-// Free slots by their last stage. A stage takes its own slots first, then other warm ones.
+// Free slots by their last stage. A stage takes its own slots first, then other warm slots.
 class FreeSlots {
  public:
   void Reset(std::size_t stages, std::size_t warm) {
@@ -62,8 +62,8 @@ class FreeSlots {
       slots.push_back({host, count});
     }
   }
-  // Takes `count` slots and returns the first. A slot that ran kNever is new; it and warm slots
-  // have no host yet.
+  // Takes `count` slots and returns the first. A slot with kNever is new. New and warm slots have
+  // no host yet.
   Slot Take(std::uint32_t stage, std::uint32_t count) {
     const Slot first = TakeSome(stage, count);
     while (count > 0 && first.ran != kNever && TakeSome(stage, count).ran != kNever) {
@@ -97,17 +97,17 @@ class FreeSlots {
     return slot;
   }
 
-  std::vector<std::vector<Alike>> free_;  // by their last stage
+  std::vector<std::vector<Alike>> free_;  // by the slots' last stage
   std::vector<std::uint32_t> used_;       // stages that had free slots when they were added
   std::size_t warm_ = 0;
 };
 
 double Clean(double seconds) {
-  return seconds < kForever ? std::max(seconds, 0.0) : kForever;  // NaN becomes kForever
+  return seconds < kForever ? std::max(seconds, 0.0) : kForever;  // NaN becomes kForever.
 }
 
-// Counts the tasks on nodes. A task goes to the node with the fewest tasks. If several nodes have
-// equally few, it goes to the one with the fewest tasks of its stage.
+// Counts the tasks on nodes. A task goes to the node with the fewest tasks and, among several such
+// nodes, the fewest tasks of its stage.
 class NodeTasks {
  public:
   void Reset(std::size_t nodes, std::size_t stages) {
@@ -116,7 +116,6 @@ class NodeTasks {
     for (auto& tasks : of_stage_) tasks.assign(nodes, 0);
   }
   bool empty() const { return all_.empty(); }
-  // Cost: O(nodes).
   std::uint32_t Emptiest(std::uint32_t stage) const {
     std::size_t best = 0;
     for (std::size_t node = 1; node < all_.size(); ++node) {
@@ -137,7 +136,7 @@ class NodeTasks {
   std::vector<std::vector<double>> of_stage_;  // by stage and node
 };
 
-// Returns the demands by stage if any of the hosts has nodes.
+// Returns the demands by stage, if any host has nodes.
 std::vector<TaskDemand> DemandsOf(const std::vector<StageWork>& stages,
                                   const std::vector<SharedHost>& hosts) {
   std::vector<TaskDemand> demands;
@@ -233,9 +232,9 @@ class Placing::Impl {
     std::uint64_t pending = 0;
     std::uint64_t bunches = 0;  // started bunches
     std::uint64_t running = 0;
-    std::uint32_t waits_for = 0;      // unfinished parents
-    bool is_admitted = false;         // may start its tasks
-    bool is_full = false;             // at_once_max is reached, so pending tasks are not ready
+    std::uint32_t waits_for = 0;  // unfinished parents
+    bool is_admitted = false;     // whether its tasks may start
+    bool is_full = false;  // whether at_once_max is reached, so that pending tasks are not ready
     std::vector<std::uint32_t> held;  // tasks that hold a slot and wait for parents
   };
   struct HostSlots {
@@ -248,7 +247,7 @@ class Placing::Impl {
     std::uint32_t host = 0;
     std::uint32_t wide = 1;    // number of concurrent tasks
     std::uint64_t number = 0;  // index in its stage
-    TaskSeconds seconds;       // for a held task
+    TaskSeconds seconds;       // set for a held task
   };
 
   void Reset() {
@@ -281,7 +280,7 @@ class Placing::Impl {
     state_ = {};
   }
 
-  // Simulates one stage without pending tasks. No end depends on another, so the order is
+  // Simulates one stage without pending tasks. No end depends on another end, so the order is
   // irrelevant.
   const Placed& RunOfTasksThatRun() {
     result_.stages.assign(1, {});
@@ -298,7 +297,7 @@ class Placing::Impl {
     return result_;
   }
 
-  // Handles the end of the last parent.
+  // Handles the end of the stage's last parent.
   void Reach(std::uint32_t index) {
     StageNow& stage = now_of_[index];
     for (const std::uint32_t id : std::exchange(stage.held, {}))
@@ -350,7 +349,7 @@ class Placing::Impl {
   void Count(std::size_t stage, double containers) {
     const Resources change = stages_[stage].container * containers;
     free_ = free_ - change;
-    if (on_.cluster.policy == Policy::kFifo) return;  // FIFO needs no usage per owner
+    if (on_.cluster.policy == Policy::kFifo) return;  // FIFO needs no usage per owner.
     const std::size_t owner = stages_[stage].owner;
     used_[owner] = used_[owner] + change;
     containers_[owner] += containers * static_cast<double>(stages_[stage].tasks_per_container);
@@ -365,7 +364,7 @@ class Placing::Impl {
     nodes_.Add(stage, node, containers * static_cast<double>(stages_[stage].tasks_per_container));
   }
 
-  // Starts `wide` concurrent tasks, each followed by others until it represents `in_row` tasks.
+  // Starts `wide` concurrent tasks. Each is followed by others until it represents `in_row` tasks.
   void Start(const TaskStart& start, std::uint32_t host, std::uint32_t wide, double in_row) {
     const auto index = static_cast<std::uint32_t>(start.stage);
     Count(start.stage, wide);
@@ -388,8 +387,8 @@ class Placing::Impl {
     }
   }
 
-  // Starts the held tasks, which would otherwise wait without limit for tasks that need their
-  // slots. An engine would preempt them. Returns true if there were any.
+  // Starts the held tasks, which would otherwise wait forever for tasks that need their slots. An
+  // engine would preempt them. Returns true if there were any.
   bool BeginHeld() {
     bool has_begun = false;
     for (StageNow& stage : now_of_) {
@@ -413,7 +412,7 @@ class Placing::Impl {
                           static_cast<double>(stages_[task.stage].tasks_per_container)});
   }
 
-  // Starts a state if other stages run than before, and ends the state before it.
+  // If the set of running stages has changed, ends the current state and starts a new one.
   void NoteState() {
     std::vector<PlacedState::Running> running;
     for (std::size_t i = 0; i < now_of_.size(); ++i) {
@@ -508,7 +507,7 @@ class Placing::Impl {
     }
   }
 
-  // Returns the number of tasks of the stage that start as one, concurrently.
+  // Returns the number of concurrent tasks of the stage that are simulated as one.
   std::uint32_t WidthOf(std::uint32_t index) const {
     const StageWork& work = stages_[index];
     const StageNow& stage = now_of_[index];
@@ -535,7 +534,7 @@ class Placing::Impl {
     return host;
   }
 
-  // Returns the warmth. A task is in the last wave if fewer tasks are pending than are running.
+  // Returns the warmth. A task is in the last wave if fewer tasks are pending than running.
   Warmth WarmthOf(std::uint32_t index, std::uint32_t ran) const {
     if (ran == kNever) return Warmth::kFresh;
     if (ran != index) return Warmth::kFirst;
@@ -599,10 +598,10 @@ class Placing::Impl {
   std::vector<Resources> queue_used_;
   Resources free_;
   FreeSlots slots_;
-  const bool has_nodes_;             // its hosts are nodes
+  const bool has_nodes_;             // whether its hosts are nodes
   NodeTasks nodes_;                  // empty if there are no nodes
-  std::vector<HostSlots> slots_on_;  // by host until the running tasks have started, then a heap
-  PlacedState state_;                // present state, with the uses before its start
+  std::vector<HostSlots> slots_on_;  // by host; a heap once the running tasks have started
+  PlacedState state_;                // current state, with the uses before its start
   Placed result_;
 };
 

@@ -8,11 +8,11 @@
 namespace tidemark::placement {
 namespace {
 
-// Guards divisions. Tasks always make progress, even if many compete.
+// Guards divisions. Tasks always make progress, even if many tasks compete.
 constexpr double kSpeedMin = 1e-6;
-// Limits memory. The rates of this many states of hosts are kept.
+// Limits memory. The rates of this many host states are kept.
 constexpr std::size_t kKnownRatesMax = 10'000;
-// Limit the cost of MeanStretch().
+// These constants limit the cost of MeanStretch().
 constexpr double kStretchSlotsMax = 12;
 constexpr double kStretchWavesMax = 4;
 

@@ -9,8 +9,8 @@
 namespace tidemark::placement {
 namespace {
 
-// A number of running tasks counts if it lasted for this part of the time. Gaps between two tasks
-// of a slot are shorter, as are surpluses while an end is reported late.
+// A number of running tasks counts if it lasted for this share of the time. Gaps between two tasks
+// of a slot are shorter, as are surpluses caused by late reports of ends.
 constexpr double kHeldShare = 0.25;
 
 }  // namespace
@@ -75,7 +75,7 @@ void SlotUse::Learn(Use& use) {
   if (use.idle.IsLong()) use.used_share = std::max(use.used_share, use.idle.Level() / use.reported);
 }
 
-// Adds the time until `until`, in which the state is constant.
+// Adds the time up to `until`, during which the state is constant.
 void SlotUse::Advance(double until, Use& use) {
   const double seconds = until - use.at;
   if (!(seconds > 0)) return;
@@ -108,15 +108,14 @@ void SlotUse::Apply(const Change& change, Use& use) {
     case Kind::kWaitEnds:
       use.waiting -= 1;
       if (use.waiting > 0) break;
-      // The short waits in which small stages start their tasks must not add up.
+      // Short waits while small stages start their tasks must not add up.
       Learn(use);
       use.idle.Clear();
       break;
   }
 }
 
-// Returns the number of usable slots, which follows from the largest share in use at one time while
-// tasks waited.
+// Returns the number of usable slots: the largest share in use at one time while tasks waited.
 double SlotUse::FindSlots(double now, double slots) const {
   Use use = past_;
   for (const Change& change : changes_) {
@@ -129,18 +128,18 @@ double SlotUse::FindSlots(double now, double slots) const {
   return share > 0 ? std::clamp(std::round(share * slots), 1.0, slots) : slots;
 }
 
-// Finds stages that wait while slots are idle. An individual limit applies to each.
+// Finds stages that wait while slots are idle. Each such stage has its own limit.
 void SlotUse::FindStages(double now, double slots, std::vector<std::uint64_t>& at_once_max) const {
   struct Stage {
     double running = 0;
     bool is_waiting = false;
-    double seen_idle = 0;     // accounted idle time
-    std::uint64_t epoch = 0;  // epoch of the accounted time
+    double seen_idle = 0;     // idle time that was already counted
+    std::uint64_t epoch = 0;  // epoch of the counted time
     IdleTime idle;
   };
   std::vector<Stage> stages(waits_until_.size());
   double running = past_.running;
-  double idle_seconds = 0;  // time since all slots were in use, or slots were added
+  double idle_seconds = 0;  // time since all slots were in use or slots were added
   std::uint64_t epoch = 0;  // number of times at which all slots were in use
   const auto account = [&](Stage& stage) {
     if (stage.epoch != epoch) {

@@ -1,10 +1,10 @@
-// Estimates how many slots of a cluster can be in use, if tasks wait while slots are idle.
+// Estimates how many slots of a cluster can be in use at once, if tasks wait while slots are idle.
 //
-// A task may need more than a core: a GPU, a licence, memory, a place in a pool, an executor of its
-// resource profile. If tasks wait while slots are idle for some seconds, the number of running
-// tasks is assumed to be at its limit.
+// A task may need more than a core: a GPU, a licence, memory, a place in a pool, or an executor of
+// its resource profile. If tasks wait for several seconds while slots are idle, the number of
+// running tasks is assumed to be at its limit.
 //
-// Not thread-safe. Times are seconds on any one clock.
+// Not thread-safe. Times are in seconds on any one clock.
 #pragma once
 
 #include <algorithm>
@@ -26,34 +26,35 @@ class SlotUse {
 
   explicit SlotUse(std::size_t stages = 0) : waits_until_(stages, 0) {}
 
-  // Changes the number of stages.
   void SetStages(std::size_t stages) { waits_until_.resize(stages, 0); }
 
-  // Adds `change` slots at `at`; a negative number removes slots.
+  // Adds `change` slots at `at`. A negative number removes slots.
   void AddSlots(double at, double change) {
     changes_.push_back({at, Kind::kSlots, 0, change});
     if (change > 0) grown_at_ = std::max(grown_at_, at);
   }
-  // Adds a task of the stage that runs from `start` to `end`, which is infinite while it runs.
+  // Adds a task of the stage that runs from `start` to `end`. `end` is infinite while the task
+  // runs.
   void AddTask(std::uint32_t stage, double start, double end);
-  // Adds a time in which tasks of the stage wait.
+  // Adds a period in which tasks of the stage wait.
   void AddWait(std::uint32_t stage, double from, double to);
 
   struct Found {
-    // Slots that can be in use at once.
+    // Number of slots that can be in use at once.
     double slots = 0;
-    // Tasks that can run at once, by stage.
+    // By stage, the number of tasks that can run at once.
     std::vector<std::uint64_t> at_once_max;
   };
-  // Returns the limits at `now`. A stage whose wait ends at `now` is still waiting. `slots`: the
-  // slots at `now`. Only added slots can turn out to be unusable. Cost: O(n log n) for n additions.
+  // Returns the limits at `now`. A stage whose wait ends at `now` is still waiting. `slots` is the
+  // number of slots at `now`. Only slots that were added can turn out to be unusable. O(n log n)
+  // for n additions.
   Found Find(double now, double slots);
 
   // Aggregates the use before `before`, so that Find() does not visit it again. Find() then returns
-  // the same result except for stages that started earlier. REQUIRES: `before` is not later than
-  // now, and later additions are not before it. Cost: O(n log n) for n aggregated additions.
+  // the same result, except for stages that started earlier. REQUIRES: `before` is not later than
+  // now, and later additions are not before it. O(n log n) for n aggregated additions.
   void Fold(double before);
-  // Discards the slots that were added.
+  // Discards the added slots.
   void DropSlots();
 
  private:
@@ -83,7 +84,7 @@ class SlotUse {
     std::uint32_t stage = 0;
     double slots = 0;
   };
-  // The use of slots until an instant.
+  // The use of slots up to one time.
   struct Use {
     double at = -std::numeric_limits<double>::infinity();
     double reported = 0;
@@ -101,7 +102,7 @@ class SlotUse {
   double FindSlots(double now, double slots) const;
   void FindStages(double now, double slots, std::vector<std::uint64_t>& at_once_max) const;
 
-  Use past_;  // before every entry of `changes_`
+  Use past_;  // use before every entry of `changes_`
   std::vector<Change> changes_;
   double grown_at_ = -std::numeric_limits<double>::infinity();  // time of the last added slots
   std::vector<double> waits_until_;  // the end of the last wait, by stage
