@@ -5,17 +5,18 @@
 #include <utility>
 #include <vector>
 
+#include "master/monitor/stragglers.h"
 #include "tidemark/reconcile_forecasts.h"
 
 namespace tidemark::monitor {
 namespace {
 
-// A forecast holds while the new one differs by less than this part of its scale. The errors of all
-// estimates are larger.
+// A published forecast holds while the new forecast differs by less than this fraction of its
+// scale. The errors of all estimates are larger.
 constexpr double kHolds = 1.0 / 32;
-// Lower bound of the scale of a forecast. A difference below 1/8 s therefore does not matter.
+// Lower bound of the scale of a forecast. Differences below 1/8 s are therefore ignored.
 constexpr absl::Duration kShortest = absl::Seconds(4);
-// Longer forecasts are rounded to whole seconds, which take half the bytes.
+// Longer forecasts are rounded to whole seconds, which halves their encoded size.
 constexpr absl::Duration kWholeSeconds = absl::Seconds(64);
 
 absl::Duration ScaleOf(const Range& range) {
@@ -28,7 +29,7 @@ bool HasRunOut(const Range& range) {
   return range.upper.value_or(range.median) <= absl::ZeroDuration();
 }
 
-// Ages a duration as wire::Delta() does.
+// Ages a duration like wire::Delta().
 void Age(absl::Duration passed, absl::Duration& left) {
   left = std::max(left - passed, absl::ZeroDuration());
 }
@@ -133,6 +134,32 @@ void HeldForecasts::Hold(Snapshot& snapshot, bool ends_with_stages) {
     }
   }
   of_stages_ = std::move(kept);
+}
+
+void HeldForecasts::HoldReason(const facts::JobRecord& state, absl::Time now,
+                               std::vector<NamedTask>& named) {
+  const auto key_of = [&](const NamedTask& task) -> std::optional<KeyHash> {
+    const facts::TaskAttempt* const attempt = FindAttempt(state, task.attempt);
+    const bool is_in_group = task.in_heaviest_group && attempt != nullptr && attempt->reduce &&
+                             attempt->reduce->running_group;
+    return is_in_group ? attempt->reduce->running_group->key : std::nullopt;
+  };
+  const auto lasts = [&](const NamedTask& task) {
+    const facts::TaskAttempt* const attempt = FindAttempt(state, task.attempt);
+    const bool runs = attempt == nullptr ? task.waits_for_slot : attempt->life.is_running();
+    return runs && key_of(task) == first_key_;
+  };
+  if (named.empty()) return first_.reset();
+  if (first_ && named.front().reason != first_->reason && now - first_since_ < kReasonHeld &&
+      lasts(*first_)) {
+    const auto known = std::ranges::find(named, first_->attempt, &NamedTask::attempt);
+    named.erase(known == named.end() ? named.end() - 1 : known);
+    named.insert(named.begin(), *first_);
+    return;
+  }
+  if (!first_ || named.front().reason != first_->reason) first_since_ = now;
+  first_ = named.front();
+  first_key_ = key_of(*first_);
 }
 
 }  // namespace tidemark::monitor

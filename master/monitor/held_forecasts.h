@@ -1,11 +1,11 @@
 // Repeats published forecasts of stages while they hold, so that deltas omit them.
 //
-// The forecast of a waiting stage changes a little at every tick, and with it the forecasts of all
-// later stages. A delta of 1,000 stages would then contain all of them. Therefore a published
-// forecast is repeated, aged as readers of deltas age it, while the new forecast differs little.
-// The limit is a 32nd of its median or of the width of its interval, whichever is larger. At most
-// kRefreshedMax other forecasts of stages that have not started are renewed per tick, the largest
-// differences first. After all forecasts jump, the forecast of a distant stage may be some ticks
+// The forecast of a waiting stage changes slightly at every tick, as do the forecasts of all later
+// stages. A delta of 1,000 stages would then contain all of them. Therefore a published forecast is
+// repeated, aged as readers of deltas age it, while the new forecast differs little. The limit is a
+// 32nd of its median or of the width of its interval, whichever is larger. At most kRefreshedMax
+// other forecasts of stages that have not started are renewed per tick, the largest differences
+// first. After all forecasts jump, the forecast of a distant stage may therefore be several ticks
 // old, at most 80 for 1,000 stages. The forecast of the job is always current.
 #pragma once
 
@@ -13,9 +13,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "master/facts/checkpoint.h"
+#include "master/facts/job_record.h"
 #include "tidemark/job.h"
 
 namespace tidemark {
@@ -25,12 +27,20 @@ void serialize(Archive& archive, Range& range) {
   archive(range.median, range.lower, range.upper);
 }
 
+template <class Archive>
+void serialize(Archive& archive, NamedTask& task) {
+  archive(task.attempt.stage, task.attempt.index, task.attempt.attempt, task.attempt.stage_attempt,
+          task.child, task.host, task.remaining, task.explicit_groups_left,
+          task.heaviest_group_bytes, task.heaviest_group_share, task.in_heaviest_group, task.reason,
+          task.waits_for_slot);
+}
+
 namespace monitor {
 
 // The forecasts of one job. Not thread-safe. Memory: about 200 bytes per stage with a forecast.
 class HeldForecasts {
  public:
-  // Limits the size of a delta. 12 forecasts take about 800 bytes.
+  // Limits the size of a delta. Twelve forecasts take about 800 bytes.
   static constexpr std::size_t kRefreshedMax = 12;
 
   // Makes the forecasts of `snapshot` consistent with each other and with the end of the job
@@ -38,10 +48,15 @@ class HeldForecasts {
   // other long forecasts to whole seconds. O(n log n) for n stages and edges.
   void Hold(Snapshot& snapshot, bool ends_with_stages = true);
 
+  // Repeats the first of the previous call's tasks and its reason for kReasonHeld, so that people
+  // can read the reason. Replaces it at once if the task or its named key group has ended.
+  void HoldReason(const facts::JobRecord& state, absl::Time now, std::vector<NamedTask>& named);
+  static constexpr absl::Duration kReasonHeld = absl::Seconds(5);
+
   // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(at_, of_stages_);
+    archive(at_, of_stages_, first_, first_key_, first_since_);
   }
 
  private:
@@ -61,6 +76,9 @@ class HeldForecasts {
 
   absl::Time at_;                                // time of the previous call
   std::map<std::uint32_t, Forecast> of_stages_;  // by number
+  std::optional<NamedTask> first_;               // the first of the published tasks
+  std::optional<KeyHash> first_key_;             // its key group in progress, if its reason
+  absl::Time first_since_;                       // time of the first snapshot with its reason
 };
 
 }  // namespace monitor

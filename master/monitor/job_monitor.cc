@@ -21,6 +21,7 @@
 #include "master/forecast/dag/shown_progress.h"
 #include "master/forecast/dag/stages_now.h"
 #include "master/forecast/durations/early_forecast.h"
+#include "master/forecast/durations/finished_groups.h"
 #include "master/forecast/durations/intervals.h"
 #include "master/forecast/papers/papers.h"
 #include "master/forecast/placement/placing.h"
@@ -41,11 +42,14 @@ using facts::EndPrediction;
 using forecast::ReducePhaseForecast;
 
 // Precision of a predicted end. A job is overdue if it is past its predicted end by more than
-// kOverdueAfter and by more than this share of its run.
+// kOverdueAfter, and by more than this share of its run.
 constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
 constexpr double kOverdueShare = 0.02;
+// The median of a guess is at least this part of its upper bound. The first reduce tasks of an
+// unknown job would otherwise be expected to end at once.
+constexpr double kGuessedShare = 1 / (2 * durations::kRemainingUpperMax);
 constexpr std::size_t kNotesMax = 16;
-// If a slot is free, the first map task starts within this time, after the application master.
+// If a slot is free, the first map task starts within this time after the application master.
 // Chosen by hand.
 constexpr absl::Duration kStartsWithin = absl::Seconds(10);
 // The only indicator that needs points; all others use bins.
@@ -81,7 +85,8 @@ std::uint64_t EndedIn(const Snapshot& snapshot, const facts::JobRecord& state) {
   return ended;
 }
 
-// Returns why no end of a MapReduce job can be predicted, or an empty text if that is not known.
+// Returns why no end of a MapReduce job can be predicted, or an empty string if the reason is
+// unknown.
 std::string WhyNoEnd(const Snapshot& job) {
   const StageProgress* const maps = facts::PhaseOf(job, StageKind::kMap);
   const bool has_pending_maps =
@@ -106,8 +111,7 @@ std::size_t BytesOf(const PastRun& run) {
 std::size_t BytesOf(const std::vector<PastRun>& runs) {
   std::size_t bytes = 0;
   for (const PastRun& run : runs) {
-    // A run with parameters is kept twice, once as reported and once scaled to the parameters of
-    // this job.
+    // A run with parameters is kept twice: as reported, and scaled to the parameters of this job.
     bytes += BytesOf(run) * (run.parameters.empty() ? 1 : 2);
   }
   return bytes;
@@ -115,14 +119,14 @@ std::size_t BytesOf(const std::vector<PastRun>& runs) {
 
 }  // namespace
 
-// The state of a monitor, and the parts of Tick(). JobMonitor uses its members.
+// The state of a monitor, and the parts of Tick(). JobMonitor uses the members directly.
 class JobMonitor::Impl {
  public:
   struct Tracked {
     std::unique_ptr<forecast::ProgressIndicator> indicator;
     durations::IntervalRecord record;
     facts::PredictionHistory history;
-    dag::LatestEnd latest_end;
+    dag::ShownProgress shown;
     durations::Overdue overdue;
   };
 
@@ -141,22 +145,24 @@ class JobMonitor::Impl {
   std::string Checkpoint() const;
   absl::Status Resume(const std::string& checkpoint);
   void NoteDamage(const LogDamage& damage);
-  // Return the forecast and set left_. PredictMaps() also sets `method`, and sets `basis` if past
-  // runs alone give the forecast.
+  // These functions return the forecast and set left_. PredictMaps() also sets `method`, and sets
+  // `basis` if only past runs provide the forecast.
   EndPrediction PredictMaps(absl::Time now, Basis& basis, EstimateMethod& method);
   EndPrediction PredictStages(absl::Time now);
   ReducePhaseForecast ForecastReduceStage(absl::Time now);
-  // Returns the indicator's current estimate, which may be below the one shown before. Adds to its
-  // history and, for the first indicator, sets left_ and names a task in `snapshot`.
+  // Returns the indicator's current estimate. Adds to its history and, for the first indicator,
+  // sets left_ and names a task in `snapshot`.
+  // Sets `snapshot.estimate_raised` if the first indicator's fraction moves back.
   Indicator Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
   Estimate Describe(const EndPrediction& prediction, absl::Duration late,
                     const std::string& name) const;
   absl::Duration GraceAt(absl::Time now) const;
-  // Sets the published fractions of `shown`.
-  void Show(absl::Time now, Tracked& tracked, Indicator& shown) const;
+  // Sets the published fractions of `shown`. Returns why the first one moves back.
+  std::optional<EstimateRaised> Show(absl::Time now, std::size_t stages, Tracked& tracked,
+                                     Indicator& shown) const;
   absl::Time AbandonedAt() const;
   JobState StateAt(absl::Time now) const;
-  // Returns the past runs, scaled to the job's parameters. Computes them again if the parameters
+  // Returns the past runs, scaled to the job's parameters. Recomputes them if the parameters
   // change.
   const dag::AdjustedRuns& AdjustedPastRuns();
   void AddEstimates(Snapshot& snapshot);
@@ -175,8 +181,8 @@ class JobMonitor::Impl {
   std::size_t tick_steps_ = 0;
   double missing_share_ = 0;  // share of missing evidence at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // time of the last NoteRestart()
-  absl::Time informed_at_ = absl::InfinitePast();      // time of the last Tick() without silence
-  std::optional<dag::AdjustedRuns> adjusted_runs_;     // past runs, adjusted to adjusted_for_
+  absl::Time informed_at_ = absl::InfinitePast();   // time until which reports cover the forecast
+  std::optional<dag::AdjustedRuns> adjusted_runs_;  // past runs, adjusted to adjusted_for_
   std::map<std::string, std::string> adjusted_for_;
   monitor::StageCounts counts_;
   dag::StagesTracker tracker_;
@@ -184,14 +190,13 @@ class JobMonitor::Impl {
   ReducePhaseForecast reduce_;                // forecast of the first indicator at the last Tick()
   durations::IntervalRecord reduce_record_;   // errors of earlier `reduce_` forecasts
   facts::PredictionHistory of_reduce_stage_;  // forecasts of `reduce_` at all ticks
-  dag::ShownProgress shown_;
-  std::map<std::string, dag::LatestEnd> group_ends_;  // by name of the open group
+  std::map<std::string, dag::ShownProgress> shown_groups_;  // by name of the group
   monitor::HeldForecasts held_;
-  std::shared_ptr<const durations::RemainingStages> left_;  // by the first indicator
+  std::shared_ptr<const durations::RemainingStages> left_;  // from the first indicator
   Snapshot job_;                                            // result of the last Tick()
 };
 
-// Time without a listening master does not count towards abandoning a job.
+// Time during which no master listens does not count towards abandoning a job.
 absl::Time JobMonitor::Impl::AbandonedAt() const {
   return std::max(state_.last_arrival_at, listening_since_) + options_.abandon_after;
 }
@@ -223,7 +228,7 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now, Basis& basis, Estima
   if (!end) return prediction;
   method = own ? EstimateMethod::kTaskSizes : EstimateMethod::kPastRuns;
   if (own) {
-    // In a shared cluster a stage gets only the slots that other jobs leave.
+    // In a shared cluster, a stage gets only the slots that other jobs leave free.
     own->application.stages[0].work.at_once_max = placement::kNoLimit;
     left_ = std::make_shared<const durations::RemainingStages>(durations::RemainingStages{
         .stages = std::move(own->application.stages), .ends = std::move(own->forecast.ends)});
@@ -249,7 +254,7 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
   return prediction;
 }
 
-// During a silence, repeats the estimate from its start with a wider interval.
+// During a silence, repeats the estimate from before the silence with a wider interval.
 Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
@@ -274,7 +279,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     method = reduce.method;
   }
   prediction = facts::WidenForLoss(missing_share_, prediction);
-  // Sums of sizes and times from untrusted peers may exceed all instants.
+  // Sums of sizes and times from untrusted peers may overflow to an infinite time.
   if (prediction.end == absl::InfiniteFuture()) {
     prediction = {.at = now};
     reduce.evidence.reset();
@@ -283,9 +288,12 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.lower.reset();
     prediction.upper.reset();
   }
-  prediction = tracked.record.Widen(prediction);
+  prediction = tracked.record.Widen(prediction, stages_.may_grow ? 1 : durations::kWiden);
   if (&tracked == &tracked_.front()) {
     prediction = durations::ScaledByPastRuns(prediction, durations::WidthFactor(state_.past_runs));
+  }
+  if (basis == Basis::kGuess && prediction.end && prediction.upper) {
+    prediction.end = std::max(*prediction.end, now + kGuessedShare * (*prediction.upper - now));
   }
   const absl::Duration grace = GraceAt(now);
   // A wrong guess does not make a job late.
@@ -298,7 +306,12 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     shown.estimate.basis = basis;
     shown.estimate.method = method;
   }
-  Show(prediction.at, tracked, shown);
+  const auto raised = Show(prediction.at, snapshot.stages.size(), tracked, shown);
+  if (&tracked == &tracked_.front()) snapshot.estimate_raised = raised;
+  const double fraction = shown.estimate.fraction_done;
+  if (fraction > 0) {
+    prediction.shown_end = state_.started_at + (now - state_.started_at) / fraction;
+  }
   if (auto& remaining = shown.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
     remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence);
     // The record of errors contains the published forecast.
@@ -340,27 +353,23 @@ Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction, absl::Durat
   return estimate;
 }
 
-void JobMonitor::Impl::Show(absl::Time now, Tracked& tracked, Indicator& shown) const {
-  absl::Time end = absl::InfiniteFuture();
-  // In the first instants of a job only small key groups may have ended.
-  const bool has_just_begun = now - state_.started_at < dag::kHeldFor;
-  if (const auto& remaining = shown.estimate.remaining; remaining && !has_just_begun) {
-    end = now + dag::FlooredRemaining(remaining->median, remaining->upper);
-    if (stages_.end) {
-      end =
-          std::max(end, now + dag::UnknownRemaining(now - state_.started_at, stages_.known_share));
-    }
-  }
-  const absl::Duration held_for = dag::HeldFor(now - state_.started_at, stages_.may_grow);
-  const absl::Duration left = tracked.latest_end.Hold(now, end, held_for) - now;
-  shown.estimate.fraction_done = dag::FractionDone(now - state_.started_at, left);
-  if (const auto reduce_start = facts::ReducePhaseStart(state_)) {
+std::optional<EstimateRaised> JobMonitor::Impl::Show(absl::Time now, std::size_t stages,
+                                                     Tracked& tracked, Indicator& shown) const {
+  const absl::Duration elapsed = now - state_.started_at;
+  const auto raised =
+      tracked.shown.Show(elapsed, static_cast<std::uint32_t>(stages), shown.estimate);
+  const double done = shown.estimate.fraction_done;
+  const auto reduce_start = facts::ReducePhaseStart(state_);
+  if (reduce_start && done > 0) {
+    const auto& remaining = shown.estimate.remaining;
+    const absl::Duration left = remaining ? remaining->median : elapsed * ((1 - done) / done);
     shown.last_stage_fraction_done = dag::FractionDone(now - *reduce_start, left);
   }
+  return raised;
 }
 
 void JobMonitor::Impl::NoteDamage(const LogDamage& damage) {
-  // Before a job is open, only a copy of its opening can be lost.
+  // Before a job is open, only a copy of its opening event can be lost.
   if (job_.is_final || !state_.opened || damage.records == 0) return;
   has_news_ = true;
   sequence_ += damage.ticks_max;
@@ -406,7 +415,7 @@ const dag::AdjustedRuns& JobMonitor::Impl::AdjustedPastRuns() {
 // Adds the estimates of all indicators. The first one estimates the job itself and its reduce
 // stage.
 void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
-  // The progress of a job is unknown while no master listens, as in any other silence.
+  // While no master listens, the progress of a job is unknown, as in any other silence.
   const absl::Duration silence = snapshot.state == JobState::kRunning
                                      ? facts::SilentFor(state_, snapshot.at)
                                      : absl::ZeroDuration();
@@ -422,6 +431,8 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
     reduce_ = ForecastReduceStage(snapshot.at);
     stages_ = monitor::EstimateStages(state_, informed_at_, tracker_, &AdjustedPastRuns(),
                                       reduce_.left.get());
+    // More jobs may come at any time, so an idle application has no end.
+    if (snapshot.idle_since && stages_.may_grow) stages_.end.reset();
     for (const std::string* note : {&stages_.problem, &stages_.remark}) {
       if (!note->empty()) snapshot.notes.push_back(*note);
     }
@@ -431,7 +442,7 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
     }
   }
   for (Tracked& tracked : tracked_) {
-    // The other indicators predict reduce phases; for a job of stages they would repeat the
+    // The other indicators predict reduce phases. For a job of stages, they would repeat the
     // estimate of the first indicator.
     if (&tracked != &tracked_.front() && monitor::IsOfStages(state_)) break;
     Indicator shown = Predict(tracked, silence, snapshot);
@@ -455,8 +466,8 @@ void JobMonitor::Impl::AddEstimates(Snapshot& snapshot) {
   }
 }
 
-// Estimates the first reduce stage of an application from its key groups, if the engine reports
-// them. Key groups predict more than tasks.
+// If the engine reports key groups, estimates the first reduce stage of an application from them,
+// since key groups are better evidence than tasks.
 ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
   const facts::Stage* const stage = state_.reduce_stage();
   if (stage == nullptr || stage->closed || tracked_.empty()) return {};
@@ -464,14 +475,15 @@ ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
   EndPrediction shown = reduce_record_.Widen({.at = informed_at_,
                                               .end = reduce.ends_at,
                                               .lower = reduce.ends_at_lower,
-                                              .upper = reduce.ends_at_upper});
+                                              .upper = reduce.ends_at_upper},
+                                             durations::kWiden);
   shown.at = now;
   of_reduce_stage_.Add(shown);
   return reduce;
 }
 
 void JobMonitor::Impl::KeepBounds(Snapshot& snapshot) const {
-  const absl::Duration silence = facts::SilentFor(state_, snapshot.at);  // job is abandoned
+  const absl::Duration silence = facts::SilentFor(state_, snapshot.at);  // The job is abandoned.
   const absl::Duration unreported = snapshot.at - informed_at_;
   const auto keep = [&](std::optional<double> known_share, Estimate& estimate) {
     auto& remaining = estimate.remaining;
@@ -521,7 +533,7 @@ void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
 const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   has_news_ = false;
   if (job_.is_final) return job_;
-  job_ = {};  // frees its memory for the new snapshot
+  job_ = {};  // Frees the memory for the new snapshot.
   Snapshot snapshot = {.job_id = job_id_,
                        .run_uid = state_.run_uid,
                        .sequence = ++sequence_,
@@ -534,13 +546,13 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   snapshot.is_final = snapshot.state != JobState::kRunning;
   monitor::AddFacts(state_, listening_since_, notes_, counts_, snapshot);
   AddEstimates(snapshot);
-  monitor::AddGroups(state_, stages_, informed_at_, group_ends_, snapshot);
-  shown_.KeepMonotonic(snapshot);
+  monitor::AddGroups(state_, stages_, informed_at_, shown_groups_, snapshot);
   if (snapshot.is_final) {
     Finish(snapshot);
   } else {
     monitor::AddForecasts(stages_, snapshot);
     held_.Hold(snapshot, /*ends_with_stages=*/!stages_.may_grow);
+    held_.HoldReason(state_, now, snapshot.named_tasks);
   }
   std::optional<double> known_share;
   if (stages_.end) known_share = stages_.known_share;
@@ -568,6 +580,13 @@ JobSummary JobMonitor::Impl::Summary() const {
     const absl::Time end = state_.closed_at.value_or(state_.last_arrival_at);
     summary.run = dag::ProfileOf(dag::StagesNow(state_, end));
     if (state_.opened) summary.run.parameters = state_.opened->parameters;
+  } else {
+    durations::ExplicitEvidence evidence;
+    evidence.Update(state_);
+    for (std::size_t feature = 0; feature < durations::kCostFeatures; ++feature) {
+      summary.run.timed_groups[feature] =
+          evidence.Totals(static_cast<durations::CostFeature>(feature));
+    }
   }
   if (job_.is_final && job_.ended_at && !tracked_.empty()) {
     summary.interval_score =
@@ -580,10 +599,10 @@ JobSummary JobMonitor::Impl::Summary() const {
 std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   facts::CheckpointWriter writer(out);
-  writer(facts::kCheckpointLayout, sequence_, missing_share_, informed_at_, shown_, held_,
-         reduce_record_, of_reduce_stage_, group_ends_, tracked_.size());
+  writer(facts::kCheckpointLayout, sequence_, missing_share_, informed_at_, held_, reduce_record_,
+         of_reduce_stage_, shown_groups_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
-    writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.latest_end,
+    writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.shown,
            tracked.overdue);
     tracked.indicator->Save(writer);
   }
@@ -592,7 +611,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
 
 absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
   has_news_ = false;
-  // cereal throws if the bytes end too early or sizes are absurd.
+  // cereal throws if the bytes end too early or sizes are too large.
   try {
     std::istringstream in(checkpoint);
     facts::CheckpointReader reader(in);
@@ -603,13 +622,12 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, facts::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, missing_share_, informed_at_, shown_, held_, reduce_record_, of_reduce_stage_,
-           group_ends_, count);
+    reader(sequence_, missing_share_, informed_at_, held_, reduce_record_, of_reduce_stage_,
+           shown_groups_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
-      reader(name, tracked_[i].record, tracked_[i].history, tracked_[i].latest_end,
-             tracked_[i].overdue);
+      reader(name, tracked_[i].record, tracked_[i].history, tracked_[i].shown, tracked_[i].overdue);
       is_same = name == tracked_[i].indicator->name();
       if (is_same) tracked_[i].indicator->Resume(reader);
     }

@@ -18,12 +18,14 @@ namespace {
 
 // A task without a report for this long is silent.
 constexpr absl::Duration kSilence = absl::Seconds(10);
+// The engine whose applications are known by their name before their first stage.
+constexpr std::string_view kSpark = "spark";
 
 // Counts failed attempts, and finds the reason of the last failure.
 class Failures {
  public:
-  // If attempts fail at the same instant, the highest index counts, whatever the order of the
-  // reports.
+  // If several attempts fail at the same time, the highest index counts, regardless of the order of
+  // the reports.
   void Add(std::uint32_t index, const facts::AttemptLife& life) {
     if (life.state() != AttemptState::kFailed) return;
     ++count_;
@@ -53,10 +55,10 @@ void AddFailures(std::span<const facts::Task> tasks, StageProgress& stage) {
 
 // The state of a task in the newest attempt at its stage.
 struct TaskState {
-  bool is_of_newest = false;  // the newest attempt at the stage includes it
+  bool is_of_newest = false;  // whether the newest attempt at the stage includes the task
   bool is_finished = false;
   bool is_running = false;
-  double fraction_done = 0;  // processed part of its input, while it runs
+  double fraction_done = 0;  // processed share of the input while the task runs
 };
 
 TaskState StateOf(const facts::Task& task, const facts::Stage& stage, double records_per_byte,
@@ -125,7 +127,7 @@ StageProgress ProgressOf(const facts::Stage& stage, const facts::BeyondSlots& be
       if (attempt.life.is_finished() && end && (!ended_at || *end > *ended_at)) ended_at = end;
     }
   }
-  // Tasks without a reported end may have started before the first reported start.
+  // Tasks whose end was not reported may have started before the first reported start.
   const auto& opened_at = stage.opened.opened_at;
   if (progress.started_at && opened_at && facts::UnreportedTasks(stage) > 0) {
     progress.started_at = std::min(*progress.started_at, *opened_at);
@@ -145,7 +147,7 @@ StageProgress ProgressOf(const facts::Stage& stage, const facts::BeyondSlots& be
     progress.failure = stage.closed->message;
   }
   const bool is_done = progress.state == StageState::kDone;
-  // An unknown end has no instant, and an end is never before the start.
+  // An unknown end has no time, and an end is never before the start.
   if (is_done || progress.state == StageState::kFailed) {
     progress.ended_at = ended_at ? std::max(ended_at, progress.started_at) : std::nullopt;
   }
@@ -181,7 +183,7 @@ StageProgress ReduceStage(const facts::JobRecord& state) {
 // Adds the stages by number. The stages of a MapReduce job may be added before they are opened.
 void AddStages(const facts::JobRecord& state, const facts::BeyondSlots& beyond, StageCounts& counts,
                Snapshot& job) {
-  if (state.stages.empty()) return;  // the kind of the job is unknown
+  if (state.stages.empty()) return;  // The kind of the job is unknown.
   job.info->kind = JobKind::kMapReduce;
   if (state.has_map_stage()) {
     job.stage_infos.push_back(
@@ -212,8 +214,8 @@ void AddStages(const facts::JobRecord& state, const facts::BeyondSlots& beyond, 
   std::sort(job.stages.begin(), job.stages.end(), by_id);
 }
 
-// Ends the running stages and tasks of a job that has ended. Both phases of a MapReduce job have
-// the outcome of the job. An application may succeed without a stage that it has started, so the
+// Ends the running stages and tasks of a job that has ended. Both phases of a MapReduce job get the
+// outcome of the job. An application may succeed without a stage that it has started, so the
 // outcome of such a stage is unknown.
 void EndStages(const facts::JobRecord& state, Snapshot& job) {
   for (StageProgress& stage : job.stages) {
@@ -313,17 +315,15 @@ std::string ClockNote(const facts::ClockStep& step) {
       is_forward ? "back" : "forward");
 }
 
-// Returns the notes for users that follow from `state`.
+// Returns notes for users about `state`.
 std::vector<std::string> NotesOf(const facts::JobRecord& state) {
   std::vector<std::string> notes;
   if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
   if (state.last_clock_step) notes.push_back(ClockNote(*state.last_clock_step));
   if (state.unknown_events > 0) {
     notes.push_back(
-        fmt::format("{} report{} from a newer version of Tidemark {} not understood and ignored; "
-                    "update the master",
-                    state.unknown_events, state.unknown_events == 1 ? "" : "s",
-                    state.unknown_events == 1 ? "was" : "were"));
+        fmt::format("ignored {} report{} from a newer version of Tidemark; update the master",
+                    state.unknown_events, state.unknown_events == 1 ? "" : "s"));
   }
   if (const std::size_t count = GivenUpTasks(state); count > 0) {
     notes.push_back(fmt::format("{} ended without success and will not run again",
@@ -337,9 +337,7 @@ std::vector<std::string> NotesOf(const facts::JobRecord& state) {
   }
   const facts::Stage* const reduces = state.reduce_stage();
   if (reduces != nullptr && reduces->opened.is_grouping_opaque.value_or(false)) {
-    notes.push_back(
-        "a grouping comparator forms the key groups, so key groups cannot be identified by their "
-        "keys");
+    notes.push_back("keys do not identify key groups, because the job has a grouping comparator");
   }
   if (const double scanned = state.keys.scanned_share(); scanned < 1) {
     notes.push_back(
@@ -349,10 +347,30 @@ std::vector<std::string> NotesOf(const facts::JobRecord& state) {
   return notes;
 }
 
-// Below this known share, an application without bounds of its end has no bounds of its progress.
+// Pauses between the jobs of an application are usually shorter.
+constexpr absl::Duration kIdleAfter = absl::Seconds(5);
+
+// Returns the time since which an application has had no work, or nullopt if it has work.
+std::optional<absl::Time> IdleSince(const facts::JobRecord& state, const Snapshot& job) {
+  const bool is_open = std::ranges::any_of(
+      state.groups, [](const auto& entry) { return !entry.second.closed.has_value(); });
+  const bool is_application =
+      job.info->kind == JobKind::kApplication || state.opened->engine == kSpark;
+  if (!is_application || is_open || !std::ranges::all_of(job.stages, HasEnded)) return std::nullopt;
+  absl::Time since = state.started_at;
+  for (const StageProgress& stage : job.stages) {
+    since = std::max(since, stage.ended_at.value_or(since));
+  }
+  for (const auto& [name, group] : state.groups) {
+    since = std::max(since, group.closed->at.value_or(since));
+  }
+  return job.at - since >= kIdleAfter ? std::optional(since) : std::nullopt;
+}
+
+// Below this known share, an application whose end has no bounds shows no bounds of its progress.
 constexpr double kKnownShareMin = 0.5;
 
-// Sets the fractions at the bounds of the remaining time. The lower one is never above the
+// Sets the fractions at the bounds of the remaining time. The lower fraction is never above the
 // published fraction.
 void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
@@ -365,8 +383,8 @@ void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   }
 }
 
-// Widens the bounds of a job's parts by the same factors as the job's own bounds. The record of the
-// run, past runs, lost events and silence determine these factors.
+// Widens the bounds of a job's parts by the same factors as the job's own bounds. These factors
+// come from the record of the run, past runs, lost events and silence.
 class Widening {
  public:
   Widening(const StagesEstimate& estimate, const Estimate& published) {
@@ -421,7 +439,7 @@ JobState StateAfter(JobOutcome outcome) {
 }
 
 bool StageCounts::HasRunningAttempts(const facts::Stage& stage) const {
-  // Of() does not count these stages once their kind is known.
+  // Once the kind of these stages is known, Of() does not count them.
   if (stage.is_map() || stage.is_reduce()) return true;
   const auto counted = of_stages_.find(stage.opened.stage);
   return counted == of_stages_.end() || counted->second.has_running_attempts;
@@ -429,7 +447,7 @@ bool StageCounts::HasRunningAttempts(const facts::Stage& stage) const {
 
 const StageProgress& StageCounts::Of(const facts::Stage& stage, const facts::BeyondSlots& beyond) {
   OfStage& counted = of_stages_[stage.opened.stage];
-  // While the stage runs, other stages also decide which attempts run beyond the slots.
+  // While the stage runs, other stages also affect which attempts run beyond the slots.
   if (stage.closed && counted.revision == stage.revision) return counted.progress;
   counted.revision.reset();
   if (stage.closed) counted.revision = stage.revision;
@@ -462,6 +480,7 @@ void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
       job.silent_since = facts::SilentSince(job.at - silence, listening_since, job.at);
     }
   }
+  if (!job.is_final) job.idle_since = IdleSince(state, job);
   job.notes = notes;
   for (std::string& note : NotesOf(state)) job.notes.push_back(std::move(note));
 }
@@ -471,9 +490,9 @@ StageProgress* ReduceStageOf(Snapshot& job) {
 }
 
 void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
-               std::map<std::string, dag::LatestEnd>& latest_ends, Snapshot& job) {
+               std::map<std::string, dag::ShownProgress>& shown_groups, Snapshot& job) {
   struct Sum {
-    double done = 0;  // fractions of its tasks, summed
+    double done = 0;  // sum of the fractions of its tasks
     double tasks = 0;
   };
   std::map<std::string_view, Sum> sums;
@@ -503,10 +522,12 @@ void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, ab
     const double by_tasks = sum.tasks > 0 ? sum.done / sum.tasks : 0;
     shown.fraction_done =
         shown.state == JobState::kSucceeded ? 1 : std::min(by_tasks, dag::kRunningFractionMax);
+    if (shown.state == JobState::kSucceeded) shown_groups.erase(name);
+    const auto before = shown_groups.find(name);
+    if (before != shown_groups.end()) shown.fraction_done = before->second.fraction_done();
     if (group.closed) {
       shown.message = group.closed->message;
       shown.ended_at = std::max(group.closed->at, shown.started_at);
-      latest_ends.erase(name);
       continue;
     }
     if (job.is_final) continue;
@@ -518,18 +539,17 @@ void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, ab
     if (is_any_left && !estimate.may_grow) shown.ends_in = widening.Of(ends_in->second);
     if (estimate.stages.empty() || !shown.started_at) continue;
     // Between its jobs, all known parts of a group have ended, but the group continues.
-    const absl::Duration elapsed = now - *shown.started_at;
-    const absl::Time end = is_any_left ? now + ends_in->second.median : absl::InfiniteFuture();
-    const absl::Time latest =
-        latest_ends[name].Hold(now, end, dag::HeldFor(elapsed, estimate.may_grow));
-    shown.fraction_done = dag::FractionDone(elapsed, latest - now);
+    Estimate of_group;
+    if (is_any_left) of_group.remaining = ends_in->second;
+    shown_groups[name].Show(now - *shown.started_at, /*stages=*/0, of_group);
+    shown.fraction_done = of_group.fraction_done;
   }
 }
 
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
   const Widening widening(estimate, job.estimate);
   const std::size_t there = job.stages.size();
-  // Expected stages are omitted if the engine uses their numbers itself.
+  // Expected stages are omitted if the engine uses their numbers for its own stages.
   const bool has_room = job.stages.empty() || job.stages.back().id.stage < kExpectedStages;
   auto stage = job.stages.begin();
   for (const StageProgress& predicted : estimate.predictions) {
@@ -539,7 +559,7 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {
     if (HasEnded(*stage) || stage->id != predicted.id) continue;
     if (!stage->started_at) stage->starts_in = widening.Of(predicted.starts_in);
     stage->ends_in = widening.Of(predicted.ends_in);
-    // The stage has outlived its forecast, so its end is unknown.
+    // The stage has outlasted its forecast, so its end is unknown.
     if (stage->ends_in && stage->ends_in->upper <= absl::ZeroDuration()) stage->ends_in.reset();
     stage->task_time = predicted.task_time;
     stage->is_critical = predicted.is_critical;
@@ -580,8 +600,9 @@ void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estim
 void Complete(std::optional<double> known_share, Snapshot& job) {
   // The stage counts as started even if the attempt that fetched is lost.
   if (StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
-    const bool fetches = reduce->shuffle->running_tasks > 0 || reduce->shuffle->fraction_done > 0;
-    if (reduce->state == StageState::kPending && fetches) {
+    const bool has_begun = reduce->shuffle->running_tasks > 0 ||
+                           reduce->shuffle->fraction_done > 0 || reduce->failed_attempts > 0;
+    if (reduce->state == StageState::kPending && has_begun) {
       reduce->state = StageState::kRunning;
     }
   }

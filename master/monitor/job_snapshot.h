@@ -1,5 +1,5 @@
-// Converts the state of the fold at one instant to the facts of a snapshot. The monitor adds the
-// estimates (job_monitor.cc).
+// Converts the current state of the fold to the facts of a snapshot. The monitor adds the estimates
+// (job_monitor.cc).
 #pragma once
 
 #include <cstddef>
@@ -23,16 +23,16 @@ namespace tidemark::monitor {
 // Returns the state of a job or a group after an outcome.
 JobState StateAfter(JobOutcome outcome);
 
-// Counts the progress of the tasks of stages. The tasks of a stage that has ended are counted again
-// only after an event about it. Not thread-safe. Memory: O(stages).
+// Counts the progress of the tasks of stages. The tasks of an ended stage are counted again only
+// after an event about the stage. Not thread-safe. Memory: O(stages).
 class StageCounts {
  public:
   // Returns the progress of a stage. REQUIRES: all calls are about the same job. The reference is
   // valid until the next call. O(tasks), or O(1) if the stage has ended and has been counted
   // since.
   const StageProgress& Of(const facts::Stage& stage, const facts::BeyondSlots& beyond);
-  // Returns whether a task attempt of the stage ran when Of() last counted its tasks. Returns true
-  // if Of() does not count the stage. O(1).
+  // Returns true if a task attempt of the stage was running when Of() last counted the stage's
+  // tasks, or if Of() does not count the stage. O(1).
   bool HasRunningAttempts(const facts::Stage& stage) const;
   // Returns the number of tasks counted since the last call.
   std::size_t TakeSteps() { return std::exchange(steps_, 0); }
@@ -47,9 +47,9 @@ class StageCounts {
   std::size_t steps_ = 0;
 };
 
-// Sets info, started_at, stages, silent_since, coverage and notes (`notes`, then the notes of the
-// fold). `counts` belongs to this job. Before `listening_since`, no master could receive events of
-// the job. O(stages + tasks of the stages with events since the last call).
+// Sets info, started_at, stages, silent_since, idle_since, coverage and notes (`notes`, then the
+// notes of the fold). `counts` belongs to this job. Before `listening_since`, no master could
+// receive events of the job. O(stages + tasks of the stages with events since the last call).
 // REQUIRES: job.at and job.state are set, and the job is open.
 void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
               const std::vector<std::string>& notes, StageCounts& counts, Snapshot& job);
@@ -57,30 +57,29 @@ void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
 // Returns the reduce stage of a MapReduce job, or null if it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
 
-// Adds the progress of the reported groups according to the facts at `now`. `latest_ends` keeps the
-// state of the open groups between calls. REQUIRES: AddFacts() was called. O(stages + groups).
+// Adds the progress of the reported groups according to the facts at `now`. `shown_groups` keeps
+// the state of groups between calls. REQUIRES: AddFacts() was called. O(stages + groups).
 void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
-               std::map<std::string, dag::LatestEnd>& latest_ends, Snapshot& job);
+               std::map<std::string, dag::ShownProgress>& shown_groups, Snapshot& job);
 
 // Adds the forecast starts and ends of open stages and of expected stages. The bounds are widened
 // by the same factors as the bounds of the job. REQUIRES: the stages are in the order of their
 // numbers.
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 
-// Moves starts and ends of stages and groups that lie after the end of their job to that end.
-// REQUIRES: the job has ended.
+// Clamps starts and ends of stages and groups to the end of their job. REQUIRES: the job has ended.
 void EndPartsWithJob(Snapshot& job);
 
-// Sets the fractions at the bounds of the remaining time of a job that ended without success. The
-// end then shows the same confidence as the run. They are 0 and kRunningFractionMax if the end of
-// an application has no bounds and `known_share` is below one half. `known_share` is nullopt for
-// other jobs. REQUIRES: `remaining` has not been reset yet.
+// Sets the fractions at the bounds of the remaining time of a job that ended without success, so
+// that the end shows the same confidence as the run. If the end of an application has no bounds and
+// `known_share` is below one half, the fractions are 0 and kRunningFractionMax. `known_share` is
+// nullopt for other jobs. REQUIRES: `remaining` has not been reset yet.
 void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate);
 
-// Sets the fields that follow from others. A reduce stage that has fetched counts as running. The
-// other fields are the fractions at the bounds of the estimates (unless KeepBounds() has set them),
-// the known share, the number of parts, and the probability of being late. `known_share` is the
-// known share of the remaining work, or nullopt if all work is known.
+// Sets the fields that depend on other fields: the fractions at the bounds of the estimates (unless
+// KeepBounds() has set them), the known share, the number of parts, and the probability of being
+// late. A reduce stage that has fetched counts as running. `known_share` is the known share of the
+// remaining work, or nullopt if all work is known.
 void Complete(std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

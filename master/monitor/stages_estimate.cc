@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "master/forecast/dag/stages_application.h"
 #include "master/forecast/dag/stages_now.h"
@@ -18,23 +19,22 @@ namespace tidemark::monitor {
 namespace {
 
 // Limits the time of a tick, so that other jobs need not wait. A stage with remaining tasks takes
-// about 25 us of processor time (update_bench), other stages a fraction of that.
+// about 25 us of processor time (update_bench), and other stages a fraction of that.
 constexpr std::size_t kStagesLeftMax = 10'000;
 constexpr std::size_t kEstimatedStagesMax = 50'000;
 constexpr std::size_t kEdgesMax = 1'000'000;
-constexpr std::size_t kTasksMax = 500'000;  // they are sorted at every tick
-// A stage with remaining tasks costs as much as visiting this many stages without any. In replays
-// of 1,000 stages, a stage of 20 tasks takes 46 us.
+constexpr std::size_t kTasksMax = 500'000;  // Tasks are sorted at every tick.
+// A stage with remaining tasks costs as much as visiting this many stages without remaining tasks.
+// In replays of 1,000 stages, a stage of 20 tasks takes 46 us.
 constexpr std::size_t kStepsToPlace = 50;
 // Upper bound of published times, in seconds.
 constexpr double kLongest = 1e10;
-// Number of stages that a note on a cycle names.
+// Maximum number of stages that a note on a cycle names.
 constexpr std::size_t kNamedMax = 8;
 
 std::string TooMany(std::size_t count, std::string_view what, std::size_t most) {
   if (count <= most) return "";
-  return fmt::format("the job has {} {}; the end of a job is predicted for at most {} of them",
-                     count, what, most);
+  return fmt::format("the job has {} {}; a forecast supports at most {}", count, what, most);
 }
 
 // Returns why the job is too large to estimate, or an empty string. O(stages).
@@ -54,8 +54,8 @@ std::string TasksWait(std::uint64_t tasks) {
   return fmt::format("{} {}", text::Counted(tasks, "task"), tasks == 1 ? "waits" : "wait");
 }
 
-// Returns why no task runs although tasks wait, or an empty string. Past runs (`has_history`)
-// predict when the first task starts.
+// Returns why no task runs although tasks wait, or an empty string. If there are past runs
+// (`has_history`), they predict when the first task starts.
 std::string NoExecutor(const dag::WorkflowNow& seen, bool has_history) {
   const bool has_begun = std::ranges::any_of(
       seen.stages, [](const dag::StageNow& stage) { return !stage.finished.empty(); });
@@ -91,7 +91,8 @@ std::shared_ptr<const durations::RemainingStages> LeftOf(const dag::WorkflowNow&
     durations::RemainingStage& stage = application.stages[i];
     stage.number = seen.stages[i].number;
     if (stage.work.pending == 0 && stage.work.running.empty()) stage.times = {};
-    // The stage uses at most the slots of the job's executors, even if other jobs leave more.
+    // The stage uses at most the slots of the job's executors, even if other jobs leave more slots
+    // free.
     if (seen.are_slots_reported) stage.work.at_once_max = std::min(stage.work.at_once_max, slots);
   }
   return std::make_shared<const durations::RemainingStages>(
@@ -110,14 +111,23 @@ std::vector<const PastRun*> HistoryOf(const facts::JobRecord& state) {
   return history;
 }
 
-// Removes the past runs whose stages this run refutes. Returns whether there were any.
+// Removes the past runs whose stages this run refutes, and sorts the others by contradictions.
+// Returns whether any was removed.
 bool DropOtherShapes(const facts::JobRecord& state, const dag::WorkflowNow& seen,
                      std::vector<const PastRun*>& history) {
   const std::map<std::string, std::string> none;
   const auto& parameters = state.opened ? state.opened->parameters : none;
-  return std::erase_if(history, [&](const PastRun* run) {
-           return !dag::HasShapeOf(*run, seen.stages, run->parameters == parameters);
-         }) > 0;
+  std::vector<std::pair<std::size_t, const PastRun*>> kept;
+  for (const PastRun* run : history) {
+    const auto contradictions =
+        dag::ContradictionsOf(*run, seen.stages, run->parameters == parameters);
+    if (contradictions) kept.emplace_back(*contradictions, run);
+  }
+  std::ranges::stable_sort(kept, {}, [](const auto& one) { return one.first; });
+  const bool is_any_removed = kept.size() < history.size();
+  history.clear();
+  for (const auto& [contradictions, run] : kept) history.push_back(run);
+  return is_any_removed;
 }
 
 absl::Duration Length(double seconds) {
@@ -168,6 +178,12 @@ bool HasJustBegun(const dag::WorkflowNow& seen) {
   }
   return has_begun;
 }
+
+// The half-width below the median, as a logarithm, grows by this factor times the unknown share of
+// the remaining work. The guessed times of unknown stages are more often too long than too short.
+// In a simulation from recorded predictions of tpch-live-no-history, the coverage with 0 is 0.82
+// instead of 0.92.
+constexpr double kUnknownBelow = 1.5;
 
 Basis BasisOf(const dag::WorkflowNow& seen, bool has_history, double known_share) {
   if (!(known_share > 0)) return Basis::kGuess;
@@ -230,8 +246,8 @@ StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
   if (!result.problem.empty()) return result;
   dag::WorkflowNow& seen = tracker.At(state, now);
   result.steps = tracker.steps();
-  // The expected slots come from the newest run, not from the run with the nearest parameters.
-  // Slots depend on where an application runs, not on its parameters.
+  // The expected slots come from the newest run, not from the run with the nearest parameters,
+  // since slots depend on where an application runs and not on its parameters.
   double slots_before = history.empty() ? 0 : history.front()->slots;
   bool is_adjusted = adjusted_runs != nullptr && !adjusted_runs->runs.empty();
   if (is_adjusted) {
@@ -247,7 +263,7 @@ StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
   }
   result.problem = NoExecutor(seen, !history.empty());
   if (!result.problem.empty()) return result;
-  // Executors register one after the other, while the first executors already run tasks.
+  // Executors register at different times, while the first executors already run tasks.
   if (!seen.are_slots_reported || HasJustBegun(seen)) {
     seen.slots = std::max(seen.slots, slots_before);
   }
@@ -259,8 +275,8 @@ StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
     ++result.steps;
     if (!stage.is_task_count_known) {
       result.problem = fmt::format(
-          "cannot predict the end: the number of tasks in stage {} is unknown from reports and "
-          "past runs",
+          "cannot predict the end: neither reports nor past runs contain the number of tasks in "
+          "stage {}",
           stage.number);
       return result;
     }
@@ -293,6 +309,11 @@ StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
   if (estimate->end.upper >= placement::kForever) return result;
   result.end = estimate->end;
   result.known_share = estimate->known_share;
+  const double below = 1 + kUnknownBelow * (1 - result.known_share);
+  if (result.end->median > 0) {
+    result.end->lower =
+        result.end->median * std::pow(result.end->lower / result.end->median, below);
+  }
   result.basis = BasisOf(seen, !history.empty(), result.known_share);
   for (std::size_t i = 0; i < estimate->stages.size(); ++i) {
     const dag::StageEnds& stage = estimate->stages[i];

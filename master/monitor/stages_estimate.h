@@ -19,38 +19,38 @@
 
 namespace tidemark::monitor {
 
-// Returns whether EstimateStages() applies. It does if the job has stages other than map and
-// reduce, or if it has no stages yet and its past runs had other stages.
+// Returns true if EstimateStages() applies: the job has stages other than map and reduce, or it has
+// no stages yet and its past runs had such stages.
 bool IsOfStages(const facts::JobRecord& state);
 
-// Returns the past runs of the job, scaled to its parameters. Cost: that of dag::AdjustRuns().
+// Returns the past runs of the job, scaled to its parameters. Costs as much as dag::AdjustRuns().
 dag::AdjustedRuns AdjustPastRuns(const facts::JobRecord& state);
 
 struct StagesEstimate {
   std::optional<dag::SecondsRange> end;  // seconds from now; nullopt if unknown
-  std::vector<StageForecast> stages;     // known stages by number, then expected ones
+  std::vector<StageForecast> stages;     // known stages by number, then expected stages
   std::shared_ptr<const durations::RemainingStages> left;  // remaining stages, for stages_left()
-  // The forecasts of stages with remaining tasks, by number. The only fact that is set is the id.
+  // The forecasts of stages with remaining tasks, by number. Only the id and the forecasts are set.
   // `expected` describes the expected stages among them.
   std::vector<StageProgress> predictions;
   std::vector<StageInfo> expected;
-  // The end of the last stage of each open group, by name of the group. Planned stages count.
+  // The end of the last stage of each open group, by group name. Planned stages count.
   std::map<std::string, Range> group_ends;
   std::vector<NamedTask> named_tasks;  // stragglers, by predicted end, latest first
   std::vector<TaskLeft> running;       // running tasks, whose draws are in `left`
   Basis basis = Basis::kGuess;         // the strongest evidence for `end`
-  double known_share = 0;              // share of remaining work with known times
-  bool may_grow = false;               // more jobs may come than its engine has announced
-  std::size_t steps = 0;               // stages, tasks and edges that were visited
-  std::string problem;                 // error in the stages, for users; or empty
-  std::string remark;                  // reason for a wider interval, for users; or empty
+  double known_share = 0;              // share of the remaining work whose times are known
+  bool may_grow = false;               // whether jobs may follow that the engine has not announced
+  std::size_t steps = 0;               // number of visited stages, tasks and edges
+  std::string problem;                 // user-visible error in the stages, or empty
+  std::string remark;                  // user-visible reason for a wider interval, or empty
 };
 
 // Returns the estimate of a job at `now`. REQUIRES: all calls for a job use one `tracker`.
-// `adjusted_runs`: the past runs, scaled to the job's parameters, or null. `by_key_groups`: the
-// indicator's estimate of the reduce stage, or null if no key groups are known. Cost: that of
-// dag::StagesTracker::At(),
-// dag::ApplicationOfStages() and dag::ForecastApplication().
+// `adjusted_runs` contains the past runs, scaled to the job's parameters, or is null.
+// `by_key_groups` is the indicator's estimate of the reduce stage, or null if no key groups are
+// known. Costs as much as dag::StagesTracker::At(), dag::ApplicationOfStages() and
+// dag::ForecastApplication() together.
 StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
                               dag::StagesTracker& tracker,
                               const dag::AdjustedRuns* adjusted_runs = nullptr,

@@ -14,38 +14,34 @@
 namespace tidemark::monitor {
 namespace {
 
-// A key group is named as the reason if it makes up this part of its task's remaining time.
-constexpr double kHeavyShare = 0.2;
+// A key group is named as the reason if it makes up this part of its task's remaining time. Chosen
+// by hand.
+constexpr double kHeavyShare = 1.0 / 3;
 // A larger share is displayed as "nearly all". Chosen by hand.
 constexpr double kNearlyAll = 0.95;
 
-// Returns a text such as "61 % of".
+// Returns a phrase such as "61 % of".
 std::string ShareText(double share) {
   if (share >= kNearlyAll) return "nearly all of";
   return fmt::format("{} % of", static_cast<int>(100 * share));
 }
 
-std::string Reason(const NamedTask& straggler, const facts::TaskAttempt* attempt,
-                   std::uint64_t bytes_left) {
+std::string Reason(const NamedTask& straggler, std::uint64_t bytes_left) {
   const AttemptId& id = straggler.attempt;
   const std::string ends_last =
       fmt::format("Reduce task {}{} will end last", id.index,
                   id.attempt == 0 ? "" : fmt::format(", attempt {},", id.attempt));
   const std::string group = text::SizeText(straggler.heaviest_group_bytes);
   const std::string share = ShareText(straggler.heaviest_group_share);
-  if (straggler.in_heaviest_group) {
-    return fmt::format("{}: a key of {} takes {} its remaining time", ends_last, group, share);
-  }
   if (straggler.heaviest_group_share >= kHeavyShare) {
-    return fmt::format("{}: an upcoming key of {} takes {} its remaining time", ends_last, group,
-                       share);
+    return fmt::format("{}: {} key of {} takes {} its remaining time", ends_last,
+                       straggler.in_heaviest_group ? "a" : "an upcoming", group, share);
   }
-  if (attempt == nullptr) return fmt::format("{}: it is waiting for a slot", ends_last);
   if (bytes_left == 0) return ends_last;
   return fmt::format("{}: it has {} left to reduce", ends_last, text::SizeText(bytes_left));
 }
 
-// A task is a straggler if it has run for this many times the median of its stage. Spark starts a
+// A task is a straggler if it has run for this multiple of the median of its stage. Spark starts a
 // speculative attempt at the same limit (spark.speculation.multiplier).
 constexpr double kLate = 1.5;
 // The median needs this many finished tasks. Chosen by hand.
@@ -64,14 +60,18 @@ std::string NameOf(const AttemptId& id) {
                          : fmt::format("Task {}, attempt {},", id.index, id.attempt);
 }
 
-const facts::TaskAttempt& AttemptOf(const facts::JobRecord& state, const AttemptId& id) {
-  const facts::Stage& stage = state.stages.at(id.stage);
-  const auto place = stage.places.find(id.index);
-  const facts::Task& task = stage.tasks[place == stage.places.end() ? id.index : place->second];
-  return task.attempts.at({id.stage_attempt, id.attempt});
-}
-
 }  // namespace
+
+const facts::TaskAttempt* FindAttempt(const facts::JobRecord& state, const AttemptId& id) {
+  const auto stage = state.stages.find(id.stage);
+  if (stage == state.stages.end()) return nullptr;
+  const auto place = stage->second.places.find(id.index);
+  const std::size_t at = place == stage->second.places.end() ? id.index : place->second;
+  if (at >= stage->second.tasks.size()) return nullptr;
+  const auto& attempts = stage->second.tasks[at].attempts;
+  const auto attempt = attempts.find({id.stage_attempt, id.attempt});
+  return attempt == attempts.end() ? nullptr : &attempt->second;
+}
 
 AttemptId LeadingAttemptId(const facts::Task& task) {
   AttemptId id = {.stage = kReduceStage, .index = task.index};
@@ -107,8 +107,8 @@ std::optional<NamedTask> LastReduceTask(const facts::JobRecord& state,
                                 straggler.heaviest_group_bytes > 0 &&
                                 attempt->reduce->running_group->key == last->heaviest.key;
   const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
-  straggler.reason = Reason(straggler, attempt,
-                            facts::SaturatingSubtract(state.reduce_input_bytes(last->index), done));
+  straggler.reason =
+      Reason(straggler, facts::SaturatingSubtract(state.reduce_input_bytes(last->index), done));
   return straggler;
 }
 
@@ -127,7 +127,7 @@ std::vector<NamedTask> FindStragglers(const facts::JobRecord& state, absl::Time 
         static_cast<std::size_t>(std::max_element(ends.begin(), running_end) - ends.begin());
     for (std::size_t n = 0; n < stage.running.size(); ++n) {
       const dag::RunningTask& task = stage.running[n];
-      const facts::TaskAttempt& attempt = AttemptOf(state, task.id);
+      const facts::TaskAttempt& attempt = *FindAttempt(state, task.id);
       if (facts::MayHaveEnded(state, state.stages.at(task.id.stage), attempt, now)) continue;
       NamedTask named = {.attempt = task.id};
       if (median && *median > 0 && task.elapsed > kLate * *median) {
@@ -149,7 +149,7 @@ std::vector<NamedTask> FindStragglers(const facts::JobRecord& state, absl::Time 
   if (found.size() > kStragglersMax) found.resize(kStragglersMax);
   std::vector<NamedTask> named;
   for (auto& [end, task] : found) {
-    task.host = AttemptOf(state, task.attempt).life.host;
+    task.host = FindAttempt(state, task.attempt)->life.host;
     named.push_back(std::move(task));
   }
   return named;

@@ -18,7 +18,7 @@ using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_
 
 Key KeyOf(const AttemptId& id) { return {id.stage, id.index, id.stage_attempt, id.attempt}; }
 
-// Clamps times that come from untrusted peers, whose sum may exceed any range.
+// Clamps times that come from untrusted peers, since their sum may overflow.
 absl::Duration BoundedSeconds(double seconds) {
   constexpr double kSecondsMax = 1e10;
   return absl::Seconds(std::isfinite(seconds) ? std::clamp(seconds, 0.0, kSecondsMax)
@@ -37,7 +37,7 @@ Range RangeOf(const TaskLeft& task, const durations::RemainingStages* draws, abs
   durations::Draws seconds = of_task[task.place];
   const double median = durations::QuantileOf(seconds, 0.5);
   if (!(median > 0)) return range;
-  // The draws are times alone. Shared processors lengthen them in proportion.
+  // The draws are times alone. Shared processors lengthen them proportionally.
   const double longer = task.seconds / median;
   range.lower = std::min(from_now(longer * durations::QuantileOf(seconds, 0.05)), range.median);
   range.upper = std::max(from_now(longer * durations::QuantileOf(seconds, 0.95)), range.median);
@@ -73,7 +73,7 @@ std::vector<TaskProgress> AllTasks(const facts::JobRecord& state, const TasksLef
   return tasks;
 }
 
-// Adds an attempt to the parts of `busy` in which it ran.
+// Adds an attempt to those parts of `busy` in which it ran.
 void AddBusy(const TaskProgress& task, absl::Time began_at, absl::Time now,
              std::vector<double>& busy) {
   const double length = absl::ToDoubleSeconds(now - began_at) / static_cast<double>(busy.size());
@@ -126,7 +126,7 @@ std::vector<HostTasks> HostsOf(const std::vector<TaskProgress>& tasks,
   return all;
 }
 
-// Keeps the hosts with most running tasks, by name. Returns the number of removed tasks.
+// Keeps the hosts with the most running tasks, by name. Returns the number of removed tasks.
 std::size_t KeepBusiest(std::vector<HostTasks>& hosts) {
   if (hosts.size() <= kHostsMax) return 0;
   const std::size_t left_out = hosts.size() - kHostsMax;
@@ -138,8 +138,8 @@ std::size_t KeepBusiest(std::vector<HostTasks>& hosts) {
   return left_out;
 }
 
-// Keeps the requested tasks; if there are too many, keeps the tasks that started last. Returns the
-// number of removed tasks that were requested.
+// Keeps the requested tasks. If there are too many, keeps the tasks that started last. Returns the
+// number of removed requested tasks.
 std::size_t KeepRequested(const TaskQuery& query, std::vector<TaskProgress>& tasks) {
   if (query.host) {
     std::erase_if(tasks, [&](const TaskProgress& task) { return task.host != *query.host; });
@@ -200,8 +200,8 @@ std::vector<TaskLeft> ReduceTasksLeft(const facts::JobRecord& state,
                        .seconds = absl::ToDoubleSeconds(task.ends_at - now),
                        .place = place});
   }
-  // The draws are in the order of running tasks by index, then waiting tasks. If their number
-  // differs, they cannot be assigned.
+  // The draws are in the order of running tasks by index, then waiting tasks. If the numbers of
+  // draws and tasks differ, they cannot be matched.
   const bool is_in_order = forecast.left != nullptr && !forecast.left->stages.empty() &&
                            forecast.left->stages[0].work.running.size() == running.size() &&
                            forecast.evidence.has_value();

@@ -15,17 +15,17 @@
 
 namespace tidemark::monitor {
 
-// The remaining time of a task that ran at a tick.
+// The remaining time of a task that was running at a tick.
 struct TaskLeft {
   AttemptId attempt;
   double seconds = 0;  // median
-  // Its draws are of_task[place] of stages[stage] of durations::RemainingStages. An index beyond
-  // the end means that the task has no draws.
+  // The task's draws are of_task[place] of stages[stage] of durations::RemainingStages. An index
+  // beyond the end means that the task has no draws.
   std::size_t stage = 0;
   std::size_t place = 0;
 };
 
-// The remaining times of the running tasks at the last tick.
+// The remaining times of the tasks that were running at the last tick.
 struct TasksLeft {
   absl::Time at;
   std::vector<TaskLeft> running;
@@ -40,15 +40,14 @@ std::vector<TaskLeft> ReduceTasksLeft(const facts::JobRecord& state,
 
 inline constexpr std::size_t kHostsMax = 200;
 inline constexpr std::size_t kHeavyGroupsMax = 20;
-// Number of parts of HostTasks::busy.
 inline constexpr std::size_t kBusyParts = 60;
 
 // Returns the tasks at `now`. REQUIRES: `now` is not before `left.at`. O(attempts log attempts).
 JobTasks ListTasks(const facts::JobRecord& state, const TasksLeft& left, const TaskQuery& query,
                    absl::Time now);
 
-// Returns at most `most` forecasts, evenly spread, including the last one. `started_at` is the
-// start of the job.
+// Returns at most `most` forecasts, evenly spread, including the last. `started_at` is the start of
+// the job.
 std::vector<PastForecast> ThinnedForecasts(std::span<const facts::EndPrediction> predictions,
                                            absl::Time started_at, std::size_t most);
 

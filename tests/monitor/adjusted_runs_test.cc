@@ -17,7 +17,7 @@
 #include "tidemark/past_run.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
-namespace tidemark {
+namespace tidemark::adjusted_runs_test {
 namespace {
 
 using test::At;
@@ -33,9 +33,9 @@ using ::testing::Not;
 
 using Parameters = std::map<std::string, std::string>;
 
-// A program that reads for 4 s and then repeats a step. Its driver submits one step after the
-// other, so the number of steps is unknown. Each stage has two tasks on two slots, so that the
-// program takes 4 + turns x seconds.
+// A program that reads for 4 s and then repeats a step. Its driver submits the steps one at a time,
+// so the number of steps is unknown. Each stage has two tasks on two slots, so the program takes 4
+// + turns x seconds.
 class Program {
  public:
   Program(Parameters told, int turns, double seconds)
@@ -43,7 +43,7 @@ class Program {
 
   double total() const { return 4 + turns_ * seconds_; }
 
-  // Applies all events until that second.
+  // Applies all events up to `now`.
   void RunUntil(double now, JobMonitor& monitor) const {
     Source driver;
     const auto say = [&](double seconds, EventBody body) {
@@ -102,7 +102,7 @@ class Program {
   double seconds_;
 };
 
-// Returns a program with one turn per iteration. A turn takes 1 s plus 0.1 s for each of k.
+// Returns a program with one step per iteration. A step takes 1 s, plus 0.1 s for each of k.
 Program Clusters(int k, int iterations, double slower = 1) {
   return Program({{"k", std::to_string(k)}, {"iterations", std::to_string(iterations)}}, iterations,
                  slower * (1 + 0.1 * k));
@@ -158,7 +158,7 @@ TEST(AdjustedRuns, WithinThePastParametersTheIntervalIsNarrowerWithoutANote) {
 }
 
 // While executors register, the forecast uses the slots of the newest past run, not the slots of
-// the run with the same parameters. After the end of a task it uses the reported slots.
+// the run with the same parameters. After the end of a task, it uses the reported slots.
 TEST(AdjustedRuns, TheNewestRunPredictsTheSlots) {
   std::vector<PastRun> runs = EarlierRuns();
   for (PastRun& run : runs) run.slots = 4;
@@ -177,7 +177,7 @@ TEST(AdjustedRuns, TheNewestRunPredictsTheSlots) {
   EXPECT_EQ(slots_at(4.5), 2u);
 }
 
-// Every turn takes a fifth longer than predicted.
+// Every step takes a fifth longer than predicted.
 TEST(AdjustedRuns, FinishedTurnsCorrectLaterOnes) {
   const Program program = Clusters(80, 20, 1.2);
   const double truth = program.total();
@@ -192,7 +192,6 @@ TEST(AdjustedRuns, FinishedTurnsCorrectLaterOnes) {
   }
 }
 
-// A stage with an unknown signature takes the place of an expected stage.
 TEST(AdjustedRuns, StagesOfNewSignaturesReplaceExpectedOnes) {
   const Program program = Clusters(80, 20);
   JobMonitor monitor("job-1", {});
@@ -229,4 +228,4 @@ TEST(AdjustedRuns, LateParametersCount) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::adjusted_runs_test

@@ -1,4 +1,4 @@
-// Checks the invariants of every snapshot: numbers are finite, fractions are within 0..1, durations
+// Checks the invariants of every snapshot. Numbers are finite, fractions are within 0..1, durations
 // are not negative, and lower <= median <= upper.
 #pragma once
 
@@ -65,7 +65,8 @@ inline void CheckEvidence(const Evidence& evidence) {
   EXPECT_TRUE(sum == 0 || std::abs(sum - 1) < 1e-9) << sum;
 }
 
-// Uses no gtest expectations in the loop, since they are slow for a job with the most stages.
+// The loop uses no gtest expectations, since they are slow for a job with the maximum number of
+// stages.
 inline bool IsSane(const StageProgress& stage) {
   const auto is_fraction = [](double fraction) { return fraction >= 0 && fraction <= 1; };
   const auto is_instant = [](const std::optional<absl::Time>& at) {

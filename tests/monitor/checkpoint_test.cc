@@ -1,5 +1,5 @@
-// A monitor that resumes from a checkpoint returns the same snapshots as the original, to the last
-// bit.
+// Tests that a monitor that resumes from a checkpoint returns the same snapshots as the original,
+// to the last bit.
 #include "master/facts/checkpoint.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include "tests/monitor/virtual_job.h"
 #include "tidemark/job_monitor.h"
 
-namespace tidemark {
+namespace tidemark::checkpoint_test {
 namespace {
 
 using test::At;
@@ -28,8 +28,8 @@ JobMonitorOptions AllIndicators() {
   return options;
 }
 
-// Returns a job with many small groups, unknown hosts, more tasks than slots, and names of only the
-// heavy keys.
+// Returns a job with many small groups, unknown hosts, and more tasks than slots. Only heavy keys
+// have names.
 VirtualJob MixedJob() {
   VirtualJob job;
   job.seconds = [](std::uint64_t bytes) { return 0.01 + 2e-4 * static_cast<double>(bytes); };
@@ -43,8 +43,8 @@ VirtualJob MixedJob() {
   return job;
 }
 
-// Compares the snapshots after `taken_at` of two monitors with the same events. One ticks all the
-// time. The other resumes from the first one's checkpoint at `taken_at`.
+// Compares the snapshots after `taken_at` of two monitors with the same events. One of them ticks
+// all the time. The other one resumes from the first one's checkpoint at `taken_at`.
 void ExpectTheSame(const Story& story, double taken_at) {
   JobMonitor whole("job", AllIndicators());
   JobMonitor resumed("job", AllIndicators());
@@ -113,8 +113,8 @@ TEST(Checkpoint, ACheckpointOfOtherIndicatorsIsRejected) {
 }
 
 // If this test fails, the fields of a class in checkpoints have changed. Increase
-// kCheckpointLayout, so that no master reads a checkpoint of another layout, and change the number
-// here.
+// kCheckpointLayout, so that no master reads a checkpoint with another layout, and change the
+// number here.
 TEST(Checkpoint, HasTheLayoutOfItsNumber) {
   const Story story = Tell(MixedJob());
   JobMonitor monitor("job", AllIndicators());
@@ -123,9 +123,9 @@ TEST(Checkpoint, HasTheLayoutOfItsNumber) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(facts::kCheckpointLayout, 12);
-  EXPECT_EQ(monitor.Checkpoint().size(), 89561);
+  EXPECT_EQ(facts::kCheckpointLayout, 13);
+  EXPECT_EQ(monitor.Checkpoint().size(), 89477);
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::checkpoint_test

@@ -1,4 +1,4 @@
-// Accessors of single numbers of snapshots.
+// Functions that read single numbers of snapshots.
 #pragma once
 
 #include <optional>
@@ -23,14 +23,14 @@ inline std::optional<absl::Duration> Upper(const Estimate& estimate) {
   return estimate.remaining ? estimate.remaining->upper : std::nullopt;
 }
 
-// Returns the estimates of all indicators, the job's own first.
+// Returns the estimates of all indicators, with the job's own estimate first.
 inline std::vector<Estimate> EstimatesOf(const Snapshot& snapshot) {
   std::vector<Estimate> estimates = {snapshot.estimate};
   for (const Indicator& other : snapshot.indicators) estimates.push_back(other.estimate);
   return estimates;
 }
 
-// Returns an empty estimate if there is no such indicator.
+// Returns an empty estimate if the indicator does not exist.
 inline Estimate EstimateOf(const Snapshot& snapshot, const std::string& indicator) {
   for (const Estimate& estimate : EstimatesOf(snapshot)) {
     if (estimate.indicator == indicator) return estimate;
@@ -38,7 +38,8 @@ inline Estimate EstimateOf(const Snapshot& snapshot, const std::string& indicato
   return {};
 }
 
-// Returns the progress of the last stage by each indicator, the job's own first.
+// Returns the progress of the last stage according to each indicator, with the job's own estimate
+// first.
 inline std::vector<double> LastStagesOf(const Snapshot& snapshot) {
   std::vector<double> fractions;
   if (!snapshot.stages.empty()) fractions.push_back(snapshot.stages.back().fraction_done);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "tests/facts/events.h"
 
-namespace tidemark::monitor {
+namespace tidemark::monitor::held_forecasts_test {
 namespace {
 
 using test::At;
@@ -65,5 +68,41 @@ TEST(HeldForecasts, NewForecastsAgreeWithEachOtherAndWithTheEndOfTheJob) {
   EXPECT_EQ(snapshot.stages[1].ends_in, Seconds(40, 50, 60));
 }
 
+// Returns the reason that is shown at `at` if the first of the tasks is the reduce task `index`.
+std::string ReasonShown(HeldForecasts& held, const facts::JobRecord& state, double at,
+                        std::uint32_t index, const std::string& reason) {
+  std::vector<NamedTask> named = {{.attempt = test::R(index), .reason = reason}};
+  held.HoldReason(state, At(at), named);
+  EXPECT_EQ(named.size(), 1U);
+  return named.front().reason;
+}
+
+TEST(HeldReason, IsShownForFiveSeconds) {
+  test::Job job;
+  job.Fold(
+      {{0, test::Opened(1, 2)}, {1, test::Started(test::R(0))}, {1, test::Started(test::R(1))}});
+  HeldForecasts held;
+  EXPECT_EQ(ReasonShown(held, job.state, 10, 0, "it has 2 MB left"), "it has 2 MB left");
+  EXPECT_EQ(ReasonShown(held, job.state, 12, 1, "it has 3 MB left"), "it has 2 MB left");
+  EXPECT_EQ(ReasonShown(held, job.state, 14.9, 0, "it has 1 MB left"), "it has 2 MB left");
+  EXPECT_EQ(ReasonShown(held, job.state, 15, 1, "it has 3 MB left"), "it has 3 MB left");
+  EXPECT_EQ(ReasonShown(held, job.state, 19, 1, "it has 3 MB left"), "it has 3 MB left");
+  EXPECT_EQ(ReasonShown(held, job.state, 20, 1, "it has 2 MB left"), "it has 2 MB left")
+      << "the last one was shown for 5 s";
+}
+
+TEST(HeldReason, EndsWithItsTask) {
+  test::Job job;
+  job.Fold(
+      {{0, test::Opened(1, 2)}, {1, test::Started(test::R(0))}, {1, test::Started(test::R(1))}});
+  HeldForecasts held;
+  ReasonShown(held, job.state, 10, 0, "it has 2 MB left");
+  job.Fold({{11, test::Finished(test::R(0))}});
+  EXPECT_EQ(ReasonShown(held, job.state, 11, 1, "it has 3 MB left"), "it has 3 MB left");
+  std::vector<NamedTask> none;
+  held.HoldReason(job.state, At(12), none);
+  EXPECT_TRUE(none.empty());
+}
+
 }  // namespace
-}  // namespace tidemark::monitor
+}  // namespace tidemark::monitor::held_forecasts_test

@@ -1,5 +1,5 @@
-// Sets each number of each message of a job to each of its extremes, one at a time. Reflection
-// finds the fields, so that new fields are also tested.
+// Sets each number in each message of a job to each of its extremes, one at a time. Reflection
+// finds the fields, so new fields are tested automatically.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include "tidemark/job_monitor.h"
 #include "tidemark/v1/event.pb.h"
 
-namespace tidemark {
+namespace tidemark::hostile_numbers_test {
 namespace {
 
 using google::protobuf::FieldDescriptor;
@@ -26,11 +26,11 @@ using google::protobuf::Reflection;
 using test::At;
 using test::Source;
 
-// A number of a message, at any depth, and a way to set it.
+// A number in a message, at any depth, and a way to set it.
 struct Number {
   std::string path;
   std::size_t extremes = 0;
-  // Sets the number to extreme i, in a copy of its message.
+  // Sets the number to extreme i in a copy of its message.
   std::function<void(Message&, std::size_t)> set;
 };
 
@@ -129,7 +129,7 @@ void AddNumbers(const std::string& prefix, const Message& message, std::vector<N
 }
 
 // Returns the events of a job with two map and two reduce tasks. One task is in the middle of a key
-// group. There is every kind of event and no empty list.
+// group. There is an event of every kind, and no list is empty.
 std::vector<v1::Event> Story() {
   using test::M;
   using test::R;
@@ -191,7 +191,7 @@ std::vector<v1::Event> Story() {
   return story;
 }
 
-// Applies the events with one of them replaced. Ticks after the replaced event and at the end.
+// Applies the events, one of which is replaced. Ticks after the replaced event and at the end.
 void TellWith(const std::vector<v1::Event>& story, std::size_t replaced, const v1::Event& hostile) {
   JobMonitorOptions options;
   options.indicators = {"tidemark", "nearestfit"};
@@ -244,7 +244,7 @@ TEST(HostileNumbers, AllNumbersOfAnEventAtOnce) {
     for (std::size_t extreme = 0; extreme < 5; ++extreme) {
       v1::Event hostile = story[i];
       for (const Number& number : numbers) {
-        // The ids of the event stay unchanged. Otherwise it would be rejected.
+        // The ids of the event remain unchanged, since the event would otherwise be rejected.
         const bool is_subject = number.path.find("attempt") != std::string::npos ||
                                 number.path.find("sequence") != std::string::npos ||
                                 number.path.find("state") != std::string::npos ||
@@ -258,4 +258,4 @@ TEST(HostileNumbers, AllNumbersOfAnEventAtOnce) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::hostile_numbers_test

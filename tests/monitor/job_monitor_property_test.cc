@@ -1,7 +1,8 @@
-// The snapshots of a monitor satisfy these invariants for all events: numbers are finite, fractions
-// are within 0..1, durations are not negative, lower <= median <= upper, sequences grow.
+// Tests that the snapshots of a monitor satisfy these invariants for any events. Numbers are
+// finite, fractions are within 0..1, durations are not negative, lower <= median <= upper, and
+// sequence numbers increase.
 //
-// Every stream has a seed, which a failure reports. TIDEMARK_SEED sets the first seed.
+// Every stream has a seed, which is part of failure messages. TIDEMARK_SEED sets the first seed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include "tests/monitor/virtual_job.h"
 #include "tidemark/job_monitor.h"
 
-namespace tidemark {
+namespace tidemark::job_monitor_property_test {
 namespace {
 
 using test::At;
@@ -32,7 +33,7 @@ std::uint64_t FirstSeed() {
 JobMonitorOptions AllIndicators() {
   JobMonitorOptions options;
   options.indicators = KnownIndicators();
-  options.lambda = 2;  // so that keys are dropped
+  options.lambda = 2;  // With this value, keys are dropped.
   options.limits.map_tasks_max = 300;
   options.limits.reduce_tasks_max = 100;
   return options;
@@ -195,7 +196,7 @@ class Chaos {
         return ExecutorClosed{Index()};
     }
   }
-  // Returns past runs of this job and of others that a history may contain.
+  // Returns past runs of this job and of other jobs, as a history may contain them.
   std::vector<PastRun> PastRuns() {
     std::vector<PastRun> runs(Below(12));
     for (PastRun& run : runs) {
@@ -209,7 +210,7 @@ class Chaos {
     }
     return runs;
   }
-  // Returns event `number` of a stream.
+  // Returns the event `number` of a stream.
   Event Next(double seconds, std::uint64_t number) {
     return {.job_id = "job-1",
             .source_id = "source-" + std::to_string(Below(3)),
@@ -224,7 +225,7 @@ class Chaos {
   std::mt19937_64 random_;
 };
 
-// Applies `events` and ticks after every third event. A second monitor must return the same
+// Applies `events`, and ticks after every third event. A second monitor must return the same
 // snapshots, and so must a third monitor that resumes from a checkpoint halfway.
 void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& options,
                  const std::vector<PastRun>& past = {}) {
@@ -313,7 +314,7 @@ TEST(JobMonitorProperty, HoldsForEventsInAnyOrderAndRepeated) {
     std::mt19937_64 random(seed);
     std::shuffle(events.begin() + 1, events.end(), random);
     for (std::size_t i = 0; i < events.size(); ++i) {
-      events[i].arrived_at = At(static_cast<double>(i));  // as the master would
+      events[i].arrived_at = At(static_cast<double>(i));  // The master also uses the order.
       if (std::holds_alternative<JobClosed>(events[i].body)) events[i].body = TaskHeartbeat{};
     }
     ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators()));
@@ -334,4 +335,4 @@ TEST(JobMonitorProperty, HoldsForTheLargestJob) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::job_monitor_property_test

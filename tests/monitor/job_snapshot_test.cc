@@ -7,7 +7,7 @@
 
 #include "tests/monitor/monitored_job.h"
 
-namespace tidemark {
+namespace tidemark::job_snapshot_test {
 namespace {
 
 using test::At;
@@ -79,7 +79,7 @@ TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFail
   Say(6, FailedBecause(R(0), "disk full"));
   const Snapshot& job = Tick(7);
   EXPECT_EQ(job.stages[1].shuffle->running_tasks, 0u);
-  EXPECT_EQ(job.stages[1].shuffle->fraction_done, 0.5);
+  EXPECT_EQ(job.stages[1].shuffle->fraction_done, 0) << "its input is lost";
   EXPECT_EQ(job.stages[1].state, StageState::kRunning);
 }
 
@@ -121,7 +121,7 @@ TEST_F(JobSnapshotTest, AStageThatRunsAgainHasTheTasksOfThatAttempt) {
 
 TEST_F(JobSnapshotTest, AnEndedStageIsOverDespiteItsTasks) {
   Say(0, JobOpened{.name = "query"});
-  Say(0, StageOpened{.stage = 4});  // unknown number of tasks
+  Say(0, StageOpened{.stage = 4});  // The number of tasks is unknown.
   Say(0, Generic(5, 3, {}));
   Say(0, Generic(6, 3, {}));
   for (const std::uint32_t stage : {4U, 5U, 6U}) Say(1, Started({.stage = stage, .index = 1}));
@@ -189,7 +189,7 @@ TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
   EXPECT_LT(running.fraction_done, 1);
   EXPECT_EQ(job.groups[1].fraction_done, 0);
   Say(6, GroupClosed{"query 7", JobOutcome::kFailed, "no such table", At(6)});
-  Say(7, GroupClosed{"query 7", JobOutcome::kSucceeded, "", At(7)});  // the first end counts
+  Say(7, GroupClosed{"query 7", JobOutcome::kSucceeded, "", At(7)});  // The first end counts.
   Say(7, GroupClosed{.group = "query 8"});
   job = Tick(8);
   EXPECT_EQ(job.groups[0].state, JobState::kFailed);
@@ -201,7 +201,7 @@ TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
   EXPECT_EQ(job.groups[1].fraction_done, 1);
 }
 
-// The end of a group in an application that may grow has no bounds.
+// In an application that may grow, the end of a group has no bounds.
 TEST_F(JobSnapshotTest, AGroupHasAnIntervalIfNoMoreStagesMayFollow) {
   const auto ends_in = [](JobOpened opened, std::vector<StageOpened> late) {
     test::MonitoredJob job;
@@ -234,6 +234,27 @@ TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsNotAboutToEnd) {
   EXPECT_EQ(Tick(60).groups[0].fraction_done, while_one_ran);
 }
 
+TEST_F(JobSnapshotTest, AnApplicationWithoutWorkIsIdleAndHasNoEnd) {
+  Say(0, JobOpened{.name = "notebook", .engine = "spark"});
+  EXPECT_FALSE(Tick(4).idle_since);
+  EXPECT_EQ(Tick(5).idle_since, At(0)) << "no stage has been opened";
+  Say(6, GroupOpened{"query 7", "", At(6)});
+  Say(6, Generic(4, 1, {}));
+  Say(6, Started({.stage = 4, .index = 0}));
+  EXPECT_FALSE(Tick(12).idle_since);
+  Say(20, Finished({.stage = 4, .index = 0}));
+  const Snapshot between = Tick(26);
+  EXPECT_FALSE(between.idle_since) << "its query continues";
+  EXPECT_TRUE(between.estimate.remaining);
+  Say(27, GroupClosed{.group = "query 7", .at = At(27)});
+  const Snapshot idle = Tick(32);
+  EXPECT_EQ(idle.idle_since, At(27));
+  EXPECT_FALSE(idle.estimate.remaining);
+  EXPECT_EQ(idle.estimate.fraction_done, between.estimate.fraction_done);
+  Say(40, Generic(5, 1, {}));
+  EXPECT_FALSE(Tick(50).idle_since);
+}
+
 TEST_F(JobSnapshotTest, AGroupCanBePublishedAsAJob) {
   Say(0, JobOpened{.name = "nightly", .engine = "spark"});
   Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
@@ -242,7 +263,7 @@ TEST_F(JobSnapshotTest, AGroupCanBePublishedAsAJob) {
   Say(2, Started({.stage = 4, .index = 0}));
   Say(4, Finished({.stage = 4, .index = 0}));
   Snapshot job = Tick(5);
-  EXPECT_FALSE(SnapshotOfGroup(job, "query 8").has_value());  // unknown group
+  EXPECT_FALSE(SnapshotOfGroup(job, "query 8").has_value());  // The group is unknown.
   Snapshot group = SnapshotOfGroup(job, "query 7").value();
   EXPECT_EQ(group.job_id, "job-1/query 7");
   EXPECT_EQ(group.info->name, "the sales of May");
@@ -309,15 +330,14 @@ TEST_F(JobSnapshotTest, ASkippedStageWithRunningTasksRuns) {
   EXPECT_EQ(stage.fraction_done, 0);
 }
 
-TEST_F(JobSnapshotTest, AStageFallsBackOnlyWhenItRunsAgain) {
+TEST_F(JobSnapshotTest, AStageFallsBackWhenItLosesAnOutput) {
   Say(0, JobOpened{.name = "query"});
   Say(0, Generic(4, 2, {}));
   Say(1, Started({.stage = 4, .index = 0}));
   Say(2, Finished({.stage = 4, .index = 0}));
   EXPECT_EQ(Tick(3).stages[0].fraction_done, 0.5);
   Say(4, AttemptChanged{.attempt = {.stage = 4, .index = 0}, .state = AttemptState::kObsolete});
-  EXPECT_EQ(Tick(5).stages[0].finished_tasks, 0u);
-  EXPECT_EQ(Tick(6).stages[0].fraction_done, 0.5);
+  EXPECT_EQ(Tick(5).stages[0].fraction_done, 0);
   StageOpened again = Generic(4, 4, {});
   again.attempt = 1;
   Say(7, again);
@@ -417,8 +437,8 @@ TEST_F(JobSnapshotTest, AStageThatRanWhenItsJobWasKilledHasFailed) {
   EXPECT_EQ(end.stages[1].shuffle->running_tasks, 0u);
 }
 
-// Returns the published range of the only stage of a job. `stage` is the forecast of the stage. The
-// range of the job was `drawn` and is published as `shown`.
+// Returns the published range of the only stage of a job. `stage` is the forecast of the stage.
+// `drawn` is the range of the job in its draws, and `shown` is its published range.
 Range Forecast(const dag::SecondsRange& drawn, const Range& shown, const Range& stage) {
   monitor::StagesEstimate estimate;
   estimate.end = drawn;
@@ -440,11 +460,11 @@ TEST(AddForecasts, StagesAreWidenedLikeTheirJob) {
             Seconds(20, 10, 32));
 }
 
-// In its draws, the end of the job is almost certain.
+// According to the draws, the end of the job is almost certain.
 TEST(AddForecasts, NoStageIsWidenedBeyondItsJob) {
   EXPECT_EQ(Forecast({100, 100 - 1e-12, 100 + 1e-12}, Seconds(100, 90, 110), Seconds(20, 15, 25)),
             Seconds(20, 0, 110));
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::job_snapshot_test

@@ -1,4 +1,4 @@
-// A monitor of one job with one source of all events.
+// A monitor of one job with one source for all events.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::monitor {
+namespace tidemark::monitor::stragglers_test {
 namespace {
 
 using forecast::ReduceTaskForecast;
@@ -26,8 +26,8 @@ using test::R;
 using test::Reduced;
 using test::Started;
 
-// Returns a job whose reduce task 1 runs on node-7, with 3,500,000 of 4,000,000 bytes remaining.
-// Task 2 has not started.
+// Returns a job whose reduce task 1 runs on node-7 and has 3,500,000 of 4,000,000 bytes left. Task
+// 2 has not started.
 Job RunningJob() {
   Job job;
   job.Fold({{0, Opened(1, 3)},
@@ -45,7 +45,8 @@ ReduceTaskForecast EndOf(std::size_t index, double at) {
   return {.index = index, .ends_at = At(at), .reduce_time_left = absl::Seconds(10)};
 }
 
-// Returns EndOf() with a heaviest explicit key group that takes `share` of the remaining time.
+// Returns EndOf() with a heaviest explicit key group that takes the fraction `share` of the
+// remaining time.
 ReduceTaskForecast EndOfHeavy(std::size_t index, double at, double share) {
   ReduceTaskForecast task = EndOf(index, at);
   task.explicit_groups_left = 4;
@@ -92,7 +93,7 @@ TEST_F(StragglerTest, NamesAHeavyGroupStillToComeOrTheRemainingBytes) {
   for (const auto& [share, reason] :
        {std::pair(0.75, "an upcoming key of 2.0 MB takes 75 % of its remaining time"),
         std::pair(0.999, "an upcoming key of 2.0 MB takes nearly all of its remaining time"),
-        std::pair(0.1, "it has 3.5 MB left to reduce")}) {
+        std::pair(0.3, "it has 3.5 MB left to reduce")}) {
     EXPECT_EQ(LastOf({EndOfHeavy(1, 50, share)})->reason,
               std::string("Reduce task 1, attempt 2, will end last: ") + reason);
   }
@@ -117,12 +118,12 @@ TEST_F(StragglerTest, AnUnnamedRunningGroupIsNotTheHeaviest) {
   EXPECT_FALSE(LastOf({EndOf(1, 50)})->in_heaviest_group);
 }
 
-TEST_F(StragglerTest, ReportsThatItWaitsForASlot) {
+TEST_F(StragglerTest, AWaitForASlotIsNoReason) {
   const auto straggler = LastOf({EndOf(2, 50)});
   EXPECT_EQ(straggler->attempt, R(2));
   EXPECT_EQ(straggler->host, "");
   EXPECT_TRUE(straggler->waits_for_slot);
-  EXPECT_EQ(straggler->reason, "Reduce task 2 will end last: it is waiting for a slot");
+  EXPECT_EQ(straggler->reason, "Reduce task 2 will end last");
   EXPECT_FALSE(LastOf({EndOf(1, 50)})->waits_for_slot);
 }
 
@@ -137,4 +138,4 @@ TEST(Straggler, WritesSizesBelowAThousandInBytesAndLeavesOutNone) {
 }
 
 }  // namespace
-}  // namespace tidemark::monitor
+}  // namespace tidemark::monitor::stragglers_test

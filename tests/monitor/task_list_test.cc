@@ -10,7 +10,7 @@
 
 #include "tests/monitor/monitored_job.h"
 
-namespace tidemark {
+namespace tidemark::task_list_test {
 namespace {
 
 using test::At;
@@ -21,14 +21,14 @@ using ::testing::SizeIs;
 
 class TaskListTest : public ::testing::Test, protected test::MonitoredJob {
  protected:
-  // Reports a change. Host "a" is executor 0 and host "b" is executor 1.
+  // Reports a change. Host "a" is executor 0, and host "b" is executor 1.
   void Change(double seconds, AttemptId task, AttemptState state,
               std::optional<std::uint32_t> executor = {}) {
     Say(seconds,
         AttemptChanged{.attempt = task, .state = state, .at = At(seconds), .executor = executor});
   }
-  // Runs four tasks of one stage, two on each host. a0 runs from 0 to 10, b1 from 0 to 6 (it
-  // fails), a2 and b3 from 10 on.
+  // Runs four tasks of one stage, two on each host. a0 runs from 0 to 10, and b1 runs from 0 to 6,
+  // when it fails. a2 and b3 run from 10 on.
   void RunFourTasks() {
     Say(0, JobOpened{.name = "job", .stages = {{.stage = 7, .task_count = 4}}});
     Say(0, ExecutorOpened{.executor = 0, .host = "a", .slots = 1});
@@ -55,8 +55,8 @@ TEST_F(TaskListTest, CountsTasksAndBusyTimePerHost) {
   EXPECT_EQ(a.running, 1);
   EXPECT_EQ(a.failed, 0);
   EXPECT_EQ(list.hosts[1].failed, 1);
-  // There are 60 parts of 0.2 s. Host a runs one task at a time. Host b is idle from 6 s (part 30)
-  // to 10 s (part 50).
+  // There are 60 parts of 0.2 s each. Host a runs one task at a time. Host b is idle from 6 s (part
+  // 30) to 10 s (part 50).
   ASSERT_THAT(a.busy, SizeIs(60));
   for (const double busy : a.busy) EXPECT_NEAR(busy, 1, 1e-6);
   EXPECT_NEAR(list.hosts[1].busy[29], 1, 1e-6);
@@ -90,7 +90,7 @@ TEST_F(TaskListTest, TheRemainingTimeOfARunningTaskHasARange) {
   EXPECT_LE(*left.lower, left.median);
   EXPECT_GE(*left.upper, left.median);
   EXPECT_FALSE(tasks[0].remaining) << "it has ended";
-  // An estimate made a second ago is now a second less.
+  // An estimate that was made a second ago is now a second shorter.
   EXPECT_EQ(monitor.ListTasks({}, At(13)).tasks[1].remaining->median,
             std::max(left.median - absl::Seconds(1), absl::ZeroDuration()));
 }
@@ -116,13 +116,14 @@ TEST_F(TaskListTest, IsEmptyWithoutTasks) {
   monitor.Tick(At(1));
   EXPECT_FALSE(monitor.ListTasks({}, At(1)).began_at);
   Say(1, ExecutorOpened{.executor = 0, .host = "a", .slots = 1});
-  // All events are at one instant, so no host was busy for any time.
+  // All events occur at the same time, so no host was busy for any time.
   Change(1, test::M(0), AttemptState::kStarted, 0);
   const JobTasks list = monitor.ListTasks({}, At(1));
   EXPECT_THAT(list.hosts[0].busy, Each(0));
 }
 
-// 1,000 updates are thinned to a tenth. The last one stays, and the others are evenly spread.
+// 1,000 updates are thinned to a tenth. The last update is kept, and the other updates are evenly
+// spaced.
 TEST(ThinnedForecasts, KeepTheLastPrediction) {
   std::vector<facts::EndPrediction> said;
   for (int i = 1; i <= 1000; ++i) {
@@ -132,7 +133,8 @@ TEST(ThinnedForecasts, KeepTheLastPrediction) {
   ASSERT_THAT(kept, SizeIs(100));
   EXPECT_EQ(kept.back().at, At(1000));
   EXPECT_EQ(kept[1].at - kept[0].at, absl::Seconds(10));
-  // 1,000 of 2,000 s have passed, of 4,000 s at the upper bound and of 1,500 s at the lower.
+  // 1,000 s have passed of 2,000 s, of 4,000 s for the upper bound, and of 1,500 s for the lower
+  // bound.
   EXPECT_NEAR(kept.back().fraction_done, 0.5, 1e-9);
   EXPECT_NEAR(kept.back().fraction_done_lower, 0.25, 1e-9);
   EXPECT_NEAR(kept.back().fraction_done_upper, 2.0 / 3, 1e-9);
@@ -147,4 +149,4 @@ TEST(ThinnedForecasts, APredictionWithoutAnEndHasNone) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::task_list_test

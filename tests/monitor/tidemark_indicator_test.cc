@@ -15,7 +15,7 @@
 #include "tests/monitor/virtual_job.h"
 #include "tidemark/job_monitor.h"
 
-namespace tidemark {
+namespace tidemark::tidemark_indicator_test {
 namespace {
 
 using test::At;
@@ -27,7 +27,7 @@ using test::Upper;
 using test::VirtualJob;
 
 // Returns a job with four reduce tasks and quadratic costs. One key group, the last of its task,
-// dominates all others.
+// takes most of the time.
 VirtualJob SkewedJob() {
   VirtualJob job;
   job.seconds = [](std::uint64_t bytes) {
@@ -193,7 +193,7 @@ TEST(TidemarkIndicator, AJobOfEqualGroupsIsLinear) {
   }
 }
 
-// A computation in quadratic time would exceed the time limit of a test.
+// A computation that takes quadratic time would exceed the time limit of the test.
 TEST(TidemarkIndicator, ThousandsOfTasksMayWait) {
   constexpr std::uint32_t kMaps = 100'000;
   constexpr std::uint32_t kReduces = 20'000;
@@ -212,12 +212,13 @@ TEST(TidemarkIndicator, ThousandsOfTasksMayWait) {
   job.Say(4, test::Reduced(test::R(0), At(4), {test::Point(100, 0.2, 5)}));
   const Snapshot snapshot = job.Tick(4);
   ASSERT_TRUE(Left(snapshot.estimate).has_value());
-  // Half of a task remains. Each other task takes one second of shuffle and two of reducing.
+  // Half of a task remains. Each other task takes one second for the shuffle and two for the reduce
+  // functions.
   EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 3.0 * kReduces, 0.1 * kReduces);
 }
 
-// A workflow stretches the ends of the remaining tasks to the job's forecast. If the ends included
-// the waits on a shared host, the stretching would remove these waits again.
+// A workflow scales the ends of the remaining tasks to the job's forecast. If the ends included the
+// waits on a shared host, scaling would remove these waits again.
 TEST(TidemarkIndicator, TasksForAWorkflowEndAsIfEachHadAProcessor) {
   VirtualJob job = SkewedJob();
   job.groups[2].pop_back();
@@ -243,4 +244,4 @@ TEST(TidemarkIndicator, TasksForAWorkflowEndAsIfEachHadAProcessor) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::tidemark_indicator_test

@@ -1,5 +1,5 @@
 // A MapReduce job in virtual time. The events of its processes are computed from the sizes of its
-// key groups and a cost function without noise. The true times are therefore known.
+// key groups and an exact cost function, so the true times are known.
 #pragma once
 
 #include <algorithm>
@@ -18,28 +18,29 @@
 namespace tidemark::test {
 
 struct VirtualJob {
-  std::vector<std::vector<ExplicitKey>> groups;  // by reduce task, in the order they run
-  std::function<double(std::uint64_t)> seconds;  // duration of a reduce call, by size in bytes
-  std::uint32_t map_tasks = 2;                   // run at once; each emits its share of every group
+  std::vector<std::vector<ExplicitKey>> groups;  // by reduce task, in the order in which they run
+  // duration of a reduce call, as a function of the size in bytes
+  std::function<double(std::uint64_t)> seconds;
+  std::uint32_t map_tasks = 2;  // tasks run at the same time; each emits its share of every group
   double map_seconds = 10;
-  double shuffle_seconds = 2;  // duration of each reduce task's shuffle
-  std::size_t slots = 1000;    // slots for reduce tasks
+  double shuffle_seconds = 2;  // duration of the shuffle of each reduce task
+  std::size_t slots = 1000;    // number of slots for reduce tasks
   double flush_seconds = 1;
   bool keys_named = true;
-  std::uint64_t explicit_bytes_min = 0;  // lighter key groups are implicit
+  std::uint64_t explicit_bytes_min = 0;  // key groups below this size are implicit
   // Fraction of the reduce time in which each reduce task waits for a processor of its host, which
-  // has two. If it is 0, no task reports its host.
+  // has two processors. If 0, no task reports its host.
   double waited = 0;
 };
 
-// The events by time of arrival, and the true times.
+// The events in the order of their arrival, and the true times.
 struct Story {
   std::vector<Event> events;
   double reduce_starts = 0;
   double ends = 0;
 };
 
-// Collects events in any order of time.
+// Collects events, whose times may be in any order.
 class StoryTeller {
  public:
   void Say(double seconds, const std::string& source, EventBody body) {
@@ -86,7 +87,7 @@ inline MapProfile ShareOfMapTask(const VirtualJob& job, std::uint32_t map_task) 
   return profile;
 }
 
-// Adds one reduce task that starts at `starts`. Returns its end.
+// Adds a reduce task that starts at `starts`. Returns its end.
 inline double TellReduceTask(const VirtualJob& job, std::uint32_t index, double starts,
                              StoryTeller& teller) {
   const std::string source = "r-" + std::to_string(index);
@@ -154,8 +155,8 @@ inline Story Tell(const VirtualJob& job) {
   return story;
 }
 
-// Applies the events of the story to `monitor`, and ticks every `tick_seconds` until the job is
-// over.
+// Applies the events of the story to `monitor`, and ticks every `tick_seconds` until the job has
+// ended.
 inline std::vector<Snapshot> Watch(const Story& story, double tick_seconds, JobMonitor& monitor) {
   std::vector<Snapshot> snapshots;
   auto event = story.events.begin();
@@ -169,8 +170,8 @@ inline std::vector<Snapshot> Watch(const Story& story, double tick_seconds, JobM
   return snapshots;
 }
 
-// Returns a job with two reduce tasks. A key group's time is quadratic in its size (1 s for 1000
-// bytes). The last group of the second task takes 400 of its 475 s.
+// Returns a job with two reduce tasks. The time of a key group is quadratic in its size (1 s for
+// 1000 bytes). The last group of the second task takes 400 of its 475 s.
 inline VirtualJob QuadraticJob() {
   VirtualJob job;
   job.seconds = [](std::uint64_t bytes) {
