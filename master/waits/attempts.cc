@@ -7,7 +7,7 @@
 namespace tidemark::waits {
 namespace {
 
-// Returns the seconds of all waits that do, or do not, include service.
+// Returns the seconds of all waits that include service, or of all that do not.
 double WaitedFor(const Piece& piece, bool with_service) {
   double seconds = 0;
   for (const WaitReason reason : kWaitReasons) {
@@ -17,9 +17,9 @@ double WaitedFor(const Piece& piece, bool with_service) {
   return seconds;
 }
 
-// Connectors measure collections, fetches and writes with a clock, so these include the waits for
-// a processor, and a fetch includes collections. If these waits do not fit into the time in which
-// they can have happened, the excess was counted twice.
+// Connectors measure collections, fetches and writes with a clock, so these times include the waits
+// for a processor, and a fetch includes collections. If the waits exceed the time in which they can
+// have happened, the excess was counted twice.
 void CutDoubleCounts(double seconds, Piece& piece) {
   PerWaitReason<Use>& of = piece.use.of;
   const auto waited = [&](WaitReason resource) { return of[resource].wait_seconds.value_or(0); };
@@ -40,7 +40,7 @@ void CutDoubleCounts(double seconds, Piece& piece) {
 
 }  // namespace
 
-// Returns the growth of a total since the previous report of the attempt.
+// Returns the growth of a total since the attempt's previous report.
 std::optional<double> Attempts::Growth(const Running& running, double at,
                                        const std::optional<double>& reported, double total_max,
                                        Total& last) {
@@ -109,7 +109,7 @@ std::optional<Piece> Attempts::Report(Attempt attempt, double at, const TaskUse&
   piece.use.processor_seconds =
       Growth(running, at, totals.processor_seconds, kUnbounded, running.processor_seconds);
   for (const WaitReason resource : kWaitReasons) {
-    if (resource == WaitReason::kSlots) continue;  // a task with a slot no longer waits
+    if (resource == WaitReason::kSlots) continue;  // A task with a slot no longer waits for one.
     const Use& total = totals.of[resource];
     piece.use.of[resource] = {
         .wait_seconds =

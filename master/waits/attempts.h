@@ -1,6 +1,5 @@
-// Turns the totals that attempts report into pieces. Totals count from the start of an attempt, so
-// a lost report loses nothing. The difference between two reports belongs to the time between
-// them.
+// Converts the totals that attempts report to pieces. Totals count from the start of an attempt, so
+// a lost report loses nothing. The difference between two reports belongs to the time between them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,7 @@
 #include <optional>
 
 #include "absl/container/flat_hash_map.h"
-#include "master/waits/piece.h"
+#include "master/waits/ledger.h"
 
 namespace tidemark::waits {
 
@@ -24,22 +23,22 @@ class Attempts {
   explicit Attempts(std::size_t attempts_max = 1'000'000) : attempts_max_(attempts_max) {}
 
   // Records that the attempt has a slot. If `queued_at` is set, returns the piece of its time in
-  // the queue, which is a wait of that length for one slot. Returns nullopt if `queued_at` is
-  // unset or after `at`, or if the attempt already runs.
+  // the queue: a wait of that length for one slot. Returns nullopt if `queued_at` is unset or after
+  // `at`, or if the attempt already runs.
   std::optional<Piece> Start(Attempt attempt, Stage stage, Host host, double at,
                              std::optional<double> queued_at = std::nullopt, Pool pool = {});
 
   // Takes totals since the start, as of `at`, and returns the growth since the previous report.
-  // Unset totals are unmeasured. Returns nullopt if the attempt does not run, or if `at` is before
-  // the previous report.
+  // Unset totals have not been measured. Returns nullopt if the attempt does not run, or if `at` is
+  // before the previous report.
   //
   // The growth of a total is spread evenly over the time since that total was last known, and the
   // piece receives its part. A total that falls is unknown until it grows again. A wait is limited
   // to the attempt's age.
   //
-  // Waits are reported when they are over, so a piece may hold a wait longer than itself. Waits
-  // that were counted twice are cut. The wait for memory is limited to the time outside of the
-  // processor wait. Waits that include service are limited to the time outside of both.
+  // Waits are reported when they are over, so a wait may be longer than its piece. Waits that were
+  // counted twice are cut. The wait for memory is limited to the time outside the processor wait.
+  // Waits that include service are limited to the time outside both.
   std::optional<Piece> Report(Attempt attempt, double at, const TaskUse& totals);
 
   // Ends the attempt with its last report. If `totals` is unset, the attempt was lost or killed,
@@ -62,8 +61,8 @@ class Attempts {
     Pool pool{};
     double started_at = 0;
     double reported_at = 0;
-    // A wait that includes service is reported when it is over. It began no earlier than the report
-    // before the last one that reported such a wait.
+    // A wait that includes service is reported when it is over. It began no earlier than the last
+    // but one report of such a wait.
     double moving_from = 0;
     double waited_since = 0;  // other waits since `moving_from`
     Total processor_seconds;

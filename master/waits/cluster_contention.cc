@@ -16,7 +16,8 @@ bool HasSeconds(ContentionKind kind) {
   return kind == ContentionKind::kDelayedQueries || kind >= ContentionKind::kCausingQueries;
 }
 
-// Rows of these lists belong to the targets of one graph, so the worst can be kept after each job.
+// Rows of these lists belong to the targets of one graph, so the worst rows can be kept after each
+// job.
 constexpr ContentionKind kKindsOfOneJob[] = {ContentionKind::kDelayedStages,
                                              ContentionKind::kStageWaits,
                                              ContentionKind::kStageHosts, ContentionKind::kPaths};
@@ -31,7 +32,7 @@ void RateProcessorWait(StageOnHost& sums) {
       sums.processor_seconds * waited.measured_seconds / sums.processor_measured_seconds;
 }
 
-// Assigns numbers, from 0 on, to the stages of a job and to the stages that met them.
+// Assigns numbers, starting at 0, to the stages of a job and to the stages that met them.
 class LocalStages {
  public:
   explicit LocalStages(const ClusterRecords& records) : records_(records) {}
@@ -62,7 +63,7 @@ class LocalStages {
     for (QueryStage& stage : described_) stage.parents.clear();
   }
 
-  // Unreported activity has no rates and is left out.
+  // Unreported activity has no rates and is omitted.
   Ledger Renumber(const Ledger& ledger) {
     Ledger local;
     for (const auto& [key, sums] : ledger.stages) {
@@ -110,7 +111,7 @@ JobGraph GraphOf(const ClusterRecords& records, const Contention& contention, Jo
   if (targets.empty()) return {};
   const Ledger ledger = local.Renumber(contention.WithSources(of_job, last_seconds));
   absl::StatusOr<ProtoGraph> graph = Explain(ledger, local.described(), targets);
-  if (!graph.ok()) {  // the parents form a cycle
+  if (!graph.ok()) {  // The parents form a cycle.
     local.ClearParents();
     graph = Explain(ledger, local.described(), targets);
   }
@@ -179,7 +180,7 @@ void ContentionSums::AddDelays(const Explanation& explanation, std::size_t first
                                 .limits = {.lower = cause.seconds_lower.value_or(0),
                                            .upper = cause.seconds_upper.value_or(cause.seconds)}};
       // If all causes of a wait are known, no other query could have used the time, so nothing is
-      // subtracted. The reader of a hidden query sees only some of the causes.
+      // subtracted. A reader of a hidden query sees only some of the causes.
       LostSeconds of_all = lost;
       if (IsVisible(explanation.job_id)) of_all.limits.lower = lost.seconds;
       const auto add = [&](ContentionKind kind, Key key) {
@@ -235,7 +236,7 @@ void ContentionSums::AddGraph(const ClusterRecords& records, const Explanation& 
   const auto host_of = [&](Host host) {
     return ClusterRecords::IsNamed(host) ? records.HostName(host) : std::string();
   };
-  // Returns nullopt for a vertex that the question, or the rights of the reader, exclude.
+  // Returns nullopt for a vertex that the question or the reader's rights exclude.
   const auto fact_of = [&](const Vertex& vertex) -> std::optional<Fact> {
     const Query query = graph.targets[vertex.target].query;
     const std::string& name = records.query(query).name;
@@ -391,8 +392,9 @@ LimitedAmount ContentionSums::TotalOf(ContentionKind kind) const {
 
 ContentionList ContentionSums::ListOf(ContentionKind kind) const {
   ContentionList list = {.kind = kind, .rows = {}, .left_out = left_out_[IndexOf(kind)]};
-  // The limits of causes depend on each other, since one may use the time that another one frees.
-  // Their total is therefore that of the delayed queries. Rows of other lists are independent.
+  // The limits of causes depend on each other, since one cause may use the time that another one
+  // frees. Their total is therefore that of the delayed queries. Rows of other lists are
+  // independent.
   const bool is_of_causes = kind == ContentionKind::kCausingQueries;
   const LimitedAmount all = TotalOf(is_of_causes ? ContentionKind::kDelayedQueries : kind);
   const auto part = [](double of, double whole) {

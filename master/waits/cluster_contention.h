@@ -1,6 +1,6 @@
 // Sums the waits of all jobs into the lists of ClusterContention. The lists answer Algorithms 1 to
-// 4 and the questions of [PX] 4.2 for all queries as targets, and add the seconds of `tidemark
-// why`.
+// 4 and the questions of [PX] 4.2 with all queries as targets. They also contain the seconds of
+// `tidemark why`.
 #pragma once
 
 #include <array>
@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,7 +24,7 @@
 
 namespace tidemark::waits {
 
-// The graph of the queries of one job. The graph has its own stage numbers.
+// The graph of the queries of one job, with its own stage numbers.
 struct JobGraph {
   ProtoGraph graph;
   std::vector<Stage> stages;  // the numbers in ClusterRecords
@@ -33,12 +32,13 @@ struct JobGraph {
 
 // Returns the graph whose targets are the queries of the job, or only `query`. The graph is empty
 // if the job has no stages. Parents that form a cycle are ignored. `last_seconds` selects the most
-// recent time; all time if unset. O(m log n) for m stages and meetings of the job and n in total.
+// recent time; if unset, all time counts. O(m log n) for m stages and meetings of the job, and n in
+// total.
 JobGraph GraphOf(const ClusterRecords& records, const Contention& contention, JobNumber job,
                  const std::string& query, const std::optional<double>& last_seconds);
 
-// Covers each pair of a delayed and a causing query if the reader may see at least one of the two.
-// A hidden query is merged with the queries of other hidden jobs.
+// Covers each pair of a delayed and a causing query of which the reader may see at least one. A
+// hidden query is merged with the queries of other hidden jobs.
 //
 // Memory: O(queries + hosts + delays of visible queries). Not thread-safe. Deterministic in the
 // order of calls.
@@ -46,19 +46,20 @@ class ContentionSums {
  public:
   using MayRead = std::function<bool(const std::string& job_id)>;
 
-  // If `wants_graph`, rows have responsibilities and impacts, and there are lists of stages.
+  // If `wants_graph` is true, rows have responsibilities and impacts, and there are lists of
+  // stages.
   ContentionSums(ContentionQuestion question, MayRead may_read, bool wants_graph = true);
 
   const ContentionQuestion& question() const { return question_; }
   bool wants_graph() const { return wants_graph_; }
-  // Returns the question about each job, which asks for all causes.
+  // Returns the question about each job, which requests all causes.
   ExplainQuestion QuestionOfJob() const;
   // Adds one job with its answer to QuestionOfJob() and its graph.
   void Add(const ClusterRecords& records, const Explanation& explanation, const JobGraph& graph);
   // Returns the number of visible jobs so far.
   std::uint32_t jobs() const { return contention_.jobs; }
-  // NotFound if the question names a query that ran no tasks or a host that ran none. With `last`,
-  // an idle host is no error.
+  // Fails with NotFound if the question names a query or a host that ran no tasks. If `last` is
+  // set, an idle host is not an error.
   absl::Status Check() const;
   ClusterContention Finish() &&;
 
@@ -86,8 +87,8 @@ class ContentionSums {
   };
   // One delay, or one leaf of the graph.
   struct Fact {
-    std::size_t query = 0;  // the delayed one
-    std::string job_id;     // its job
+    std::size_t query = 0;  // the delayed query
+    std::string job_id;     // job of the delayed query
     ContentionParty delayed;
     std::string cause_job_id;  // empty if the cause is unknown
     ContentionParty cause;

@@ -1,11 +1,7 @@
 #include "master/waits/cluster_waits.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <functional>
 #include <map>
-#include <set>
-#include <span>
 #include <utility>
 #include <variant>
 
@@ -16,7 +12,7 @@
 namespace tidemark::waits {
 namespace {
 
-// All reports about an instant are assumed to arrive within this time. Chosen by hand; agents send
+// All reports about a time are assumed to arrive within this delay. Chosen by hand; agents send
 // once a second.
 constexpr double kUnderwaySeconds = 3;
 
@@ -61,7 +57,7 @@ void Replace(const TaskUse& by, TaskUse& totals) {
   }
 }
 
-// Stores the tasks and the kind of the stage, and its key in the input of past runs.
+// Stores the stage's tasks and kind, and its key in the input of past runs.
 void Describe(const StageOpened& opened, TrackedStage& record) {
   if (opened.task_count) record.tasks = *opened.task_count;
   if (opened.kind != StageKind::kUnknown) record.kind = opened.kind;
@@ -86,7 +82,7 @@ double ClusterWaits::SecondsOf(absl::Time at) {
   return absl::ToDoubleSeconds(at - *first_);
 }
 
-// Returns the instant by the master's clock, between the start of the job and the event.
+// Returns the time by the master's clock, between the start of the job and the event.
 double ClusterWaits::InstantOf(TrackedJob& job, const Event& event,
                                const std::optional<absl::Time>& at) {
   const double seconds = SecondsOf(job.sources[event.source_id].clock.ToMasterClock(
@@ -240,7 +236,7 @@ void ClusterWaits::AddTotals(JobNumber number, const AttemptId& id, TaskUse use,
   if (running == nullptr) return;
   std::optional<double>& wait_seconds = use.of[WaitReason::kProcessor].wait_seconds;
   running->reports_processor_wait = running->reports_processor_wait || wait_seconds;
-  // If the attempt reports no total, use that of the reducing thread since its start.
+  // If the attempt reports no total, use the total of the reducing thread since its start.
   if (reducing && !running->reports_processor_wait) wait_seconds = Seconds(reducing->waited);
   Replace(use, running->totals);
   running->reported_at =
@@ -307,7 +303,7 @@ void ClusterWaits::Change(JobNumber number, const AttemptChanged& changed, const
     case AttemptState::kFinished:
     case AttemptState::kFailed:
     case AttemptState::kKilled:
-    case AttemptState::kLost:  // the attempt ran until then
+    case AttemptState::kLost:  // The attempt ran until then.
       return End(key, InstantOf(records_.job(number), event, changed.at),
                  changed.state == AttemptState::kFinished);
     case AttemptState::kObsolete:
@@ -426,7 +422,7 @@ void ClusterWaits::CloseJob(JobNumber number, double at) {
 }
 
 void ClusterWaits::Add(const std::optional<Piece>& piece) {
-  if (piece) contention_.Add(*piece).IgnoreError();  // pieces of Attempts are valid
+  if (piece) contention_.Add(*piece).IgnoreError();  // Pieces of Attempts are valid.
 }
 
 void ClusterWaits::AddSlotWaits(const std::vector<Piece>& pieces) {
@@ -485,11 +481,11 @@ void ClusterWaits::Finish() {
   for (const auto& [number, job] : records_.jobs()) {
     if (!job.is_closed) EndAll(number);
   }
-  // Advances one second further, so that pieces that end now are folded.
+  // Advances by another second, so that pieces that end now are folded.
   contention_.Advance(now_ + 1);
 }
 
-// Removes some of the oldest ended queries, of all jobs or of one. Removes several at a time,
+// Removes some of the oldest ended queries, of all jobs or of one job. Removes several at a time,
 // since each removal visits all sums. Returns false if all queries run.
 bool ClusterWaits::MakeRoom(const TrackedJob* of) {
   const bool only_drop = !records_.forgotten().empty() && of == nullptr;

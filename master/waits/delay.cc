@@ -1,16 +1,15 @@
 #include "master/waits/delay.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
 namespace tidemark::waits {
 namespace {
 
-// Returns the seconds that a unit takes if there are no neighbours, which is the smaller of the
-// least observed time and ServiceSeconds(). Returns 0 if waits do not include service. Returns
-// nullopt if the time is unknown.
+// Returns the seconds that a unit takes if there are no neighbours: the smaller of the least
+// observed time and ServiceSeconds(). Returns 0 if waits do not include service, and nullopt if the
+// time is unknown.
 std::optional<double> AloneSecondsPerUnit(const Ledger& ledger, Stage stage, WaitReason resource) {
   if (!InfoOf(resource).includes_service) return 0;
   std::optional<double> least;
@@ -52,7 +51,7 @@ double LackedSlotSeconds(const Ledger& ledger, Stage stage) {
   return lacked;
 }
 
-// Returns the seconds by which one second of waiting of its tasks delays the stage.
+// Returns the seconds by which one second of waiting of a stage's tasks delays the stage.
 double StageSecondsPerWait(const Ledger& ledger, Stage stage, Host host, WaitReason resource) {
   if (IsQueue(host)) {
     const Time time = TimeOf(ledger, stage);
@@ -93,24 +92,6 @@ std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets) 
     }
   }
   return delays;
-}
-
-std::vector<Ranked<Query>> DelayingQueries(std::span<const Delay> delays,
-                                           std::span<const QueryStage> stages, std::size_t k) {
-  std::map<Query, double> sums;
-  for (const Delay& delay : delays) {
-    const auto target = static_cast<std::size_t>(delay.target);
-    const auto source = static_cast<std::size_t>(delay.source);
-    if (target >= stages.size() || source >= stages.size()) continue;
-    if (stages[source].query == stages[target].query) continue;
-    sums[stages[source].query] += delay.task_seconds;
-  }
-  std::vector<Ranked<Query>> ranked;
-  for (const auto& [query, seconds] : sums) ranked.push_back({query, seconds});
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
-  ranked.resize(std::min(k, ranked.size()));
-  return ranked;
 }
 
 std::vector<Limits> LimitsOf(std::span<const Neighbour> neighbours) {

@@ -1,9 +1,8 @@
-// Computes how many seconds each stage lost to each other stage. [PX] gives shares, which always
-// sum to one. Seconds may be zero, since a stage without waits has lost nothing, regardless of its
-// neighbours.
+// Computes how many seconds each stage lost to each other stage. The shares in [PX] always sum to
+// one. The seconds here may be zero, since a stage without waits has lost nothing, regardless of
+// its neighbours.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -21,15 +20,16 @@ struct Delay {
   Host host{};
   Stage source{};
   double task_seconds = 0;
-  // The time by which the stage took longer if the other tasks continued. If one of n tasks waits
-  // for a second, the stage is delayed by 1 / n seconds. At most the length of the stage. With the
-  // slots that it lacked, the stage would have run more tasks at a time.
+  // The time by which the stage took longer, assuming that its other tasks continued. If one of n
+  // tasks waits for a second, the stage is delayed by 1 / n seconds. Never more than the length of
+  // the stage. For slots, it is assumed that with the slots that it lacked, the stage would have
+  // run more tasks at a time.
   double stage_seconds = 0;
 };
 
-// Divides the waits at each instant among the present tasks, by their use of the resource at that
-// instant. For reasons that include service, only the excess over the undisturbed time of a unit
-// is a delay. That time is the least observed one, or ServiceSeconds() if it is less.
+// Divides the waits at each time among the present tasks, by their use of the resource at that
+// time. For reasons that include service, only the excess over the undisturbed time of a unit is a
+// delay. The undisturbed time is the least observed time, or ServiceSeconds() if that is less.
 //
 // A wait whose cause is unknown is in no delay. The cause is unknown if the sources do not report
 // their use, or if the units are unknown. kUnreported is a source like others.
@@ -37,16 +37,12 @@ struct Delay {
 // Sorted by target, host, source, resource. O(meetings of these stages).
 std::vector<Delay> Delays(const Ledger& ledger, std::span<const Stage> targets);
 
-// Returns the other queries to which these targets lost task seconds, the most first.
-std::vector<Ranked<Query>> DelayingQueries(std::span<const Delay> delays,
-                                           std::span<const QueryStage> stages, std::size_t k);
-
 // A query that was present while a stage waited for a resource on a host.
 struct Neighbour {
   Query query{};
-  double seconds = 0;  // the delay that it caused
-  // Upper limit of the waits in its presence. It is at most all waits, and at most the time that
-  // its tasks overlapped with the waiting ones.
+  double seconds = 0;  // delay that the query caused
+  // Upper limit of the waits in the presence of the query: all waits, or the time for which its
+  // tasks overlapped with the waiting tasks if that is less.
   double beside_seconds = 0;
 };
 
@@ -55,10 +51,10 @@ struct Limits {
   double upper = 0;
 };
 
-// Returns for each neighbour the limits of the seconds that its absence would have saved. The
-// upper limit is the longest possible wait while the source ran, although others also used the
-// resource. The lower limit is its seconds less the possible waits in the presence of all others,
-// which may have used the freed capacity. lower <= seconds <= upper.
+// For each neighbour, returns the limits of the seconds that its absence would have saved. The
+// upper limit is the longest possible wait while the source ran, although other queries also used
+// the resource. The lower limit is its seconds minus the possible waits in the presence of all
+// other queries, which may have used the freed capacity. lower <= seconds <= upper.
 //
 // Amounts must be finite and not negative. O(neighbours).
 std::vector<Limits> LimitsOf(std::span<const Neighbour> neighbours);

@@ -2,32 +2,28 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "absl/time/time.h"
-#include "master/waits/delay.h"
 #include "master/waits/ledger.h"
 #include "master/waits/own_causes.h"
 
 namespace tidemark::waits {
 namespace {
 
-// The permitted overlap of stages that follow one another, since instants are rounded to
-// milliseconds.
+// Permitted overlap of consecutive stages, since times are rounded to milliseconds.
 constexpr double kRoundingSeconds = 0.002;
-// A wait that is known for this part of the task time counts as fully known. The end of an attempt
+// A wait that is known for this share of the task time counts as fully known. The end of an attempt
 // often arrives a moment after its last totals. Chosen by hand.
 constexpr double kMostOf = 0.99;
-// The length of a task has no external cause if its own work explains this part of its excess.
+// The length of a task has no external cause if its own work explains this share of its excess.
 // Chosen by hand.
 constexpr double kOwnShare = 0.5;
 constexpr double kRoundingShare = 1e-9;
 constexpr Query kUnreportedQuery{UINT32_MAX};
 
-// Sums over those stages of a query that followed one another.
+// Sums over consecutive stages of a query.
 struct Sums {
   double lasted = 0;
   PerWaitReason<QueryWait> waits;
@@ -54,7 +50,7 @@ LostSeconds Cut(const LostSeconds& cost, double part, double most) {
           .limits = {.lower = cut(cost.limits.lower), .upper = cut(cost.limits.upper)}};
 }
 
-// Reduces the sums to the length of the query or job if contradictory reports exceed it.
+// Reduces the sums to the length of the query or job, if contradictory reports exceed that length.
 void CutTo(double seconds, Sums& sums) {
   const double part = sums.lasted > seconds ? seconds / sums.lasted : 1;
   for (const WaitReason resource : kWaitReasons) {
@@ -136,7 +132,7 @@ class Explainer {
       const auto& [resource, host] = where;
       if (IsQueue(host)) continue;
       Waiting waiting = WaitingOf(ledger, {stage, host}, resource, /*part=*/1);
-      waiting.stage_seconds_each = 1;  // task seconds are counted in full
+      waiting.stage_seconds_each = 1;  // Task seconds count in full.
       AddCosts(resource, host, waiting, neighbours, sums);
     }
     for (const auto& [who, cost] : sums.causes) losses.others[std::get<Query>(who)] += cost;
@@ -163,9 +159,8 @@ class Explainer {
     return ran;
   }
 
-  // Returns stages that followed one another, the last one first. Each is the last stage that had
-  // ended before the next one began. The parents of stages do not show the order of a query's
-  // jobs.
+  // Returns consecutive stages, the last stage first. Each is the last stage that had ended before
+  // the next one began. The parents of stages do not show the order of a query's jobs.
   static std::vector<Stage> ThatFollowed(const std::vector<Ran>& ran) {
     std::vector<Stage> chain;
     std::optional<double> from;
@@ -227,7 +222,7 @@ class Explainer {
     AddLongest(record, sums);
   }
 
-  // Returns true if work, not waits, made the attempt longer than a mean task.
+  // Returns true if work, and not waits, made the attempt longer than a mean task.
   static bool IsLongByItself(const LongestAttempt& longest, double mean, double mean_own) {
     if (!(mean > 0 && mean_own > 0)) return false;
     const double longer = longest.seconds / mean - 1;
@@ -255,9 +250,9 @@ class Explainer {
                                     .group_seconds = longest.group_seconds};
   }
 
-  // Returns nullopt for the last minutes, whose input is not kept. If output was lost or more
-  // tasks ended than exist, tasks of a stage ran again and its input counts twice. Skips such
-  // stages.
+  // Returns nullopt for the last minutes, whose input is not kept. If output was lost or more tasks
+  // ended than exist, some tasks of the stage ran again and its input counts twice, so the stage is
+  // skipped.
   std::optional<DataGrowth> GrowthOfData(const TrackedQuery& query) const {
     if (question_.last) return std::nullopt;
     const PastInput& past = records_.job(query.job).past_input;
@@ -339,8 +334,8 @@ class Explainer {
     return neighbours;
   }
 
-  // The most seconds that tasks of a stage can have waited, and the delay of the stage for each of
-  // these seconds.
+  // The maximum number of seconds that tasks of a stage can have waited, and the delay of the stage
+  // for each of these seconds.
   struct Waiting {
     double seconds = 0;
     double stage_seconds_each = 0;
@@ -360,8 +355,8 @@ class Explainer {
     std::vector<Neighbour> neighbours;
     for (const auto& [query, neighbour] : by_query) {
       neighbours.push_back(neighbour);
-      // The presence of slot holders and of unreported processes is unknown, so they are assumed to
-      // be present all the time.
+      // It is unknown when slot holders and unreported processes were present, so they are assumed
+      // to be present all the time.
       const bool is_unknown = IsQueue(host) || query == kUnreportedQuery;
       double& beside = neighbours.back().beside_seconds;
       beside = is_unknown ? waiting.seconds : std::min(beside, waiting.seconds);
@@ -393,12 +388,12 @@ class Explainer {
     return culprit;
   }
 
-  // Returns true if the query is the whole job, which names no queries.
+  // Returns true if the query is the whole job, which has no named queries.
   static bool IsAllOf(const TrackedQuery& query, const TrackedJob& job) {
     return query.name.empty() && job.queries.size() == 1 && job.is_seen_whole;
   }
 
-  // Returns the span of a query. If its start is unknown, uses the start of its job or else of its
+  // Returns the span of a query. If its start is unknown, uses the start of its job, or else of its
   // first stage.
   Span SpanOf(const TrackedQuery& query, const std::vector<Ran>& ran) const {
     double from = ran.front().from;
@@ -410,7 +405,7 @@ class Explainer {
     return {from, query.to.value_or(now_)};
   }
 
-  // Returns the seconds from the start of the first query to the end of the last one.
+  // Returns the seconds from the start of the first query to the end of the last query.
   double SecondsOfJob(const std::vector<Ran>& ran) const {
     std::map<Query, std::vector<Ran>> by_query;
     for (const Ran& stage : ran) by_query[records_.stage(stage.stage).query].push_back(stage);

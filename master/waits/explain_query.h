@@ -1,5 +1,5 @@
-// Turns the sums of Contention into the answer to an ExplainQuestion: the waits of a query, and the
-// queries that caused them.
+// Converts the sums of Contention to the answer to an ExplainQuestion: the waits of a query, and
+// the queries that caused them.
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ namespace tidemark::waits {
 std::optional<QueryWaits> ExplainQuery(const ClusterRecords& records, const Contention& contention,
                                        Query query, const ExplainQuestion& question, double now);
 
-// Keeps the worst of the contending queries that question.because_of names. Call it after hidden
-// queries are merged, so that a hidden name matches none. Pure.
+// Keeps the worst of the contending queries that question.because_of names. Must be called after
+// hidden queries are merged, so that a hidden name matches no query. Pure.
 void SelectCauses(const ExplainQuestion& question, Explanation& explanation);
 
 // Seconds that were lost to a query.
@@ -35,18 +35,18 @@ struct LostSeconds {
   }
 };
 
-// Returns the delay of a job by each other query, for all resources except slots. Stages of the
-// job that followed one another are added up. O(meetings of its stages).
+// Returns the delay of a job by each other query, for all resources except slots. Consecutive
+// stages of the job are added up. O(meetings of its stages).
 std::map<Query, LostSeconds> CostsToJob(const ClusterRecords& records, const Contention& contention,
                                         JobNumber job, const std::optional<absl::Duration>& last);
 
 // Losses of a stage, in task seconds.
 struct StageLosses {
-  double ran = 0;                       // by the stage's tasks, on hosts
-  std::map<Query, LostSeconds> others;  // the part lost to each other query, except for slots
+  double ran = 0;                       // time of the stage's tasks, on hosts
+  std::map<Query, LostSeconds> others;  // time lost to each other query, except for slots
 };
 
-// Covers the most recent time `last`, in whole minutes; all time if unset. O(meetings of the
+// Covers the most recent time `last`, in whole minutes, or all time if unset. O(meetings of the
 // stage).
 StageLosses LossesOf(const ClusterRecords& records, const Contention& contention, Stage stage,
                      const std::optional<absl::Duration>& last);

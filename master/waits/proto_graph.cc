@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -90,7 +89,7 @@ std::vector<double> WorkOf(std::span<const StageTotals> stages) {
   return work;
 }
 
-// Returns WT / RT. Extrapolates a wait that was measured for a part of the time to all of it.
+// Returns WT / RT. Extrapolates a wait that was measured for a part of the time to all of the time.
 double ImmediateContribution(const StageTotals& totals, WaitReason resource) {
   const double seconds = totals.queued_seconds + totals.run_seconds;
   const double measured = totals.measured_seconds[resource];
@@ -221,7 +220,7 @@ class Builder {
     Connect(Add(vertex, contribution), of);
   }
 
-  // Calls `function` for each vertex of `level`, which must be the last level, but not for
+  // Calls `function` for each vertex of `level`, which must be the last level. Does not call it for
   // vertices that `function` adds.
   template <typename Function>
   void ForEach(Level level, Function function) {
@@ -247,18 +246,6 @@ bool IsTooLarge(const Ledger& ledger, std::span<const Target> targets) {
   return bound > std::numeric_limits<VertexIndex>::max() / 4 / (targets.size() + 1);
 }
 
-template <typename Of>
-std::vector<Ranked<Of>> Largest(const std::map<Of, double>& weights, std::size_t k) {
-  std::vector<Ranked<Of>> ranked;
-  for (const auto& [of, weight] : weights) {
-    if (weight > 0) ranked.push_back({of, weight});
-  }
-  std::stable_sort(ranked.begin(), ranked.end(),
-                   [](const auto& a, const auto& b) { return a.weight > b.weight; });
-  ranked.resize(std::min(k, ranked.size()));
-  return ranked;
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<std::size_t>> Depths(std::span<const QueryStage> stages) {
@@ -273,32 +260,6 @@ absl::StatusOr<std::vector<std::size_t>> Depths(std::span<const QueryStage> stag
     }
   }
   return depths;
-}
-
-absl::StatusOr<std::vector<Stage>> CriticalPath(std::span<const QueryStage> stages,
-                                                const Ledger& ledger, Query query) {
-  absl::StatusOr<placement::Parents> parents = ParentsOf(stages);
-  if (!parents.ok()) return parents.status();
-  const auto order = placement::TopologicalOrder(*parents);
-  if (!order.ok()) return order.status();
-  std::vector<double> seconds(stages.size(), 0);
-  for (const Stage stage : StagesOf(stages, query)) {
-    const auto span = ledger.spans.find(stage);
-    if (span != ledger.spans.end()) seconds[Index(stage)] = span->second.seconds();
-  }
-  std::vector<Stage> path;
-  for (const std::size_t s : placement::LongestPath(*parents, *order, seconds).stages) {
-    if (stages[s].query == query) path.push_back(Stage{static_cast<std::uint32_t>(s)});
-  }
-  return path;
-}
-
-std::vector<Stage> StagesOf(std::span<const QueryStage> stages, Query query) {
-  std::vector<Stage> of_query;
-  for (std::size_t s = 0; s < stages.size(); ++s) {
-    if (stages[s].query == query) of_query.push_back(Stage{static_cast<std::uint32_t>(s)});
-  }
-  return of_query;
 }
 
 std::optional<double> SecondsPerUnit(const Waited& waited) {
@@ -348,19 +309,6 @@ std::vector<double> Responsibilities(std::span<const double> contributions,
   return responsibilities;
 }
 
-double ProtoGraph::Responsibility(VertexIndex vertex, std::size_t target) const {
-  if (vertices[vertex].level < Level::kSourceStage) {
-    return vertices[vertex].target == target ? responsibilities[vertex] : 0;
-  }
-  const auto begin = std::ranges::lower_bound(edges, vertex, {}, &Edge::parent);
-  const auto end = std::ranges::upper_bound(edges, vertex, {}, &Edge::parent);
-  double sum = 0;
-  for (auto edge = begin; edge != end; ++edge) {
-    sum += edge->impact * Responsibility(edge->child, target);
-  }
-  return sum;
-}
-
 absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const QueryStage> stages,
                                    std::span<const Target> targets) {
   if (absl::Status checked = CheckTargets(stages, targets); !checked.ok()) return checked;
@@ -369,7 +317,7 @@ absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const QuerySt
   if (IsTooLarge(ledger, targets)) {
     return absl::InvalidArgumentError(
         absl::StrCat(ledger.meetings.size(), " meetings and ", targets.size(),
-                     " targets make too large a graph; ask for fewer targets"));
+                     " targets make the graph too large; pass fewer targets"));
   }
   Builder builder(ledger, stages, *depths);
   builder.AddTargets(targets);
@@ -379,31 +327,6 @@ absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const QuerySt
   builder.AddBlame();
   builder.AddSources();
   return std::move(builder).Finish();
-}
-
-std::vector<VertexIndex> TopExplanations(const ProtoGraph& graph, Level level, std::size_t target,
-                                         std::size_t k) {
-  std::vector<VertexIndex> top;
-  for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
-    if (graph.vertices[v].level == level && graph.Responsibility(v, target) > 0) top.push_back(v);
-  }
-  std::stable_sort(top.begin(), top.end(), [&](VertexIndex a, VertexIndex b) {
-    return graph.Responsibility(a, target) > graph.Responsibility(b, target);
-  });
-  top.resize(std::min(k, top.size()));
-  return top;
-}
-
-std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target,
-                                        std::size_t k) {
-  const Query own = graph.targets[target].query;
-  std::map<Query, double> sums;
-  for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
-    const Vertex& vertex = graph.vertices[v];
-    if (vertex.level != Level::kSourceQuery || vertex.query == own) continue;
-    sums[vertex.query] = graph.Responsibility(v, target);
-  }
-  return Largest(sums, k);
 }
 
 }  // namespace tidemark::waits

@@ -3,16 +3,17 @@
 //
 //     level  vertex        contribution ([PX] Appendix A, Table 4)
 //     0      target query  1
-//     1      target stage  weight x its processor time / that of all target stages of its query
+//     1      target stage  weight x its processor time / processor time of all target stages of its
+//     query
 //     2      immediate     wait for a resource / time of the stage's tasks, queued and running
 //     3      deep          wait for a unit of the resource on a host (eq. 6)
-//     4      blame         eq. 7, for a stage that was present then
+//     4      blame         eq. 7, for a stage that was present during the wait
 //     5      source stage  1
 //     6      source query  1
 //
-// docs/internals/adr/0032 lists the differences from the paper. Unknown values have no vertex: an
-// unmeasured wait, a rate without units, a source that reports nothing. Known causes bear no
-// responsibility for unknown ones, so the levels above sum to less than 1.
+// docs/internals/adr/0032 lists the differences from the paper. Unknown values (an unmeasured wait,
+// a rate without units, a source that reports nothing) have no vertex. Known causes bear no
+// responsibility for unknown causes, so the levels above sum to less than 1.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@ namespace tidemark::waits {
 // A stage on the cluster. Its number is its index in the list of stages.
 struct QueryStage {
   Query query{};
-  std::vector<Stage> parents;  // stages of the same query for which this stage waits
+  std::vector<Stage> parents;  // stages of the same query that this stage waits for
   // [PX] Appendix A, Table 4: weight of a target stage. If empty, the weight is the stage's depth.
   std::optional<double> target_weight;
 };
@@ -40,19 +41,10 @@ struct QueryStage {
 // edges)).
 absl::StatusOr<std::vector<std::size_t>> Depths(std::span<const QueryStage> stages);
 
-// [PX] 2.4: returns the stages of a query that follow one another and together took longest, first
-// to last. A stage takes from the first start to the last end of its tasks. A stage that the
-// ledger lacks takes no time. Fails and costs as Depths() does.
-absl::StatusOr<std::vector<Stage>> CriticalPath(std::span<const QueryStage> stages,
-                                                const Ledger& ledger, Query query);
-
-// Returns all stages of the query.
-std::vector<Stage> StagesOf(std::span<const QueryStage> stages, Query query);
-
 // Rates ([PX] 3.3 and 3.4). No result is infinite.
 
-// RATP (eq. 1 and 6): returns wait / units, the seconds of waiting for a unit of a resource, of a
-// task or of a stage's tasks on a host. Returns 0 if there was no wait. Returns nullopt if the
+// RATP (eq. 1 and 6): returns wait / units, the seconds of waiting per unit of a resource, for a
+// task or for a stage's tasks on a host. Returns 0 if there was no wait. Returns nullopt if the
 // rate is unknown, or infinite because there was a wait but no request.
 std::optional<double> SecondsPerUnit(const Waited& waited);
 
@@ -61,8 +53,8 @@ std::optional<double> SecondsPerUnit(const Waited& waited);
 // is 0 if `target_seconds` is 0.
 double FractionalConcurrency(double overlap_seconds, double target_seconds);
 
-// Upper limit of the ratio in Blame(), since a source without waits would bear infinitely more
-// blame than others. Chosen by hand.
+// Upper limit of the ratio in Blame(), since a source without waits would otherwise bear infinitely
+// more blame than others. Chosen by hand.
 inline constexpr double kRateRatioMax = 100;
 
 // Eq. 2 and 7: returns FC x (seconds per unit of the target / of the source), with the ratio at
@@ -71,7 +63,7 @@ inline constexpr double kRateRatioMax = 100;
 std::optional<double> Blame(double fractional_concurrency, const Waited& target,
                             const Waited& source);
 
-// Algorithms 2 and 3 of [PX] on any layered graph. They turn the vertices' own contributions into
+// Algorithms 2 and 3 of [PX] on any layered graph. They convert the vertices' own contributions to
 // responsibilities.
 
 using VertexIndex = std::uint32_t;
@@ -83,14 +75,14 @@ struct Edge {
   double impact = 0;
 };
 
-// Eq. 3: sets impact(u, v) = VC(u) / sum of VC over all parents of v. The impacts on v sum to 1,
-// or are zero if no parent contributes. Contributions are indexed by vertex, finite and not
+// Eq. 3: sets impact(u, v) = VC(u) / sum of VC over all parents of v. The impacts on v sum to 1, or
+// are zero if no parent contributes. Contributions are indexed by vertex, and finite and not
 // negative. O(vertices + edges).
 void SetImpacts(std::span<const double> contributions, std::span<Edge> edges);
 
-// DOR of 4.1.3: returns the contribution of a vertex without children, and for others the sum over
-// the children of impact x responsibility. REQUIRES: children have lower indexes than their
-// parents, and edges are sorted by parent. O(vertices + edges).
+// DOR of 4.1.3: returns the contribution of a vertex without children and, for other vertices, the
+// sum over the children of impact x responsibility. REQUIRES: children have lower indexes than
+// their parents, and edges are sorted by parent. O(vertices + edges).
 std::vector<double> Responsibilities(std::span<const double> contributions,
                                      std::span<const Edge> edges);
 
@@ -104,7 +96,7 @@ enum class Level : std::uint8_t {
   kSourceQuery,
 };
 
-// The subject of a vertex; fields that its level does not have are zero.
+// The subject of a vertex. Fields that do not apply to its level are zero.
 struct Vertex {
   Level level = Level::kTargetQuery;
   WaitReason resource = WaitReason::kSlots;  // levels 2 to 4
@@ -121,45 +113,21 @@ struct Target {
   std::vector<Stage> stages;
 };
 
-// Vertices are sorted by level. Each has its own contribution (VC) and its responsibility (DOR).
-// At levels 5 and 6 the responsibility is towards all targets together.
+// Vertices are sorted by level. Each has its own contribution (VC) and its responsibility (DOR). At
+// levels 5 and 6, the responsibility is towards all targets together.
 struct ProtoGraph {
   std::vector<Vertex> vertices;
   std::vector<double> contributions;
   std::vector<double> responsibilities;
   std::vector<Edge> edges;  // sorted by parent
   std::vector<Target> targets;
-
-  // Returns the responsibility of a vertex of any level towards one target. O(1), but O(vertices
-  // of level 4 below it) for levels 5 and 6.
-  double Responsibility(VertexIndex vertex, std::size_t target) const;
 };
 
-// Algorithms 1 to 3. Stages that waited for themselves are sources like others. Fails as Depths()
-// does. Fails with InvalidArgument if a target has no stages, if a stage of a target is unknown or
-// belongs to another query, and for more than 2^32 vertices. O(vertices + edges). The number of
-// vertices is O(meetings of target stages x resources).
+// Algorithms 1 to 3. Stages that waited for themselves are sources like others. Fails like
+// Depths(). Fails with InvalidArgument if a target has no stages, if a stage of a target is unknown
+// or belongs to another query, or if there are more than 2^32 vertices. O(vertices + edges). The
+// number of vertices is O(meetings of target stages x resources).
 absl::StatusOr<ProtoGraph> Explain(const Ledger& ledger, std::span<const QueryStage> stages,
                                    std::span<const Target> targets);
-
-// Questions ([PX] 4.2) about one target; ContentionSums answers those about all of them. Answers
-// are sorted, the largest first, ties by number; vertices without responsibility are left out.
-
-template <typename Of>
-struct Ranked {
-  Of of{};
-  double weight = 0;
-  friend bool operator==(const Ranked&, const Ranked&) = default;
-};
-
-// Algorithm 3: returns the k vertices of a level that are most responsible towards one target. At
-// level 4 they are also the k heaviest paths (Algorithm 4). Each vertex has one path to its
-// target, with its responsibility as weight, and one from a query.
-std::vector<VertexIndex> TopExplanations(const ProtoGraph& graph, Level level, std::size_t target,
-                                         std::size_t k);
-
-// 4.2.2: ranks other queries by their responsibility towards one target; the first is the noisy
-// one. Returns an empty list if no other query is responsible.
-std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target, std::size_t k);
 
 }  // namespace tidemark::waits

@@ -7,7 +7,7 @@
 
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::attempts_test {
 namespace {
 
 constexpr Attempt kA{7};
@@ -88,7 +88,7 @@ TEST_F(AttemptsTest, WaitIsCutToTheAgeOfTheAttempt) {
   EXPECT_EQ(attempts_.contradictions(), 1);
 }
 
-// The attempt had no processor for 6 of 10 s. The clock shows 5 s of fetching and 3 s of writing,
+// The attempt had no processor for 6 of 10 s. It also reports 5 s of fetching and 3 s of writing,
 // of which at most 4 s are other waits.
 TEST_F(AttemptsTest, ProcessorWaitIsNotCountedAgainAsAFetch) {
   StartAt(0);
@@ -106,7 +106,7 @@ TEST_F(AttemptsTest, ProcessorWaitIsNotCountedAgainAsAFetch) {
 
 // Seven seconds pass without a wait. Then a fetch of 7.5 s ends in the eighth second, for which 8 s
 // are available. For the next fetch, 16 - 7 s are available, minus the second in which the first
-// one was reported.
+// fetch was reported.
 TEST_F(AttemptsTest, WaitLongerThanItsPieceIsNotCut) {
   StartAt(0);
   const auto report = [&](double at, double wait_seconds, double units) {
@@ -132,7 +132,7 @@ TEST_F(AttemptsTest, EarlierWaitsReduceTheTimeOfALaterFetch) {
   EXPECT_EQ(attempts_.Report(kA, 20, UseOf(of(0, 20, 12, 9, 2))), of(10, 20, 6, 4, 1));
 }
 
-// The attempt never had a processor, and also reports a collection and a write.
+// The attempt never had a processor, and also reports a garbage collection and a write.
 TEST_F(AttemptsTest, NoRemainingTimeDividesByZero) {
   StartAt(0);
   const TaskUse totals = UseOf(Running(0, 10)
@@ -178,4 +178,4 @@ TEST(Attempts, AttemptsBeyondTheLimitAreCountedButNotTracked) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::attempts_test

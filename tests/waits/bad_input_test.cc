@@ -1,4 +1,5 @@
-// Tests odd, wrong or excessive input. Results are finite, and no cause is blamed without evidence.
+// Tests unusual, wrong and excessive input. Results must be finite, and no cause may be blamed
+// without evidence.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,7 +10,7 @@
 #include "master/waits/proto_graph.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::bad_input_test {
 namespace {
 
 constexpr WaitReason kIo = WaitReason::kIo;
@@ -56,7 +57,7 @@ TEST(BadInput, WaitWithoutUnitsHasNoRate) {
 }
 
 // The clock of one query's driver is 20 minutes behind. Without a correction, the tasks do not
-// meet.
+// overlap.
 TEST(BadInput, TasksWithUncorrectedClocksDoNotMeet) {
   EXPECT_TRUE(BlamesNothing({Task(S(0), H(0), 1'200, 1'210).Waited(kIo, 8, 5),
                              Task(S(1), H(0), 0, 10).Waited(kIo, 1, 50)}));
@@ -128,7 +129,8 @@ TEST(BadInput, LatePieceCountsButMeetsNothing) {
   EXPECT_NEAR(whole.meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-9);
 }
 
-// The sums do not grow with the number of tasks, which are 100,000 tasks of 20 stages on 5 hosts.
+// The number of sums does not grow with the number of tasks. There are 100,000 tasks in 20 stages
+// on 5 hosts.
 TEST(BadInput, ManyTasksLeaveFewSums) {
   Contention contention;
   for (std::uint32_t t = 0; t < 100'000; ++t) {
@@ -147,4 +149,4 @@ TEST(BadInput, ManyTasksLeaveFewSums) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::bad_input_test

@@ -12,7 +12,7 @@
 
 #include "tests/waits/driver.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::cluster_contention_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -25,7 +25,8 @@ class ClusterContentionTest : public ::testing::Test {
  protected:
   void Advance(double seconds) { waits_.Advance(Instant(seconds)); }
 
-  // Returns the answer for a reader of the jobs in `readable`, or of all jobs if it is empty.
+  // Returns the answer for a caller who may read the jobs in `readable`, or all jobs if it is
+  // empty.
   ClusterContention Contend(const ContentionQuestion& question = {},
                             const std::set<std::string>& readable = {}) const {
     ContentionSums sums(question, [&](const std::string& job_id) {
@@ -43,7 +44,7 @@ class ClusterContentionTest : public ::testing::Test {
     return list == contention.lists.end() ? std::vector<ContentionRow>() : list->rows;
   }
 
-  // Adds three jobs that write on x, of which the third waits least for a byte, and a fourth that
+  // Adds three jobs that write on x, of which the third waits least per byte, and a fourth that
   // writes alone on y. The rates are 1, 1/2, 1/4 and 1 s per byte.
   void ThreeAndOne() {
     Driver a(waits_, "a");
@@ -60,8 +61,8 @@ class ClusterContentionTest : public ::testing::Test {
     Advance(14);
   }
 
-  // Adds three tasks that share a processor for 12 s. Each computes for 4 s and waits for 8 s, 4 s
-  // behind each other task.
+  // Adds three tasks that share a processor for 12 s. Each task computes for 4 s and waits for 8 s,
+  // of which 4 s are because of each other task.
   void ShareAmongThree() {
     Driver a(waits_, "a");
     Driver b(waits_, "b");
@@ -72,8 +73,8 @@ class ClusterContentionTest : public ::testing::Test {
     Advance(16);
   }
 
-  // Adds two jobs that share the processor of node-1 for 20 s. The first computes for 5 s and waits
-  // for 15. The second computes for 15 s and waits for 5.
+  // Adds two jobs that share the processor of node-1 for 20 s. The first job computes for 5 s and
+  // waits for 15 s. The second job computes for 15 s and waits for 5 s.
   void ShareProcessor() {
     Driver first(waits_, "first");
     Driver second(waits_, "second");
@@ -112,7 +113,8 @@ TEST_F(ClusterContentionTest, TheAggressiveQueryIsMostResponsibleTowardsAllOther
   EXPECT_EQ(stages[0].cause->stage, 0U);
 }
 
-// [PX] 4.2.3: level 3 has outgoing impacts of 3 on x and 1 on y. Level 2 has 4.
+// [PX] 4.2.3: At level 3, the outgoing impacts are 3 on x and 1 on y. At level 2, the outgoing
+// impact is 4.
 TEST_F(ClusterContentionTest, SlowHostsAndScarceResourcesHaveTheMostImpact) {
   ThreeAndOne();
   const auto hosts = RowsOf(Contend(), ContentionKind::kHosts);
@@ -127,8 +129,8 @@ TEST_F(ClusterContentionTest, SlowHostsAndScarceResourcesHaveTheMostImpact) {
   EXPECT_NEAR(resources[0].impact, 4, kRounding);
 }
 
-// [PX] Algorithm 4: each leaf is one path. The heaviest paths are c's on a with 4/6, b's on c with
-// 0.5/0.75 and c's on b with 2/2.5.
+// [PX] Algorithm 4: Each leaf is one path. The heaviest paths are that of c on a with 4/6, that of
+// b on c with 0.5/0.75, and that of c on b with 2/2.5.
 TEST_F(ClusterContentionTest, PathsAreSortedByTheirWeight) {
   ThreeAndOne();
   const auto contention = Contend({.rows_max = 2});
@@ -145,8 +147,8 @@ TEST_F(ClusterContentionTest, PathsAreSortedByTheirWeight) {
   EXPECT_EQ(list->left_out, 4U);
 }
 
-// The first stage has depth 2, the second depth 1, and both compute for 4 s. They have 2/3 and 1/3
-// of the waits of their query ([PX] Table 4). Each waits on one host for one resource.
+// The first stage has depth 2, the second has depth 1, and both compute for 4 s. They have 2/3 and
+// 1/3 of the waits of their query ([PX] Table 4). Each stage waits on one host for one resource.
 TEST_F(ClusterContentionTest, EarlyStagesOfAQueryAreMoreResponsible) {
   Driver job(waits_, "job");
   job.Executor("node-1", 1);
@@ -182,7 +184,8 @@ TEST_F(ClusterContentionTest, StagesThatWaitForEachOtherHaveNoDepth) {
   EXPECT_NEAR(stages[0].responsibility, 0.5, kRounding);
 }
 
-// The first loses its 15 s to the second, which loses 5 s to the first, as `why` reports.
+// The first job loses 15 s because of the second, and the second loses 5 s because of the first, as
+// `why` reports.
 TEST_F(ClusterContentionTest, SecondsAndSharesAgreeWithTheAnswersAboutEachJob) {
   ShareProcessor();
   const ClusterContention contention = Contend();
@@ -212,7 +215,7 @@ TEST_F(ClusterContentionTest, SecondsAndSharesAgreeWithTheAnswersAboutEachJob) {
   EXPECT_EQ(places[0].queries, 2U);
 }
 
-// Either neighbour may have used the time that the other one would have freed.
+// Each of the other two jobs may have used the time that the other would have freed.
 TEST_F(ClusterContentionTest, LimitsContainTheSharesAndTheSeconds) {
   ShareAmongThree();
   const auto causes = RowsOf(Contend(), ContentionKind::kCausingQueries);
@@ -226,7 +229,7 @@ TEST_F(ClusterContentionTest, LimitsContainTheSharesAndTheSeconds) {
     EXPECT_NEAR(row.share->upper, 16.0 / 24, kRounding) << "of all delay";
     EXPECT_EQ(row.queries, 2U);
   }
-  // Only the two others could have used the time, and no query waited for more than 8 s.
+  // Only the other two jobs could have used the time, and no query waited for more than 8 s.
   for (const ContentionRow& row : RowsOf(Contend(), ContentionKind::kDelayedQueries)) {
     EXPECT_NEAR(row.seconds->value, 8, 1e-6);
     EXPECT_NEAR(row.seconds->lower, 8, 1e-6);
@@ -240,7 +243,8 @@ TEST_F(ClusterContentionTest, LimitsContainTheSharesAndTheSeconds) {
   EXPECT_NEAR(host.share->lower, 1, kRounding);
 }
 
-// The reader of "first" sees that another job delays it and is delayed by it, and the host.
+// A caller who may read only "first" sees that another job delays it and is delayed by it, and on
+// which host.
 TEST_F(ClusterContentionTest, JobsOfOthersAreMerged) {
   ShareProcessor();
   const ClusterContention contention = Contend({}, {"first"});
@@ -255,7 +259,7 @@ TEST_F(ClusterContentionTest, JobsOfOthersAreMerged) {
   }
 }
 
-// The reader of a sees 4 s of each pair with a, and none of the delays between b and c.
+// A caller who may read only a sees 4 s for each pair with a, and no delays between b and c.
 TEST_F(ClusterContentionTest, PairsOfHiddenJobsAreLeftOut) {
   ShareAmongThree();
   EXPECT_THAT(Contend({}, {"nobody"}).lists, IsEmpty());
@@ -313,4 +317,4 @@ TEST_F(ClusterContentionTest, WithoutJobsThereAreNoLists) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::cluster_contention_test

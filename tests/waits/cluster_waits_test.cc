@@ -13,7 +13,7 @@
 #include "spark/log_reader.h"
 #include "tests/waits/driver.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::cluster_waits_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,7 +33,7 @@ std::string Application(int slots) {
          std::to_string(slots) + "}}\n";
 }
 
-// Returns a job with one stage, opened at `at`. The stage has the number of the job.
+// Returns a job with one stage, opened at `at`. The number of the stage equals that of the job.
 std::string Job(int number, int tasks, double at) {
   const std::string stage = R"({"Stage ID":)" + std::to_string(number) +
                             R"(,"Stage Attempt ID":0,"Stage Name":"s","Number of Tasks":)" +
@@ -81,8 +81,8 @@ std::vector<QueryWaits> Waits(const std::string& log, const ExplainQuestion& que
   return waits.Ask(waits.jobs().front(), question)->queries;
 }
 
-// Returns an application with two slots. job/0 holds both from 0 to 10 s. job/1 has two tasks from
-// 2 s on, which run from 10 to 14 s. Each collects garbage for 1 s of 8 s.
+// Returns an application with two slots. job/0 has both slots from 0 to 10 s. job/1 has two tasks
+// from 2 s on, which run from 10 to 14 s. Each of them collects garbage for 1 s of 8 s.
 std::string TwoJobs() {
   const std::string garbage = R"({"JVM GC Time":1000,"Executor CPU Time":2000000000})";
   return Application(2) + Job(0, 2, 0) + Start(0, 0, 0) + Start(0, 1, 0) + Job(1, 2, 2) +
@@ -94,7 +94,8 @@ TEST(ClusterWaits, BlamesTheQueryThatHeldTheSlots) {
   const auto queries = Waits(TwoJobs(), {.query = "job/1"});
   ASSERT_THAT(queries, SizeIs(1));
   EXPECT_DOUBLE_EQ(*queries[0].seconds, 12);
-  // job/1 lacked 2 slots for 8 s and ran for 8 task seconds in 12 s: 12 s x 16 / (16 + 8).
+  // job/1 lacked 2 slots for 8 s, and ran for 8 task seconds in 12 s, so the wait is 12 s x 16 /
+  // (16 + 8).
   EXPECT_NEAR(*queries[0].waits[WaitReason::kSlots].seconds, 8, 1e-6);
   ASSERT_THAT(queries[0].culprits, SizeIs(1));
   EXPECT_EQ(queries[0].culprits[0].query, "job/0");
@@ -113,7 +114,7 @@ TEST(ClusterWaits, AQueryOfTheSameJobIsNamedWithoutIt) {
 TEST(ClusterWaits, WaitWithoutAKnownCauseBlamesNoQuery) {
   const auto queries = Waits(TwoJobs(), {.query = "job/1", .resource = WaitReason::kMemory});
   ASSERT_THAT(queries, SizeIs(1));
-  // 2 task seconds of 2 tasks at a time are 1 s.
+  // 2 task seconds of 2 concurrent tasks are 1 s.
   EXPECT_NEAR(*queries[0].waits[WaitReason::kMemory].seconds, 1, 1e-6);
   EXPECT_FALSE(queries[0].waits[WaitReason::kSlots].seconds) << "the question excludes slots";
   EXPECT_THAT(queries[0].culprits, IsEmpty());
@@ -146,14 +147,14 @@ TEST(ClusterWaits, WaitBesideFreeSlotsDoesNotCount) {
   EXPECT_THAT(queries[1].culprits, IsEmpty());
 }
 
-// job/0 runs when the log ends, so it holds its slot until then.
+// job/0 is running when the log ends, so it has its slot until then.
 TEST(ClusterWaits, TaskWithoutAnEndHoldsItsSlotUntilTheLogEnds) {
   const auto queries =
       Waits(Application(2) + Job(0, 1, 0) + Start(0, 0, 0) + Job(1, 2, 0) + Start(1, 0, 0) +
             End(1, 0, 0, 6) + Start(1, 1, 6) + End(1, 1, 6, 12) + JobEnd(1, 12));
   ASSERT_THAT(queries, SizeIs(2));
-  // The second task of job/1 lacked the slot of job/0 for 6 s, and the tasks ran for 12 s: 12 s x 6
-  // / (6 + 12).
+  // The second task of job/1 lacked the slot of job/0 for 6 s, and the tasks ran for 12 s, so the
+  // wait is 12 s x 6 / (6 + 12).
   EXPECT_NEAR(*queries[1].waits[WaitReason::kSlots].seconds, 4, 1e-6);
   EXPECT_DOUBLE_EQ(*queries[0].seconds, 12);
 }
@@ -172,7 +173,7 @@ TEST(ClusterWaits, QuestionAboutAHostLeavesSlotsOut) {
 
 // The tests below use live events of several applications.
 
-// Matches a cause with this job and these seconds. An empty job means unreported processes.
+// Matches a cause with the given job and seconds. An empty job means unreported processes.
 MATCHER_P2(Blames, job, seconds, "") {
   return arg.job_id == job && std::abs(arg.seconds - seconds) < 1e-6;
 }
@@ -188,7 +189,7 @@ class ClusterWaitsTest : public ::testing::Test {
   Explanation Ask(const std::string& job, const ExplainQuestion& question = {}) const {
     return AskOf(waits_, job, question);
   }
-  // Returns the causes of the first query of the job.
+  // Returns the causes for the first query of the job.
   std::vector<ContendingQuery> Causes(const std::string& job) const {
     return Ask(job).queries.at(0).culprits;
   }
@@ -208,8 +209,8 @@ class OneJobTest : public ClusterWaitsTest {
 
 class TwoJobsTest : public ClusterWaitsTest {
  protected:
-  // Runs a task of each job for 20 s on node-1, which has one processor. The victim computes a
-  // quarter of the time and waits for the rest, while the other computes three quarters.
+  // Runs a task of each job for 20 s on node-1, which has one processor. The victim computes for a
+  // quarter of the time and otherwise waits. The other task computes for three quarters.
   void ShareProcessor() {
     victim_.RunTask("node-1");
     other_.RunTask("node-1");
@@ -220,7 +221,7 @@ class TwoJobsTest : public ClusterWaitsTest {
     }
     Advance(23);
   }
-  // Reports a victim whose task began 1 ns after 1970 and waits for 6 of 10 s while the other
+  // Reports a victim whose task began 1 ns after 1970 and waits for 6 of 10 s while the other task
   // computes.
   void RunSince1970(absl::Time ends_at) {
     const absl::Time long_ago = absl::UnixEpoch() + absl::Nanoseconds(1);
@@ -236,7 +237,7 @@ class TwoJobsTest : public ClusterWaitsTest {
     victim_.Send(10, JobClosed{.at = ends_at});
     Advance(14);
   }
-  // Runs a victim that waits for 9 of 10 s for a processor while another task computes for
+  // Runs a victim that waits for a processor for 9 of 10 s, while another task computes for
   // `seconds`.
   void RunBesideATaskThatComputes(double seconds) {
     victim_.RunTask("node-1");
@@ -259,7 +260,7 @@ class TwoJobsTest : public ClusterWaitsTest {
   Driver other_{waits_, "other"};
 };
 
-// One task ran on node-1. Another starts on node-2 and is not in any sum yet.
+// One task ran on node-1. Another task starts on node-2 and is not in any sum yet.
 TEST_F(OneJobTest, QuestionAboutAHostListsTheKnownHosts) {
   app_.Executor("node-1", 1);
   app_.Executor("node-2", 1);
@@ -289,7 +290,7 @@ TEST_F(TwoJobsTest, RunningJobBlamesTheUserOfTheProcessor) {
 
 const std::set<QueryName> kOther = {{"other", ""}};
 
-// The victim lost 15 of 20 s. There is no other neighbour.
+// The victim lost 15 of 20 s. There is no other cause.
 TEST_F(TwoJobsTest, LossesAreThePartOfTaskTimeLostToARunningJob) {
   ShareProcessor();
   const std::vector<LossesTo> losses = Losses(kOther);
@@ -324,7 +325,7 @@ TEST_F(TwoJobsTest, LossesAreLimitedToRequestedQueries) {
   EXPECT_THAT(Losses(kOther, 0), IsEmpty());
 }
 
-// The victim computes for a quarter of the time and waits for the rest, in two consecutive queries.
+// The victim computes for a quarter of the time and otherwise waits, in two consecutive queries.
 TEST_F(TwoJobsTest, CostsOfAnEndedJobAddUpItsConsecutiveQueries) {
   victim_.Executor("node-1", 1);
   other_.Executor("node-1", 1);
@@ -372,7 +373,7 @@ TEST_F(TwoJobsTest, InstantsBeforeTheStartOfTheJobAreClamped) {
   EXPECT_NEAR(Costs(kOther).at(0).seconds, 6, 1e-6);
 }
 
-// The job reports an end at its start.
+// The reported end of the job equals its start.
 TEST_F(TwoJobsTest, JobWithoutADurationLostNoTime) {
   RunSince1970(absl::UnixEpoch());
   const QueryWaits query = FirstQuery();
@@ -400,7 +401,7 @@ TEST_F(OneJobTest, JobCountsFromItsSubmissionBeforeItsFirstEvent) {
   EXPECT_NEAR(*FirstQuery().seconds, 6 + 10, 1e-6);
 }
 
-// A driver that does not have the instant sends 0.
+// A driver that does not know the time sends 0.
 TEST_F(OneJobTest, SubmissionIn1970IsUnknown) {
   app_.Send(0, JobOpened{.name = "app", .submitted_at = absl::UnixEpoch()});
   app_.Send(0, StageOpened{.stage = 0, .task_count = 1, .opened_at = absl::UnixEpoch()});
@@ -414,8 +415,8 @@ TEST_F(OneJobTest, SubmissionIn1970IsUnknown) {
 }
 
 // On each of two hosts, a task waits for 5 of 10 s because of the other job. Then ten tasks without
-// reports run on node-1 for 10 s. Their 100 s may all be waits. Each second of the two tasks was
-// half a second of the stage, so the limits are 52.5 s and 2.5 s. The job took 20 s.
+// reports run on node-1 for 10 s. All of their 100 s may be waits. Each second of the two tasks was
+// half a second of the stage, so the bounds are 52.5 s and 2.5 s. The job took 20 s.
 TEST_F(TwoJobsTest, LimitsAreAtMostTheLengthOfTheJob) {
   for (const char* host : {"node-1", "node-2"}) {
     victim_.Executor(host, 20);
@@ -446,7 +447,7 @@ TEST_F(TwoJobsTest, LimitsAreAtMostTheLengthOfTheJob) {
   EXPECT_NEAR(cost.upper, 20, 1e-6);
 }
 
-// On node-1 half of 10 s are lost to `heavy`, a quarter to `light`.
+// On node-1, half of 10 s are lost because of `heavy`, and a quarter because of `light`.
 TEST_F(ClusterWaitsTest, LossesAreSortedByTheirSize) {
   Driver victim(waits_, "victim");
   Driver light(waits_, "a light one");
@@ -469,8 +470,9 @@ TEST_F(ClusterWaitsTest, LossesAreSortedByTheirSize) {
   EXPECT_EQ(worst[0].query.job_id, "heavy");
 }
 
-// A byte took 0.1 s on node-2, without neighbours, and 1 s on node-1, beside the other job. It
-// caused 7.2 of the 8 s for 8 bytes there, which are 3.6 s of a stage with two tasks at a time.
+// A byte took 0.1 s on node-2, without other tasks, and 1 s on node-1, with the other job. That job
+// caused 7.2 of the 8 s for 8 bytes on node-1, which are 3.6 s of a stage with two concurrent
+// tasks.
 TEST_F(TwoJobsTest, NetworkDelayIsTheExcessOverTheTimeOfAByteElsewhere) {
   victim_.Executor("node-1", 1);
   victim_.Executor("node-2", 1);
@@ -499,7 +501,7 @@ TEST_F(TwoJobsTest, JobIsBlamedForAtMostItsProcessorTime) {
   EXPECT_EQ(causes[0].host, "node-1");
 }
 
-// The other task computes for 8 s. The unreported use of 1 s may have been more, in place of the
+// The other task computes for 8 s. The unreported use of 1 s may have been higher, in place of the
 // other task.
 TEST_F(TwoJobsTest, UnreportedUseMakesTheLowerLimitZero) {
   RunBesideATaskThatComputes(8);
@@ -512,8 +514,8 @@ TEST_F(TwoJobsTest, UnreportedUseMakesTheLowerLimitZero) {
   }
 }
 
-// The victim waits 0.6 s per second for 10 s. 5.4 s are because of `long`, and 0.6 s because of
-// `brief`, which runs for the first 2 s. The wait in these 2 s is not stored and is at most 2 s.
+// The victim waits for 0.6 s per second for 10 s. 5.4 s are because of `long`. 0.6 s are because of
+// `brief`, which runs for the first 2 s. The wait in these 2 s is not stored, and is at most 2 s.
 TEST_F(ClusterWaitsTest, CausesHaveLimits) {
   Driver victim(waits_, "victim");
   Driver longest(waits_, "long");
@@ -535,7 +537,7 @@ TEST_F(ClusterWaitsTest, CausesHaveLimits) {
   EXPECT_NEAR(*culprits[1].seconds_upper, 2, 1e-6) << "`brief` ran no longer";
 }
 
-// The victim reports 10 of 100 s. All of the other 90 s may be waits because of the other job.
+// The victim reports 10 of 100 s. All of the remaining 90 s may be waits because of the other job.
 TEST_F(TwoJobsTest, UnreportedTimeWidensTheUpperLimit) {
   for (Driver* driver : {&victim_, &other_}) {
     driver->RunTask("node-1");
@@ -568,8 +570,8 @@ TEST_F(OneJobTest, ProfilesReportProcessorWaitsOfReduceTasks) {
   EXPECT_NEAR(*query.seconds, 13, 1e-6);
 }
 
-// A Hadoop job sends heartbeats during its shuffle, then profiles, whose processor_use restarts at
-// 0.
+// A Hadoop job sends heartbeats during its shuffle, and then profiles, whose processor_use restarts
+// at 0.
 TEST_F(TwoJobsTest, ReduceTaskIsBlamedForBothItsPhases) {
   for (Driver* driver : {&victim_, &other_}) {
     driver->Executor("node-1", 0);
@@ -596,7 +598,7 @@ TEST_F(TwoJobsTest, ReduceTaskIsBlamedForBothItsPhases) {
   EXPECT_EQ(query.culprits[0].resource, WaitReason::kProcessor);
 }
 
-// The profiles of a Spark task with timed key groups cover only the reduce function.
+// If key groups of a Spark task are timed, its profiles cover only the reduce function.
 TEST_F(OneJobTest, HeartbeatTotalsAreNotReplacedByReduceFunctionWaits) {
   app_.RunTask("node-1");
   ReduceProfile profile{.attempt = {.stage = 0}};
@@ -651,7 +653,8 @@ TEST_F(OneJobTest, QueryBesideItselfBlamesNoOtherQuery) {
   EXPECT_THAT(explanation.queries[0].culprits, IsEmpty());
 }
 
-// The other job is silent from 20 s on. It is blamed for its reports, and answers are 45 s old.
+// The other job is silent from 20 s on. It is blamed according to its reports, and answers are 45 s
+// old.
 TEST_F(TwoJobsTest, SilentAttemptDelaysAnswersAtMostFortyFiveSeconds) {
   ShareProcessor();
   for (int second = 24; second <= 200; ++second) {
@@ -677,7 +680,7 @@ TEST_F(TwoJobsTest, TasksOnUnnamedHostsMeetNoOtherJob) {
   EXPECT_THAT(explanation.queries.at(0).culprits, IsEmpty());
 }
 
-// All tasks of a query wait behind another query of the application.
+// All tasks of a query wait because of another query of the application.
 TEST_F(OneJobTest, QueryWithoutASlotBlamesTheHolder) {
   app_.Executor("node-1", 2);
   app_.Stage(0, 0, 2, "sql/0");
@@ -705,7 +708,7 @@ TEST_F(TwoJobsTest, LastMinutesLeaveOlderWaitsOut) {
   EXPECT_THAT(last.queries.at(0).culprits, IsEmpty());
 }
 
-// Slices are whole minutes: at 290 s, the last two minutes start at 120 s.
+// Slices are whole minutes. At 290 s, the last two minutes start at 120 s.
 TEST_F(OneJobTest, LastMinutesLimitTheLengthOfAQuery) {
   app_.RunTask("node-1");
   for (int second = 1; second <= 293; ++second) {
@@ -731,8 +734,8 @@ TEST_F(OneJobTest, WaitsAfterTheLastReportAreUnknown) {
 }
 
 // For half of its 20 s, the query has both slots and always waits for the processor. Before that,
-// another query holds one slot. The wait for the slot is 20 x 10 / (30 + 10) s, and the wait for
-// the processor is at most the rest.
+// another query has one slot. The wait for the slot is 20 x 10 / (30 + 10) s, and the wait for the
+// processor is at most the remainder.
 TEST_F(OneJobTest, WaitsSumToAtMostTheLengthOfTheQuery) {
   app_.Executor("node-1", 2);
   app_.Stage(0, 0, 1, "sql/0");
@@ -766,7 +769,7 @@ TEST_F(ClusterWaitsTest, JobWithMissedEventsIsPartial) {
   EXPECT_EQ(explanation.since, Instant(0));
 }
 
-// After a restart of the master, the first report may come from a new task or be a repeated
+// After a restart of the master, the first report may come from a new task, or may be a repeated
 // JobOpened.
 TEST_F(ClusterWaitsTest, ResumedJobIsPartialWhateverTheFirstEvent) {
   waits_.Resume("job", "run", Instant(5));
@@ -798,7 +801,7 @@ TEST_F(TwoJobsTest, ForgottenCauseIsAnUnnamedJob) {
   waits_.Forget("unknown");
 }
 
-// Queries of one task follow one another. The table keeps the sums of ten queries.
+// Queries of one task run sequentially. The table keeps the sums of ten queries.
 TEST(ClusterWaits, OldestQueriesAreForgottenAtTheLimit) {
   ClusterWaits waits({.stages_max = 10});
   Driver driver(waits, "app");
@@ -820,7 +823,7 @@ TEST(ClusterWaits, OldestQueriesAreForgottenAtTheLimit) {
   EXPECT_LE(explanation.queries.size(), 10U);
 }
 
-// Hosts start and disappear, like containers. No number of a removed host stays in use.
+// Hosts start and disappear, like containers. The numbers of removed hosts are reused.
 TEST(ClusterWaits, ForgottenHostLeavesRoomForAnother) {
   ClusterWaits waits({.hosts_max = 2});
   for (int round = 0; round < 10; ++round) {
@@ -857,7 +860,7 @@ TEST(ClusterWaits, HostBeyondTheLimitHasNoName) {
   EXPECT_THAT(AskOf(waits, "second").queries.at(0).culprits, IsEmpty());
 }
 
-// The second task is not tracked, so it may hold a slot.
+// The second task is not tracked, so it may have a slot.
 TEST(ClusterWaits, UntrackedTasksDisableBlameForSlots) {
   ClusterWaits waits({.attempts_max = 1});
   Driver driver(waits, "app");
@@ -889,7 +892,7 @@ TEST_F(TwoJobsTest, NewRunOfAJobStartsEmpty) {
   EXPECT_THAT(Ask("victim").queries, IsEmpty());
 }
 
-// Three tasks take 1 s and one takes 9 s without waits, so no other query is a cause.
+// Three tasks take 1 s, and one takes 9 s without waits, so no other query is a cause.
 TEST_F(OneJobTest, SkewedQueryReportsItsLongestTask) {
   app_.Executor("node-1", 4);
   app_.Stage(0, 0, 4, "sql/0");
@@ -945,7 +948,7 @@ TEST_F(OneJobTest, LongestTaskNamesItsSlowestKeyGroup) {
   EXPECT_NEAR(longest->group_seconds, 6, 1e-6);
 }
 
-// One task waits 8 of 10 s, the other 3 of 4 s. The first has twice the work.
+// One task waits for 8 of 10 s, and the other for 3 of 4 s. The first task has twice the work.
 TEST_F(OneJobTest, LongestTaskIncludesItsWaits) {
   app_.Executor("node-1", 2);
   app_.Send(0, JobOpened{.stages = MapReduceStages(1, 2)});
@@ -966,7 +969,7 @@ TEST_F(OneJobTest, LongestTaskIncludesItsWaits) {
   EXPECT_NEAR(*query.skew_seconds, 2 - 1.5, 1e-6) << "without waits";
 }
 
-// One task waits 9 of 10 s. The other takes 4 s without waits.
+// One task waits for 9 of 10 s. The other takes 4 s without waits.
 TEST_F(OneJobTest, TaskThatIsLongBecauseOfWaitsIsNotReported) {
   app_.Executor("node-1", 2);
   app_.Stage(0, 0, 2, "sql/0");
@@ -990,7 +993,7 @@ TEST_F(OneJobTest, JobWithoutQueriesLastsFromItsOwnStart) {
   EXPECT_NEAR(*FirstQuery().seconds, 10, 1e-6);
 }
 
-// Runs a scan of two tasks of 10 s. Each waits for a processor for 4 s and reads 150 bytes.
+// Runs a scan with two tasks of 10 s. Each waits for a processor for 4 s and reads 150 bytes.
 void Scan(Driver& driver, ClusterWaits& waits) {
   driver.Executor("node-1", 2);
   driver.Send(0, StageOpened{.stage = 0,
@@ -1108,8 +1111,8 @@ TEST(ClusterWaits, PastStagesBeyondTheLimitAreNotStored) {
   EXPECT_TRUE(AskOf(waits, "app").queries.at(0).data_growth);
 }
 
-// The events include ends without starts, repeated executors, falling totals, and an end before its
-// start.
+// The events include ends without starts, repeated executors, decreasing totals, and an end before
+// its start.
 TEST_F(OneJobTest, ContradictoryEventsGiveFiniteWaits) {
   app_.Executor("node-1", 1);
   app_.Send(0, ExecutorOpened{.executor = 0, .host = "node-2", .slots = 5});
@@ -1134,4 +1137,4 @@ TEST_F(OneJobTest, ContradictoryEventsGiveFiniteWaits) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::cluster_waits_test

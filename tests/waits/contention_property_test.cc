@@ -1,4 +1,4 @@
-// Compares sums with a simple implementation that visits all pairs of tasks at all instants, on
+// Compares sums with a simple implementation that visits all pairs of tasks at all times, for
 // random pieces, and checks invariants.
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@
 #include "master/waits/proto_graph.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::contention_property_test {
 namespace {
 
 constexpr std::uint32_t kStages = 6;
 constexpr std::uint32_t kHosts = 2;
 
-// Instants are quarters of seconds, so that many are equal.
+// Times are quarters of seconds, so many times are equal.
 std::vector<Piece> RandomPieces(std::uint32_t seed, bool all_is_known) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };
@@ -42,7 +42,7 @@ std::vector<Piece> RandomPieces(std::uint32_t seed, bool all_is_known) {
   return pieces;
 }
 
-// Returns the use of a resource by a task, per second.
+// Returns how much of a resource a task uses per second.
 std::optional<double> Taking(const Piece& piece, WaitReason resource) {
   const auto& taken = resource == WaitReason::kProcessor ? piece.use.processor_seconds
                                                          : piece.use.of[resource].units;
@@ -224,7 +224,7 @@ TEST_P(Random, IncrementalFoldingEqualsFoldingAtOnce) {
   ExpectSame(Folded(pieces), contention.Whole());
 }
 
-// The sums of the last 20 s equal the sums of the same pieces cut at that instant.
+// The sums of the last 20 s equal the sums of the same pieces, cut at that time.
 TEST_P(Random, LastSecondsEqualTheSumsOfTheCutPieces) {
   const std::vector<Piece> pieces = RandomPieces(GetParam(), false);
   Contention contention({.seconds = 10, .kept = 3});
@@ -258,7 +258,8 @@ std::vector<QueryStage> Infos() {
   return stages;
 }
 
-// Impacts on a vertex sum to one or zero, so no level has more responsibility than the level below.
+// Impacts on a vertex sum to one or zero, so the responsibility does not increase from one level to
+// the next.
 TEST_P(Random, SharesSumToOneOrZero) {
   const std::vector<Target> targets = {{.query = Q(0), .stages = {S(0), S(1)}},
                                        {.query = Q(2), .stages = {S(4), S(5)}}};
@@ -280,7 +281,7 @@ TEST_P(Random, SharesSumToOneOrZero) {
   }
 }
 
-// All stages are present all the time and report everything, so no wait remains unexplained.
+// All stages are present all the time and report everything, so no wait is unexplained.
 TEST_P(Random, WithAllEvidenceSharesOfEachLevelSumToOne) {
   std::vector<Piece> pieces = RandomPieces(GetParam(), true);
   for (std::uint32_t s = 0; s < kStages; ++s) {
@@ -304,4 +305,4 @@ TEST_P(Random, WithAllEvidenceSharesOfEachLevelSumToOne) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::contention_property_test

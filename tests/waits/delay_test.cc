@@ -5,7 +5,7 @@
 
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::delay_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -17,7 +17,7 @@ std::vector<Delay> DelaysOf(const std::vector<Piece>& pieces) {
   return Delays(Folded(pieces), targets);
 }
 
-// Two parallel tasks of 10 s each wait 4 s for a processor. Their 8 task seconds are 4 s of the
+// Two parallel tasks of 10 s each wait for a processor for 4 s. Their 8 task seconds are 4 s of the
 // stage.
 TEST(Delay, StageSecondsAreTaskSecondsOverTasksAtATime) {
   const auto delays =
@@ -31,8 +31,8 @@ TEST(Delay, StageSecondsAreTaskSecondsOverTasksAtATime) {
   }
 }
 
-// Ten tasks wait half of their second while a task of 100 s runs without waits. For one second,
-// they are ten of eleven tasks.
+// Ten tasks wait for half of their second, while a task of 100 s runs without waits. For one
+// second, they are ten of eleven tasks.
 TEST(Delay, WaitsOfShortTasksHardlyDelayAStageWithALongTask) {
   std::vector<Piece> pieces = {
       Task(S(0), H(1), 0, 100).Waited(WaitReason::kProcessor, 0).Computed(100),
@@ -57,14 +57,14 @@ TEST(Delay, StageThatRunsAgainDidNotWaitInBetween) {
   EXPECT_NEAR(delays[0].stage_seconds, 10, 1e-9);
 }
 
-// A unit takes 1 s wherever the stage fetched, so 1 s is its service time.
+// A unit takes 1 s on every host from which the stage fetched, so 1 s is its service time.
 TEST(Delay, ServiceTimeIsNotADelay) {
   EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 12).Waited(WaitReason::kNetwork, 10, 10),
                         Task(S(1), H(0), 0, 12).Waited(WaitReason::kNetwork, 2, 90)}),
               ElementsAre());
 }
 
-// On the other host a unit takes 0.25 s, so 7.5 s of the 10 s for 10 units are a delay.
+// On the other host, a unit takes 0.25 s, so 7.5 s of the 10 s for 10 units are a delay.
 TEST(Delay, ExcessOverTheLeastTimeIsADelay) {
   const auto delays = DelaysOf({Task(S(0), H(0), 0, 12).Waited(WaitReason::kNetwork, 10, 10),
                                 Task(S(0), H(1), 0, 12).Waited(WaitReason::kNetwork, 10, 40),
@@ -75,14 +75,15 @@ TEST(Delay, ExcessOverTheLeastTimeIsADelay) {
   EXPECT_EQ(delays[0].resource, WaitReason::kNetwork);
 }
 
-// The least time of a unit is unknown for a stage that never waited for it most of the time.
+// The least time of a unit is unknown if the stage waited most of the time on every host.
 TEST(Delay, UnknownServiceTimeGivesNoDelay) {
   EXPECT_THAT(DelaysOf({Task(S(0), H(0), 0, 100).Waited(WaitReason::kIo, 10, 10),
                         Task(S(1), H(0), 0, 100).Waited(WaitReason::kIo, 2, 90)}),
               ElementsAre());
 }
 
-// The query's other stage is the only neighbour. It is a cause, but not another query.
+// The only other task belongs to another stage of the same query, so it is a cause but not another
+// query.
 TEST(Delay, QueryInItsOwnWayBlamesNoOtherQuery) {
   const auto delays =
       DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 4).Computed(6),
@@ -92,7 +93,7 @@ TEST(Delay, QueryInItsOwnWayBlamesNoOtherQuery) {
   EXPECT_TRUE(DelayingQueries(delays, kStages, 9).empty());
 }
 
-// A task runs ten times as long as the others of its stage, without waits. This is skew.
+// A task runs ten times as long as the other tasks of its stage, without waits. This is skew.
 TEST(Delay, QueryThatIsSlowByItselfBlamesNoOtherQuery) {
   std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 100).Waited(WaitReason::kProcessor, 0).Computed(100),
@@ -120,8 +121,8 @@ TEST(LimitsOf, SingleNeighbourIsCertainUpToOtherWaitsBesideIt) {
   EXPECT_EQ(limits[0].upper, 8);
 }
 
-// The neighbours have 6 of 10 s, 3 of 4 s and 0 of 1 s. Others may have used 5 of the 6 s, and all
-// of the 3 s.
+// The causes have 6 of 10 s, 3 of 4 s and 0 of 1 s. Other queries may have used 5 of the 6 s, and
+// all of the 3 s.
 TEST(LimitsOf, OthersMayUseTheFreedTime) {
   const std::vector<Neighbour> three = {{.query = Q(1), .seconds = 6, .beside_seconds = 10},
                                         {.query = Q(2), .seconds = 3, .beside_seconds = 4},
@@ -135,7 +136,7 @@ TEST(LimitsOf, OthersMayUseTheFreedTime) {
   EXPECT_EQ(limits[2].lower, 0);
 }
 
-// The neighbour caused more waits than its presence allows, because of rounding or late reports.
+// Because of rounding or late reports, the cause has more waits than its presence allows.
 TEST(LimitsOf, SecondsAreWithinTheirLimits) {
   const std::vector<Neighbour> one = {{.query = Q(1), .seconds = 5, .beside_seconds = 0}};
   EXPECT_EQ(LimitsOf(one)[0].upper, 5);
@@ -143,4 +144,4 @@ TEST(LimitsOf, SecondsAreWithinTheirLimits) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::delay_test

@@ -23,7 +23,7 @@ class Driver {
   explicit Driver(ClusterWaits& waits, std::string job_id) : waits_(waits), job_id_(job_id) {
     Send(0, JobOpened{.name = job_id});
   }
-  // Sets the driver's clock ahead of the master's.
+  // Sets the driver's clock ahead of the master's clock.
   Driver& ClockAhead(double seconds) {
     ahead_ = seconds;
     return *this;
@@ -81,7 +81,7 @@ class Driver {
     heartbeat.time.moved_bytes[WaitReason::kIo] = bytes;
     Send(at, heartbeat);
   }
-  // Starts the only task of a stage 0 at 0 s, on an executor with one slot.
+  // Starts the only task of stage 0 at 0 s, on an executor with one slot.
   void RunTask(const std::string& host) {
     Executor(host, 1);
     Stage(0, 0, 1);

@@ -1,5 +1,5 @@
-// Example 2.2 of [PX] on the DAG of its Figure 1. The example has no numbers. The numbers here are
-// the numbers of docs/internals/waits.md.
+// Example 2.2 of [PX] with the DAG in its Figure 1. The example has no numbers. Those used here are
+// from docs/internals/waits.md.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ inline constexpr Stage kR3{6};                                          // stage
 inline constexpr Stage kU5{7}, kU7{8}, kU9{9};                          // stages of Q2
 inline constexpr Host kX{0}, kY{1}, kZ{2};
 
-// s3 starts after s0, s1 and s2, s4 after s3, s5 after s4.
+// s3 starts after s0, s1 and s2; s4 starts after s3, and s5 after s4.
 inline std::vector<QueryStage> ExampleStages() {
   return {{.query = kQ0},
           {.query = kQ0},
@@ -28,8 +28,8 @@ inline std::vector<QueryStage> ExampleStages() {
           {.query = kQ2}};
 }
 
-// s1 waits for memory on X, first while r3 runs, then while u5 runs. s5 waits for its disk on Y
-// while u5, u7 and u9 run. Its other task reads alone on X. s3 and s4 run alone.
+// s1 waits for memory on X, first while r3 runs and then while u5 runs. s5 waits for its disk on Y
+// while u5, u7 and u9 run. The other task of s5 reads alone on X. s3 and s4 run alone.
 inline std::vector<Piece> ExamplePieces() {
   constexpr WaitReason kMemory = WaitReason::kMemory;
   constexpr WaitReason kIo = WaitReason::kIo;

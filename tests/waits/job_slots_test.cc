@@ -1,11 +1,10 @@
-#include "master/waits/job_slots.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "master/waits/cluster_records.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::job_slots_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -13,7 +12,7 @@ using ::testing::SizeIs;
 
 constexpr Pool kPool{3};
 
-// Returns two slots, both taken at 1 s.
+// Returns two slots, both of which are taken at 1 s.
 JobSlots Full() {
   JobSlots slots(kPool);
   slots.Add(2);
@@ -88,4 +87,4 @@ TEST(JobSlots, WithdrawnStageStopsWaiting) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::job_slots_test

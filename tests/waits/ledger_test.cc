@@ -5,11 +5,11 @@
 #include "master/waits/delay.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::ledger_test {
 namespace {
 
 // The stage spends 60 s in a crowd of 2 with 0.2 s per unit, and 60 s in a crowd of 4 with 0.4 s
-// per unit:
+// per unit. This gives
 //   w y = 1 x 60 and 1 x 60, w = 5 and 2.5, w c^2 = 5 x 4 and 2.5 x 16, w y c = 2 and 4.
 TEST(Crowding, ServiceIsTheTimeOfAUnitInACrowdOfOne) {
   Crowding crowding;
@@ -22,10 +22,10 @@ TEST(Crowding, ServiceIsTheTimeOfAUnitInACrowdOfOne) {
   EXPECT_NEAR(*ServiceSeconds(crowding), 0.1, 1e-9);
 }
 
-// A unit takes 0.25 s instead of 0.2 s, and 0.35 s instead of 0.4 s: w = 4 and 1 / 0.35, w c^2 = 16
-// and 45.714, w y c = 2 and 4, s = 6 / 61.714 = 0.0972. The squared errors per second are 0.6 - 6^2
-// / 61.714 = 0.016667 for the line and 0.6 - 2^2 / 6.857 = 0.016667 for a constant. Neither is
-// likelier.
+// A unit takes 0.25 s instead of 0.2 s, and 0.35 s instead of 0.4 s. Therefore w = 4 and 1 / 0.35,
+// w c^2 = 16 and 45.714, w y c = 2 and 4, s = 6 / 61.714 = 0.0972. The squared errors per second
+// are 0.6 - 6^2 / 61.714 = 0.016667 for the line, and 0.6 - 2^2 / 6.857 = 0.016667 for a constant.
+// Neither is more likely.
 TEST(Crowding, LineNoBetterThanAConstantGivesNoResult) {
   Crowding crowding;
   crowding.Pass(1e4, 1, 4, 2);
@@ -33,10 +33,10 @@ TEST(Crowding, LineNoBetterThanAConstantGivesNoResult) {
   EXPECT_FALSE(ServiceSeconds(crowding));
 }
 
-// A unit takes 0.2 s and 0.3 s: w = 5 and 3.3333, w c^2 = 20 and 53.333, w y c = 2 and 4. The
-// errors are 0.5 - 36 / 73.333 = 0.009091 for the line and 0.5 - 4 / 8.3333 = 0.02 for a constant,
-// which is 2.2 times as large. The line needs 2 ln 20 / ln 2.2 = 7.6 observations more than one,
-// which take 86 s.
+// A unit takes 0.2 s and 0.3 s. Therefore w = 5 and 3.3333, w c^2 = 20 and 53.333, w y c = 2 and 4.
+// The errors are 0.5 - 36 / 73.333 = 0.009091 for the line, and 0.5 - 4 / 8.3333 = 0.02 for a
+// constant, which is 2.2 times as large. The line needs 2 ln 20 / ln 2.2 = 7.6 observations in
+// addition to the first, which take 86 s.
 TEST(Crowding, UncertainLineNeedsMoreTime) {
   const auto after = [](double seconds) {
     Crowding crowding;
@@ -49,8 +49,8 @@ TEST(Crowding, UncertainLineNeedsMoreTime) {
   EXPECT_NEAR(*after(95), 6 / (20 + 160.0 / 3), 1e-9);
 }
 
-// The resource is never saturated, or the crowd never changes. A unit may therefore take this long
-// without neighbours.
+// Either the resource is never saturated, or the crowd never changes. A unit may therefore take
+// this long even without other tasks.
 TEST(Crowding, ConstantCrowdGivesNoResult) {
   Crowding plenty;
   plenty.Pass(1e4, 1, 5, 2);
@@ -70,9 +70,9 @@ TEST(Crowding, ExtremeNumbersGiveNoResult) {
   EXPECT_FALSE(ServiceSeconds(crowding));
 }
 
-// A disk serves requests in turn. One other task reads in the first minute, three in the second. A
-// unit takes 0.2 s and 0.4 s, never 0.1 s. The excess is 30 of 60 s for 300 units, and 45 of 60 s
-// for 150 units.
+// A disk serves requests in turn. One other task reads in the first minute, and three in the
+// second. A unit takes 0.2 s and 0.4 s, and never 0.1 s. The excess is 30 of 60 s for 300 units,
+// and 45 of 60 s for 150 units.
 TEST(Crowding, StageThatWasNeverAloneBlamesTheWholeExcess) {
   std::vector<Piece> pieces = {Task(S(0), H(0), 0, 60).Waited(WaitReason::kIo, 60, 300),
                                Task(S(1), H(0), 0, 60).Waited(WaitReason::kIo, 60, 300),
@@ -99,4 +99,4 @@ TEST(Crowding, UnsaturatedResourceBlamesNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::ledger_test

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::waits {
+namespace tidemark::waits::own_causes_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -25,7 +25,7 @@ TEST(DataGrowth, IsTheTimeForTheBytesBeyondOnePastRun) {
   EXPECT_DOUBLE_EQ(growth->earlier_read_bytes, 100);
 }
 
-// The 120 bytes of one run would have taken 12 s, the 90 bytes of another 9 s.
+// The 120 bytes of one run would have taken 12 s, and the 90 bytes of another run 9 s.
 TEST(DataGrowth, LiesBetweenTheLimitsOfPastRuns) {
   const auto growth = GrowthOf(30, 300, Earlier({100, 120, 90}));
   ASSERT_TRUE(growth);
@@ -34,7 +34,7 @@ TEST(DataGrowth, LiesBetweenTheLimitsOfPastRuns) {
   EXPECT_DOUBLE_EQ(*growth->task_seconds_upper, 21);
 }
 
-// Past runs read 100 and 200 bytes. Their median is 150 and their spread 100.
+// Past runs read 100 and 200 bytes. Their median is 150, and their spread is 100.
 TEST(DataGrowth, IsUnknownWithinTheSpreadOfPastRuns) {
   const PastBytes earlier = Earlier({200, 100});
   EXPECT_FALSE(GrowthOf(30, 249, earlier));
@@ -114,4 +114,4 @@ TEST(LongestGroup, ImpossibleTimesAreIgnored) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::own_causes_test

@@ -1,14 +1,13 @@
-#include "master/waits/piece.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
+#include "master/waits/ledger.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::piece_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -42,4 +41,4 @@ TEST(CheckPiece, NamesTheFault) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::piece_test

@@ -4,15 +4,16 @@
 #include "master/waits/proto_graph.h"
 #include "tests/waits/example_2_2.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::proto_graph_formulas_test {
 namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// The shape of [PX] Figure 6 with our own numbers. The vertices u1 and u2 (1, 2) are below a target
-// t (0). v1, v2 and v3 (3, 4, 5) are above them. All three have impact on u1, and v3 also on u2.
+// The graph has the shape of [PX] Figure 6, with numbers of our own. The vertices u1 and u2 (1, 2)
+// are below a target t (0). v1, v2 and v3 (3, 4, 5) are above u1 and u2. All three have an impact
+// on u1, and v3 also has one on u2.
 struct Figure6 {
   std::vector<double> contributions = {1, 3, 1, 2, 1, 1};
   std::vector<Edge> edges = {{1, 0}, {2, 0}, {3, 1}, {4, 1}, {5, 1}, {5, 2}};
@@ -56,7 +57,7 @@ Waited Of(double wait_seconds, double units) {
           .rated_units = units};
 }
 
-// Eq. 1: the wait is 6 s for 3 units.
+// Equation 1: The wait is 6 s for 3 units.
 TEST(SecondsPerUnit, IsTheWaitOverTheUnits) { EXPECT_EQ(SecondsPerUnit(Of(6, 3)), 2); }
 
 TEST(SecondsPerUnit, WaitWithoutARequestHasNoRate) {
@@ -79,7 +80,7 @@ TEST(FractionalConcurrency, IsThePartOfTheTargetsTime) {
   EXPECT_EQ(FractionalConcurrency(0, 0), 0);
 }
 
-// Eq. 2: 0.5 x (4/2) / (1/2) = 2.
+// Equation 2: 0.5 x (4/2) / (1/2) = 2.
 TEST(Blame, IsConcurrencyTimesTheRatioOfRates) { EXPECT_EQ(Blame(0.5, Of(4, 2), Of(1, 2)), 2); }
 
 TEST(Blame, SourceWithoutWaitsBearsAFiniteBlame) {
@@ -101,7 +102,7 @@ TEST(Blame, UnknownRateIsNotZero) {
   EXPECT_EQ(Blame(1, Waited{}, Of(1, 2)), std::nullopt);
 }
 
-// [PX] Example 2.1: s5 has depth 1, s1 depth 4.
+// [PX] Example 2.1: s5 has depth 1, and s1 has depth 4.
 TEST(Figure1, DepthIsTheNumberOfStagesToTheLast) {
   const auto depths = Depths(ExampleStages());
   ASSERT_TRUE(depths.ok()) << depths.status();
@@ -129,11 +130,5 @@ TEST(Depths, NamesWrongParents) {
               HasSubstr("cycle"));
 }
 
-TEST(CriticalPath, IsSomePathIfTheQueryHasNotRun) {
-  const auto path = CriticalPath(ExampleStages(), Ledger{}, kQ1);
-  ASSERT_TRUE(path.ok());
-  for (const Stage stage : *path) EXPECT_EQ(stage, kR3);
-}
-
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::proto_graph_formulas_test

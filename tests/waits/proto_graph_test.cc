@@ -9,7 +9,7 @@
 #include "master/waits/delay.h"
 #include "tests/waits/example_2_2.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::proto_graph_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -25,7 +25,7 @@ ProtoGraph GraphOf(const std::vector<Piece>& pieces, const std::vector<QueryStag
   return graph.value_or(ProtoGraph{});
 }
 
-// Returns the contribution of the only vertex of a level that matches `is`.
+// Returns the contribution of the only vertex of a level for which `is` returns true.
 template <typename Is>
 double Contribution(const ProtoGraph& graph, Level level, Is is) {
   std::vector<double> found;
@@ -38,7 +38,7 @@ double Contribution(const ProtoGraph& graph, Level level, Is is) {
   return found.empty() ? -1 : found.front();
 }
 
-// Explains query 0. Each of `queries` queries has one stage with the same number.
+// Explains query 0. Each of `queries` queries has one stage with the same number as the query.
 ProtoGraph GraphOfQuery0(std::uint32_t queries, const std::vector<Piece>& pieces) {
   std::vector<QueryStage> stages;
   for (std::uint32_t q = 0; q < queries; ++q) stages.push_back({.query = Q(q)});
@@ -51,7 +51,8 @@ TEST(Table4, Level0IsOne) {
   EXPECT_EQ(Contribution(Example(), Level::kTargetQuery, [](const Vertex&) { return true; }), 1);
 }
 
-// s1 has depth 4 and 40 of the 100 processor seconds of the four stages: 4 x 0.4. s5 has 1 x 0.2.
+// s1 has depth 4 and 40 of the 100 processor seconds of the four stages, which gives 4 x 0.4. s5
+// has 1 x 0.2.
 TEST(Table4, Level1IsDepthTimesTheShareOfProcessorTime) {
   const ProtoGraph graph = Example();
   const auto of = [&](Stage stage) {
@@ -71,8 +72,8 @@ TEST(Table4, Level1TakesTheWeightThatIsGiven) {
               4, 1e-12);
 }
 
-// s1 waited 60 of its 100 seconds for memory; the tasks of s5 waited 35 of their 70 seconds for
-// reads.
+// s1 waited for memory for 60 of its 100 seconds. The tasks of s5 waited for reads for 35 of their
+// 70 seconds.
 TEST(Table4, Level2IsThePartOfTheRuntimeThatWasWaited) {
   const ProtoGraph graph = Example();
   const auto of = [&](Stage stage, WaitReason resource) {
@@ -84,7 +85,7 @@ TEST(Table4, Level2IsThePartOfTheRuntimeThatWasWaited) {
   EXPECT_NEAR(of(kS5, WaitReason::kIo), 0.5, 1e-12);
 }
 
-// s5 waits 5 s for 50 units on X, and 30 s for 60 units on Y.
+// s5 waits for 5 s for 50 units on X, and for 30 s for 60 units on Y.
 TEST(Table4, Level3IsTheWaitForAUnitOnAHost) {
   const ProtoGraph graph = Example();
   const auto of = [&](Host host) {
@@ -96,8 +97,8 @@ TEST(Table4, Level3IsTheWaitForAUnitOnAHost) {
   EXPECT_NEAR(of(kY), 0.5, 1e-12);
 }
 
-// On Y, u5 runs for all 60 seconds of s5 and waits 0.1 s per unit. u9 runs for 30 of them and waits
-// 1 s per unit.
+// On Y, u5 runs for all 60 seconds of s5 and waits for 0.1 s per unit. u9 runs for 30 of these
+// seconds and waits for 1 s per unit.
 TEST(Table4, Level4IsConcurrencyTimesTheRatioOfRates) {
   const ProtoGraph graph = Example();
   const auto of = [&](Stage source) {
@@ -119,7 +120,8 @@ TEST(Table4, Levels5And6AreOne) {
             1);
 }
 
-// [PX] Example 3.5: X has a blame vertex for r3 (with our numbers also one for u5), Y has three.
+// [PX] Example 3.5: X has a blame vertex for r3 (and, with our numbers, one for u5). Y has three
+// blame vertices.
 TEST(ProtoGraph, EveryPresentStageHasAVertexForEachKnownRate) {
   const ProtoGraph graph = Example();
   std::map<Host, std::set<Stage>> sources;
@@ -130,7 +132,7 @@ TEST(ProtoGraph, EveryPresentStageHasAVertexForEachKnownRate) {
   EXPECT_THAT(sources[kY], ElementsAre(kU5, kU7, kU9));
 }
 
-// Algorithm 1 as printed connects u5 only on X, since it is new there and already present on Y.
+// Algorithm 1 as printed connects u5 only on X, where u5 is new, since on Y it is already present.
 TEST(ProtoGraph, SourceStageIsConnectedOnEveryHost) {
   const ProtoGraph graph = Example();
   std::size_t children = 0;
@@ -141,17 +143,17 @@ TEST(ProtoGraph, SourceStageIsConnectedOnEveryHost) {
   EXPECT_EQ(children, 2);
 }
 
-// [PX] Table 5, scheduler. The target queues for 20 s for one slot. One stage queues for the last
-// 10 of these seconds and gets a slot; another queues for 40 s: 0.5 x 20/10 = 1 and 1 x 20/40 =
-// 0.5.
+// [PX] Table 5, scheduler: The target queues for 20 s for one slot. One stage queues for the last
+// 10 of these seconds and gets a slot. Another stage queues for 40 s. The blames are 0.5 x 20/10 =
+// 1 and 1 x 20/40 = 0.5.
 TEST(ProtoGraph, QueuesMeetLikeHosts) {
   const ProtoGraph graph =
       GraphOfQuery0(3, {Queued(S(0), 0, 20), Queued(S(1), 10, 20), Queued(S(2), 0, 40)});
   EXPECT_THAT(NoisyQueries(graph, 0, 3), ElementsAre(Weighs(Q(1), 2.0 / 3), Weighs(Q(2), 1.0 / 3)));
 }
 
-// [PX] Appendix D (a): the last task, on Y, waits four times as long as the one on X because it
-// reads eight times as much. Its neighbour is blamed less, not more.
+// [PX] Appendix D (a): The last task, on Y, waits four times as long as the task on X because it
+// reads eight times as much. The other task on Y is blamed less, not more.
 TEST(AppendixD, NeighbourOfATaskWithMoreDataIsBlamedLess) {
   const ProtoGraph graph = GraphOfQuery0(
       3, {Task(S(0), kX, 0, 20).Waited(kIo, 10, 10), Task(S(0), kY, 0, 80).Waited(kIo, 40, 80),
@@ -160,8 +162,8 @@ TEST(AppendixD, NeighbourOfATaskWithMoreDataIsBlamedLess) {
   EXPECT_THAT(NoisyQueries(graph, 0, 3), ElementsAre(Weighs(Q(1), 2.0 / 3), Weighs(Q(2), 1.0 / 3)));
 }
 
-// [PX] Appendix D (b): all stages are present all the time. u7 waits 4 s per unit, the target 1 s,
-// and the other stage half a second: 1 x 1/4 and 1 x 1/0.5.
+// [PX] Appendix D (b): All stages are present all the time. u7 waits for 4 s per unit, the target
+// for 1 s, and the other stage for half a second. The blames are 1 x 1/4 and 1 x 1/0.5.
 TEST(AppendixD, VictimIsBlamedForItsPresenceOnly) {
   constexpr WaitReason kNetwork = WaitReason::kNetwork;
   const ProtoGraph graph = GraphOfQuery0(3, {Task(S(0), kX, 0, 100).Waited(kNetwork, 40, 40),
@@ -212,7 +214,7 @@ TEST(ProtoGraph, NamesWrongTargets) {
   EXPECT_THAT(error({.query = kQ0, .stages = {S(99)}}).message(), HasSubstr("stage 99"));
 }
 
-// Returns the graph of three queries on one host, of which the third waits least per unit, and a
+// Returns the graph of three queries on one host, of which the third waits least per unit, and of a
 // fourth that runs alone on another host.
 ProtoGraph ThreeAndOne() {
   const std::vector<QueryStage> stages = {
@@ -248,16 +250,10 @@ TEST(Questions, OneStageHasItsOwnAnswer) {
   EXPECT_THAT(NoisyQueries(graph, 0, 9), ElementsAre(Weighs(kQ2, 5.0 / 6)));
 }
 
-// s0, s1 and s2 take 60, 100 and 30 s; s3, s4 and s5 take 20, 20 and 60 s.
-TEST(Example22, CriticalPathIsThatOfTheFigure) {
-  const auto path = CriticalPath(ExampleStages(), Folded(ExamplePieces()), kQ0);
-  ASSERT_TRUE(path.ok()) << path.status();
-  EXPECT_THAT(*path, ElementsAre(kS1, kS3, kS4, kS5));
-}
-
-// Level 1 has weights 4, 3, 2, 1 and 40, 20, 20, 20 of 100 processor seconds: 1.6, 0.6, 0.4, 0.2 of
-// 2.8. s1 passes 4/7 to its memory on X, where r3 has a blame of 0.5 x 2 / 0.5 = 2 and u5 of 0.5 x
-// 2 / 1 = 1. s5 passes 1/14 to its reads: 0.5 s per unit on Y, 0.1 on X, so 5/6 to Y.
+// Level 1 has weights 4, 3, 2, 1 and 40, 20, 20, 20 of 100 processor seconds, which gives 1.6, 0.6,
+// 0.4, 0.2 of 2.8. s1 passes 4/7 to its memory on X, where r3 has a blame of 0.5 x 2 / 0.5 = 2, and
+// u5 has a blame of 0.5 x 2 / 1 = 1. s5 passes 1/14 to its reads. They take 0.5 s per unit on Y and
+// 0.1 s on X, so 5/6 of it belongs to Y.
 //     Q1: 4/7 x 2/3                   = 8/21
 //     Q2: 4/7 x 1/3 + 1/14 x 5/6      = 1/4
 TEST(Example22, QueryNextToTheEarlyStageIsTheNoisyOne) {
@@ -265,8 +261,9 @@ TEST(Example22, QueryNextToTheEarlyStageIsTheNoisyOne) {
               ElementsAre(Weighs(kQ1, 8.0 / 21), Weighs(kQ2, 1.0 / 4)));
 }
 
-// On Y the blames are 1 x 0.5 / 0.1 = 5, 0.5 x 0.5 / 0.5 = 0.5 and 0.5 x 0.5 / 1 = 0.25. Their
-// parts of 5.75 are 20/23, 2/23 and 1/23, each times 1/14 x 5/6 = 5/84. u5 also has 4/21 from X.
+// On Y, the blames are 1 x 0.5 / 0.1 = 5, 0.5 x 0.5 / 0.5 = 0.5 and 0.5 x 0.5 / 1 = 0.25. Their
+// shares of 5.75 are 20/23, 2/23 and 1/23, each multiplied by 1/14 x 5/6 = 5/84. u5 also has 4/21
+// from X.
 TEST(Example22, SourceStagesShareTheBlame) {
   const ProtoGraph graph = Example();
   const std::vector<VertexIndex> top = TopExplanations(graph, Level::kSourceStage, 0, 9);
@@ -304,9 +301,10 @@ TEST(Example22, UnexplainedWaitsAreAttributedToNoQuery) {
   EXPECT_NEAR(SumOf(graph, Level::kSourceQuery, 0), 9.0 / 14 - 1.0 / 84, 1e-12);
 }
 
-// s1 waits 0.6 s per second, 30 s while r3 runs and 30 s while u5 runs. s5 waits 0.5 s per second
-// on Y for 1 unit per second, of which 0.1 s is the time of a unit on X: 0.4 s per second for 60 s.
-// Others use 3 units per second there. u5 uses 2. u7 and u9 use 1, each for half of the time.
+// s1 waits for 0.6 s per second, for 30 s while r3 runs and for 30 s while u5 runs. s5 waits on Y
+// for 0.5 s per second and unit. A unit takes 0.1 s on X, so the excess is 0.4 s per second for 60
+// s. Other stages use 3 units per second there. u5 uses 2 units, and u7 and u9 use 1 unit, each for
+// half of the time.
 TEST(Example22, SecondsAreDividedByTheUseOfOthers) {
   const std::vector<Delay> delays = Delays(Folded(ExamplePieces()), CriticalTarget().stages);
   const auto seconds = [&](Stage target, Stage source) {
@@ -326,4 +324,4 @@ TEST(Example22, SecondsAreDividedByTheUseOfOthers) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::proto_graph_test

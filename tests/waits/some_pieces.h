@@ -1,4 +1,4 @@
-// Short notations for pieces of tasks.
+// Short notations for the pieces of tasks.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -9,8 +9,9 @@
 #include <optional>
 #include <vector>
 
+#include "bench/blame/ranking.h"
 #include "master/waits/contention.h"
-#include "master/waits/piece.h"
+#include "master/waits/ledger.h"
 #include "master/waits/proto_graph.h"
 
 namespace tidemark::waits {
@@ -20,10 +21,10 @@ inline Query Q(std::uint32_t number) { return Query{number}; }
 inline constexpr Host kTheQueue = QueueOf(Pool{0});
 inline Host H(std::uint32_t number) { return Host{number}; }
 
-// Matches an item ranked with this weight.
+// Matches an item that has this weight in a ranking.
 MATCHER_P2(Weighs, of, weight, "") { return arg.of == of && std::abs(arg.weight - weight) < 1e-9; }
 
-// A whole task with its interval, its host and its amounts.
+// A whole task with its times, its host and its amounts.
 class Task {
  public:
   Task(Stage stage, Host host, double from, double to) {
@@ -65,7 +66,7 @@ inline Ledger Folded(const std::vector<Piece>& pieces, double until = 1e6) {
 inline double SumOf(const ProtoGraph& graph, Level level, std::size_t target) {
   double sum = 0;
   for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
-    if (graph.vertices[v].level == level) sum += graph.Responsibility(v, target);
+    if (graph.vertices[v].level == level) sum += Responsibility(graph, v, target);
   }
   return sum;
 }

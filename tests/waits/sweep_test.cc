@@ -1,10 +1,9 @@
-#include "master/waits/sweep.h"
-
 #include <gtest/gtest.h>
 
+#include "master/waits/contention.h"
 #include "tests/waits/some_pieces.h"
 
-namespace tidemark::waits {
+namespace tidemark::waits::sweep_test {
 namespace {
 
 Meeting Met(const std::vector<Piece>& pieces, Stage target, Stage source, Host host = H(0)) {
@@ -21,7 +20,7 @@ TEST(Sweep, OverlapIsSummedOverPairsOfTasks) {
   EXPECT_EQ(Met(pieces, S(1), S(0)).overlap_seconds, 5 + 4);
 }
 
-// The two tasks overlap from 8 to 10 s; each meets the other.
+// The two tasks overlap from 8 to 10 s, and each meets the other.
 TEST(Sweep, NoTaskMeetsItself) {
   EXPECT_EQ(Met({Task(S(0), H(0), 0, 10)}, S(0), S(0)).overlap_seconds, 0);
   EXPECT_EQ(Met({Task(S(0), H(0), 0, 10), Task(S(0), H(0), 8, 12)}, S(0), S(0)).overlap_seconds,
@@ -37,8 +36,8 @@ TEST(Sweep, OtherHostsDoNotMeet) {
   EXPECT_TRUE(Folded({Task(S(0), H(0), 0, 10), Task(S(1), H(1), 0, 10)}).meetings.empty());
 }
 
-// While a task waits 2 of 10 s, two others use 3 s and 1 s of processor time. They cause 1.5 s and
-// 0.5 s.
+// While a task waits for 2 of 10 s, two other tasks use 3 s and 1 s of processor time. They cause
+// 1.5 s and 0.5 s.
 TEST(Sweep, WaitIsDividedByTheUseOfOthers) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 2).Computed(8),
@@ -48,7 +47,7 @@ TEST(Sweep, WaitIsDividedByTheUseOfOthers) {
   EXPECT_EQ(Met(pieces, S(0), kUnreported).wait_seconds[WaitReason::kProcessor], 0);
 }
 
-// A task waits 6 s while two others use 4 s together, so 2 s are unreported.
+// A task waits for 6 s while two other tasks use 4 s together, so 2 s are unreported.
 TEST(Sweep, ProcessorWaitIsAttributedUpToTheUseOfOthers) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 6).Computed(4),
@@ -58,8 +57,8 @@ TEST(Sweep, ProcessorWaitIsAttributedUpToTheUseOfOthers) {
   EXPECT_NEAR(Met(pieces, S(0), kUnreported).wait_seconds[WaitReason::kProcessor], 2, 1e-9);
 }
 
-// A task waits 0.6 s per second. The other is present for half of the time and causes 3 s. The rest
-// has no cause.
+// A task waits for 0.6 s per second. The other task is present for half of the time and causes 3 s.
+// The remaining wait has no cause.
 TEST(Sweep, AbsentTaskCausesNoWait) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 6).Computed(4),
@@ -67,8 +66,9 @@ TEST(Sweep, AbsentTaskCausesNoWait) {
   EXPECT_NEAR(Met(pieces, S(0), S(1)).wait_seconds[WaitReason::kProcessor], 3, 1e-9);
 }
 
-// Two tasks of the target use 2 s each, and a third task uses 4 s. The target's other task causes 3
-// x 2/6 = 1 s of each wait of 3 s, the third task 3 x 4/6 = 2 s.
+// Two tasks of the target use 2 s each, and a third task uses 4 s. Each task of the target waits
+// for 3 s. Its other task causes 3 x 2/6 = 1 s of that wait, and the third task causes 3 x 4/6 = 2
+// s.
 TEST(Sweep, TasksOfTheSameStageCauseWaits) {
   const std::vector<Piece> pieces = {
       Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 3).Computed(2),
@@ -88,7 +88,7 @@ TEST(Sweep, UnreportedUseLeavesItsPartUnexplained) {
   EXPECT_EQ(Met(pieces, S(0), kUnreported).wait_seconds[WaitReason::kProcessor], 0);
 }
 
-// Three tasks queue for 10 s while another query holds two slots and their own stage holds one. The
+// Three tasks queue for 10 s, while another query has two slots and their own stage has one. The
 // stage lacks two slots, which are 20 slot seconds.
 TEST(Sweep, QueueLacksTheSlotsThatOthersHold) {
   const std::vector<Piece> pieces = {Queued(S(0), 0, 10),      Queued(S(0), 0, 10),
@@ -98,8 +98,8 @@ TEST(Sweep, QueueLacksTheSlotsThatOthersHold) {
   EXPECT_EQ(Met(pieces, S(0), S(0), kTheQueue).wait_seconds[WaitReason::kSlots], 0);
 }
 
-// One task queues for 10 s while two others hold a slot each. One slot is lacking, and each holder
-// causes half of it.
+// One task queues for 10 s while two other tasks have a slot each. One slot is lacking, and each of
+// the other tasks causes half of the wait.
 TEST(Sweep, QueueLacksNoMoreSlotsThanItHasTasks) {
   const std::vector<Piece> pieces = {Queued(S(0), 0, 10), Task(S(1), H(0), 0, 10),
                                      Task(S(2), H(0), 0, 10)};
@@ -107,8 +107,8 @@ TEST(Sweep, QueueLacksNoMoreSlotsThanItHasTasks) {
   EXPECT_NEAR(Met(pieces, S(0), S(2), kTheQueue).wait_seconds[WaitReason::kSlots], 5, 1e-9);
 }
 
-// Two tasks wait half of the time, and a third task always waits. Per second, S0 waits 1 s for 2
-// units in a crowd of 1 + 0.5 + 1, and S1 waits 1 s for 2 units in a crowd of 1 + 1.
+// Two tasks wait for half of the time, and a third task always waits. Per second, S0 waits for 1 s
+// for 2 units in a crowd of 1 + 0.5 + 1, and S1 waits for 1 s for 2 units in a crowd of 1 + 1.
 TEST(Sweep, CrowdIsATaskPlusTheWaitsOfOthers) {
   const std::vector<Piece> pieces = {Task(S(0), H(0), 0, 10).Waited(WaitReason::kIo, 5, 10),
                                      Task(S(0), H(0), 0, 10).Waited(WaitReason::kIo, 5, 10),
@@ -187,7 +187,7 @@ TEST(Sweep, StagesThatLeaveAtOnceAddToEarlierMeetings) {
   EXPECT_EQ(ledger.meetings.at({S(9), H(0), S(0)}).overlap_seconds, 20);
 }
 
-// A task of the stage ends at the instant at which another one starts to wait.
+// A task of the stage ends at the same time at which another one starts to wait.
 TEST(Sweep, StageMayLeaveAndReturnAtOneInstant) {
   const std::vector<Piece> pieces = {Task(S(0), H(0), 0, 10), Queued(S(0), 10, 20),
                                      Task(S(1), H(0), 0, 20)};
@@ -195,8 +195,8 @@ TEST(Sweep, StageMayLeaveAndReturnAtOneInstant) {
   EXPECT_EQ(Met(pieces, S(0), S(1)).overlap_seconds, 10);
 }
 
-// One task runs from 0 to 10 s, another from 4 to 6 s. The first is alone for 8 s and one of two
-// for 2 s.
+// One task runs from 0 to 10 s, and another from 4 to 6 s. The first task is alone for 8 s, and one
+// of two tasks for 2 s.
 TEST(StageShares, ShareIsOneOverTheRunningTasks) {
   StageShares shares;
   shares.Add(S(0), 0, 10);
@@ -227,4 +227,4 @@ TEST(StageShares, PieceWithoutLengthHasNoShare) {
 }
 
 }  // namespace
-}  // namespace tidemark::waits
+}  // namespace tidemark::waits::sweep_test
