@@ -41,7 +41,8 @@ void CheckSizes(const StageOpened& stage, const char* field,
 
 void CheckPartition(const PartitionProfile& partition, const EventLimits& limits, Checks& check) {
   if (partition.partition >= limits.partitions_max) {
-    check.Refuse("partition {}; send one below {}", partition.partition, limits.partitions_max);
+    check.Refuse("partition {}; send a number below {}", partition.partition,
+                 limits.partitions_max);
   }
   std::uint64_t explicit_bytes = 0;
   for (const ExplicitKey& key : partition.explicit_keys) {
@@ -71,8 +72,8 @@ void CheckNoPartitionTwice(const MapProfile& profile, Checks& check) {
   check.Refuse("partition {} appears twice; send one entry for each", *twice);
 }
 
-// Checks bins or points. Each must hold key groups, and together they must hold at most the
-// finished ones.
+// Checks bins or points. Each must contain key groups, and together they must not contain more than
+// the finished key groups.
 template <typename Item>
 void CheckCounts(const char* field, const char* item, const std::vector<Item>& items,
                  std::uint64_t groups_done, Checks& check) {
@@ -98,7 +99,7 @@ void CheckBins(const std::vector<GroupBin>& bins, Checks& check) {
   std::bitset<kSizeBins> seen;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].bin >= kSizeBins) {
-      check.Refuse("bin_indexes[{}] is {}; send one below {}", i, bins[i].bin, kSizeBins);
+      check.Refuse("bin_indexes[{}] is {}; send a number below {}", i, bins[i].bin, kSizeBins);
     } else if (seen.test(bins[i].bin)) {
       check.Refuse("bin {} appears twice; send one entry for each", bins[i].bin);
     } else {
@@ -109,20 +110,20 @@ void CheckBins(const std::vector<GroupBin>& bins, Checks& check) {
   }
 }
 
-// Limits an instant to the range that messages can hold.
+// Limits a time to the range that messages can represent.
 void Limit(std::optional<absl::Time>& at) {
   constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   if (at) at = std::clamp(*at, absl::FromUnixNanos(kMin), absl::FromUnixNanos(kMax));
 }
 
-// Limits a duration to the range that messages can hold.
+// Limits a duration to the range that messages can represent.
 void Limit(absl::Duration& span) {
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   span = std::clamp(span, absl::ZeroDuration(), absl::Nanoseconds(kMax));
 }
 
-// Rounds to whole microseconds, as messages do, so that a restored job has the same times.
+// Rounds to whole microseconds, like messages, so that a restored job has the same times.
 void Limit(TimeUse& time) {
   const auto cut = [](std::optional<absl::Duration>& span) {
     if (!span) return;

@@ -16,18 +16,20 @@
 namespace tidemark {
 namespace {
 
-// The limit of IDs and names on the wire.
+// Maximum length of IDs and names in messages.
 constexpr std::size_t kTextBytesMax = 256;
-// Limit of the standard deviation over the mean of task times. Chosen by hand; measured ones are
-// below 10.
+// Maximum standard deviation of task times divided by their mean. Chosen by hand; measured values
+// are below 10.
 constexpr double kVariationMax = 1000;
-// Chosen by hand; no plan has more. A larger number is a typing error that would cost memory.
+// Chosen by hand, since no plan has more slots. A larger number is a typing error and would take
+// memory.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;
-// Limits the cost of a request with a million names and an unknown one.
+// Limits the cost of a request with a million names and one unknown name.
 constexpr std::size_t kNamesComparedMax = 10'000;
-// Limit of the names of a cycle in a message, which must fit into the trailer of a call (8 kB).
+// Maximum number of names of a cycle that an error lists. The error must fit into the trailer of a
+// call (8 kB).
 constexpr std::size_t kNamesShownMax = 8;
 
 // Stores the first fault.
@@ -39,7 +41,7 @@ class Checker {
     Text("id", plan_.id);
     Text("name", plan_.name);
     CheckCluster(plan_.cluster);
-    if (plan_.jobs.empty()) Fail("jobs", "must hold at least one job");
+    if (plan_.jobs.empty()) Fail("jobs", "must contain at least one job");
     if (plan_.jobs.size() > kPartsMax) Fail("jobs", fmt::format("must be at most {}", kPartsMax));
     for (std::size_t i = 0; i < plan_.jobs.size() && status_.ok(); ++i) {
       CheckJob(fmt::format("jobs[{}]", i), plan_.jobs[i]);
@@ -64,6 +66,12 @@ class Checker {
   void Number(const std::string& path, double value, double least, double most) {
     if (value >= least && value <= most) return;
     Fail(path, fmt::format("must be from {:.12g} to {:.12g}, not {:.12g}", least, most, value));
+  }
+  void Amount(const std::string& path, double value) {
+    const bool is_finite = std::isfinite(value);
+    if (is_finite && value >= 0) return;
+    Fail(path,
+         fmt::format("must be {}, not {}", is_finite ? "0 or more" : "a finite number", value));
   }
 
   void Fits(const std::string& path, double value, double room, std::string_view unit) {
@@ -91,12 +99,12 @@ class Checker {
     }
     if (!cluster.node) return;
     const ResourceProfile& node = *cluster.node;
-    for (const double value : {node.disk_read, node.disk_write, node.dfs_read, node.dfs_write,
-                               node.network, node.cores}) {
-      if (!(value >= 0) || !std::isfinite(value)) {
-        Fail("cluster.node", fmt::format("must hold finite numbers of 0 or more, not {}", value));
-      }
-    }
+    Amount("cluster.node.disk_read_bytes_per_second", node.disk_read);
+    Amount("cluster.node.disk_write_bytes_per_second", node.disk_write);
+    Amount("cluster.node.file_system_read_bytes_per_second", node.dfs_read);
+    Amount("cluster.node.file_system_write_bytes_per_second", node.dfs_write);
+    Amount("cluster.node.network_bytes_per_second", node.network);
+    Amount("cluster.node.cores", node.cores);
   }
 
   void CheckQueue(const std::string& path, const std::string& queue) {
@@ -150,19 +158,17 @@ class Checker {
            static_cast<double>(plan_.cluster.memory_bytes), "byte");
     }
     if (stage.task_times.empty() && !stage.task) {
-      Fail(path, "no task times: set task_seconds, or task with the data of one task");
+      Fail(path, "no task times: set task_seconds, or set task to the data of one task");
     }
+    const std::string times_path = path + ".task_times";
     for (const auto* times : {&stage.task_times, &stage.first_task_times, &stage.fresh_task_times,
                               &stage.last_task_times}) {
       for (const absl::Duration time : *times) {
-        if (time < absl::ZeroDuration() || time == absl::InfiniteDuration()) {
-          Fail(path + ".task_times", "must be 0 or more and finite");
-        }
+        Amount(times_path, absl::ToDoubleSeconds(time));
       }
     }
-    const double core = stage.task ? stage.task->core_bytes_per_second : 0;
-    if (!(core >= 0) || !std::isfinite(core)) {
-      Fail(path + ".task.core_bytes_per_second", "must be a finite number of 0 or more");
+    if (stage.task) {
+      Amount(path + ".task.core_bytes_per_second", stage.task->core_bytes_per_second);
     }
     const std::string& queue = stage.queue.empty() ? job.queue : stage.queue;
     CheckQueue(path + ".queue", queue);
@@ -177,15 +183,9 @@ class Checker {
   void CheckProfile(const std::string& path, const JobProfile& profile) {
     Number(path + ".map_task_count", profile.map_tasks, 0, kTasksMax);
     Number(path + ".reduce_task_count", profile.reduce_tasks, 0, kTasksMax);
-    const std::pair<const char*, double> amounts[] = {
-        {".split_bytes", profile.split_bytes},
-        {".map_selectivity", profile.map_selectivity},
-        {".reduce_selectivity", profile.reduce_selectivity}};
-    for (const auto& [field, amount] : amounts) {
-      if (!(amount >= 0) || !std::isfinite(amount)) {
-        Fail(path + field, fmt::format("must be a finite number of 0 or more, not {}", amount));
-      }
-    }
+    Amount(path + ".split_bytes", profile.split_bytes);
+    Amount(path + ".map_selectivity", profile.map_selectivity);
+    Amount(path + ".reduce_selectivity", profile.reduce_selectivity);
     Number(path + ".map_task_variation", profile.map_task_variation, 0, kVariationMax);
     Number(path + ".reduce_task_variation", profile.reduce_task_variation, 0, kVariationMax);
     if (profile.map_task_time == absl::ZeroDuration() &&
@@ -194,7 +194,7 @@ class Checker {
     }
   }
 
-  // Past runs do not complete a profile that is part of the plan.
+  // Past runs do not supplement a profile that is part of the plan.
   void CheckMapTasks(const std::string& path, const PlannedJob& job, const JobProfile& profile) {
     if (job.input_bytes && profile.split_bytes == 0) {
       Fail(path + ".input_bytes", "needs profile.split_bytes, the input of one map task");
@@ -230,7 +230,7 @@ class Checker {
     }
   }
 
-  // Names must be unique, dependencies must exist, and no part may depend on itself.
+  // Checks that names are unique, that dependencies exist, and that no part depends on itself.
   template <typename Part>
   void CheckGraph(const std::string& path, const char* what, const std::vector<Part>& parts) {
     absl::flat_hash_map<std::string, std::size_t> places;
@@ -269,10 +269,11 @@ class Checker {
     Fail(fmt::format("{}[{}].after", path, cycle.front()), "is part of a cycle: " + names);
   }
 
-  // Returns the parts of one cycle, with the first repeated at the end, or an empty list.
+  // Returns the parts of one cycle, with the first part repeated at the end. Returns an empty list
+  // if there is no cycle.
   static std::vector<std::size_t> CycleOf(const std::vector<std::vector<std::size_t>>& after) {
-    // Removes parts for which no other part waits until only cycles and their dependencies remain.
-    // Some part waits for each of the remaining parts.
+    // Removes parts for which no other part waits, until only cycles and their dependencies remain.
+    // For each remaining part, some other part waits.
     std::vector<std::size_t> waiting(after.size(), 0);
     for (const auto& parents : after) {
       for (const std::size_t parent : parents) ++waiting[parent];
@@ -296,7 +297,7 @@ class Checker {
       for (const std::size_t parent : after[i]) child[parent] = i;
     }
     if (at == after.size()) return {};
-    // After as many steps against the edges as there are parts, the position lies within a cycle.
+    // If there are n parts, the position is within a cycle after n steps against the edges.
     for (std::size_t step = 0; step < after.size(); ++step) at = child[at];
     std::vector<std::size_t> cycle = {at};
     while (child[cycle.back()] != at) cycle.push_back(child[cycle.back()]);

@@ -1,4 +1,4 @@
-// The checks of events. They are the same for events from messages and from this process.
+// The checks of events, whether they come from messages or from this process.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,22 +15,24 @@
 
 namespace tidemark::wire {
 
-// Number of bins of ReduceProfile.bin_indexes, six for each octave of 64-bit sizes. It is part of
-// the wire contract and equal to that of streaming/size_histogram.h.
+// Number of bins of ReduceProfile.bin_indexes, which is six for each octave of 64-bit sizes. It is
+// part of the wire contract, and equals the number in streaming/size_histogram.h.
 inline constexpr std::size_t kSizeBins = 384;
 
-// Collects the first fault of an event, so that checks can follow one another without a branch
-// after each. It costs nothing if there is no fault.
+// Keeps the first fault of an event, so that callers can make several checks without branching
+// after each of them. Takes no time if there is no fault.
 class Checks {
  public:
-  // `what` names the event, such as "map profile"; `whose` may be null and must outlive this.
+  // `what` is a name for the event, such as "map profile". `whose` may be null and must outlive
+  // this object.
   explicit Checks(const char* what, const AttemptId* whose = nullptr)
       : what_(what), whose_(whose) {}
 
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
 
-  // Stores an InvalidArgument error: the subject, then the formatted fault.
+  // Stores an InvalidArgument error, which consists of the subject and the formatted fault. Has no
+  // effect if a fault is already stored.
   template <typename... Args>
   void Refuse(fmt::format_string<Args...> format, Args&&... args) {
     if (!ok()) return;
@@ -58,7 +60,7 @@ class Checks {
     if (size == other_size) return;
     Refuse("{} {} but {} {}; send one of each for each item", size, field, other_size, other);
   }
-  // Works like SameLength() for an array that may be absent.
+  // Like SameLength(), but the other array may be empty.
   void SameLengthOrNone(const char* field, int size, const char* other, int other_size) {
     if (other_size > 0) SameLength(field, size, other, other_size);
   }
@@ -73,14 +75,14 @@ class Checks {
   absl::Status status_;
 };
 
-// Cuts text between characters, since an incomplete character is not valid in a proto3 string.
+// Cuts the text between characters, since an incomplete character is invalid in a proto3 string.
 std::string Cut(const std::string& text, std::size_t bytes_max);
 
 absl::Status CheckStageCount(std::size_t stages, const EventLimits& limits);
 
-// Checks an event and makes it equal to the event that its message would hold. Its texts are then
-// valid and within the limit, its times are within the range of the message, and its durations are
-// whole microseconds.
+// Checks an event, and makes it equal to the event that its message would contain. Its texts are
+// then valid and within the limit, its times are within the range of messages, and its durations
+// are whole microseconds.
 absl::Status CheckBody(const EventLimits& limits, EventBody& body);
 
 // Returns an error about an event with a known source and sequence number.

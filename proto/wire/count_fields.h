@@ -1,5 +1,5 @@
-// Counts the messages in a serialized message before it is parsed, since each takes far more memory
-// than its two bytes on the wire.
+// Counts the messages within a serialized message before it is parsed, since a parsed message takes
+// far more memory than its two bytes in serialized form.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 namespace tidemark::wire {
 
 // Returns the number of fields at the end of `path` in the serialized message. For example, {7}
-// counts its fields 7, and {1, 8} counts the fields 8 of its field 1. All fields on the path are
-// messages, texts or bytes. Counting stops at the first unreadable byte. O(bytes).
+// counts its fields 7, and {1, 8} counts the fields 8 of its field 1. All fields on the path must
+// be messages, strings or bytes. Counting stops at the first unreadable byte. O(bytes).
 std::size_t CountFields(absl::string_view message, std::initializer_list<int> path);
 
 // A message that each thread reuses for parsing.
 //
-// Streams and events are many and mostly small, so each message reuses the memory of the previous
-// one. The memory of a large or hostile message is released, since a few bytes on the wire can
-// take hundreds in memory.
+// Streams have many events, most of which are small, so each message reuses the memory of the
+// previous one. The memory of a large or hostile message is released, since a few serialized bytes
+// can take hundreds of bytes in memory.
 
 // A thread must not use two objects of the same type at once.
 template <typename Message>
@@ -40,7 +40,7 @@ class ReusedMessage {
   Message* operator->() const { return &message_; }
 
  private:
-  // The memory of messages of at least this size on the wire is measured after use.
+  // Memory use is measured after messages of at least this serialized size.
   static constexpr std::size_t kSmallBytes = 1024;
   static constexpr std::size_t kKeptBytes = std::size_t{256} << 10;
 

@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
-// Range of dates. The wire counts nanoseconds, until 2262.
+// Range of dates. Messages count nanoseconds, which end in 2262.
 constexpr absl::civil_year_t kFirstYear = 1970;
 constexpr absl::civil_year_t kLastYear = 2199;
 
@@ -22,17 +22,17 @@ bool IsWithinYears(absl::CivilSecond time) {
   return kFirstYear <= time.year() && time.year() <= kLastYear;
 }
 
-// The packaged Abseil defines another string_view.
+// Abseil's packaged library defines its own string_view.
 absl::string_view AbslView(std::string_view text) { return {text.data(), text.size()}; }
 
-// absl::ParseCivilTime ignores spaces, so digits are checked here.
+// absl::ParseCivilTime ignores spaces, so this code checks digits itself.
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<Deadline> ReadTimeOfDay(std::string_view text) {
   absl::CivilMinute minute;
   if (text.size() != 5 || text[2] != ':' || !IsDigit(text.back())) return std::nullopt;
   if (!absl::ParseCivilTime(fmt::format("1970-01-01T{}", text), &minute)) return std::nullopt;
-  if (minute.day() != 1) return std::nullopt;  // 24:00 is on the next day
+  if (minute.day() != 1) return std::nullopt;  // 24:00 is on the next day.
   return Deadline{Deadline::TimeOfDay{absl::Hours(minute.hour()) + absl::Minutes(minute.minute())}};
 }
 
@@ -48,7 +48,7 @@ std::optional<Deadline> ReadLocal(std::string_view text) {
   return Deadline{absl::CivilSecond(minute)};
 }
 
-// Abseil does not parse days, which come first: "1d12h".
+// Abseil does not parse days, which come first, as in "1d12h".
 std::optional<absl::Duration> ReadDuration(std::string_view text) {
   absl::Duration days;
   if (const std::size_t d = text.find('d'); d != std::string_view::npos) {
@@ -67,8 +67,8 @@ std::optional<absl::Duration> ReadDuration(std::string_view text) {
   return days + rest;
 }
 
-// Returns the next instant at which clocks show `time`. A time that they skip counts as if they
-// had not been set forward.
+// Returns the next time at which clocks show `time`. If clocks skip it, the result is as if they
+// had not been changed.
 absl::Time NextAfter(absl::Time start, absl::CivilSecond time, const absl::TimeZone& zone) {
   const absl::TimeZone::TimeInfo info = zone.At(time);
   const bool is_twice = info.kind == absl::TimeZone::TimeInfo::REPEATED;

@@ -60,8 +60,8 @@ void EncodePartition(const PartitionProfile& partition, v1::PartitionProfile& me
   }
 }
 
-// The Encode functions below reserve the exact sizes of arrays. This halves the memory of
-// messages, which senders hold until they are acknowledged.
+// The Encode functions below reserve the exact sizes of arrays. This halves the memory of messages,
+// which senders keep until they are acknowledged.
 
 void EncodePoints(const ReduceProfile& profile, v1::ReduceProfile& message) {
   const int points = static_cast<int>(profile.points.size());
@@ -125,7 +125,7 @@ void EncodeStage(const StageOpened& stage, v1::StageOpened& message) {
   message.set_work(stage.work);
 }
 
-// Encodes the fields that ends of jobs, stages and groups have in common.
+// Encodes the fields that the events for the end of a job, stage or group have in common.
 template <typename Closed, typename Message>
 void EncodeEnd(const Closed& closed, Message& message) {
   message.set_outcome(EncodeOutcome(closed.outcome));
@@ -137,7 +137,7 @@ void EncodeEnd(const Closed& closed, Message& message) {
 struct BodyEncoder {
   v1::Event& event;
 
-  // Writes a field that no version will define, so that the event is not empty.
+  // Writes a field that no version will define, so the event is not empty.
   void operator()(const UnknownEvent&) const {
     constexpr int kFieldNumberMax = (1 << 29) - 1;
     event.clear_event();

@@ -1,4 +1,4 @@
-// Encodes events to messages, as the inverse of parse_event.h except for arrived_at.
+// Encodes events in messages. parse_event.h is the inverse, except for arrived_at.
 #pragma once
 
 #include "proto/wire/parse_event.h"

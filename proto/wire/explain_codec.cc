@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "proto/wire/fields.h"
+#include "proto/wire/job_codec.h"
 #include "proto/wire/job_fields.h"
-#include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/explain_service.pb.h"
@@ -36,7 +36,7 @@ void Fields(Io& io, V& task) {
   io.Amount("group_seconds", task.group_seconds);
 }
 
-// Maps all but the resource, which has other numbers in messages.
+// Maps all fields except the resource, which has other numbers in messages.
 template <class Io, wire::ConstOrNot<ContendingQuery> V>
 void Fields(Io& io, V& culprit) {
   io("job_id", culprit.job_id);
@@ -66,11 +66,11 @@ void Fields(Io& io, V& amount) {
   io.Amount("upper", amount.upper);
 }
 
-// Maps all but the resource.
 template <class Io, wire::ConstOrNot<ContentionRow> V>
 void Fields(Io& io, V& row) {
   io("delayed", row.delayed);
   io("cause", row.cause);
+  io.FromOne("resource", row.resource);
   io("host", row.host);
   io("seconds", row.seconds);
   io("share", row.share);
@@ -79,7 +79,14 @@ void Fields(Io& io, V& row) {
   io("queries", row.queries);
 }
 
-// Maps all but the lists.
+template <class Io, wire::ConstOrNot<ContentionList> V>
+void Fields(Io& io, V& list) {
+  io.FromOne("kind", list.kind);
+  io("rows", list.rows);
+  io("left_out", list.left_out);
+}
+
+// Maps all fields except the lists.
 template <class Io, wire::ConstOrNot<ClusterContention> V>
 void Fields(Io& io, V& contention) {
   io("at", contention.at);
@@ -98,7 +105,7 @@ void Fields(Io& io, V& query) {
   io("data_growth", query.data_growth);
 }
 
-// Maps all but queries.
+// Maps all fields except queries.
 template <class Io, wire::ConstOrNot<Explanation> V>
 void Fields(Io& io, V& explanation) {
   io("job_id", explanation.job_id);
@@ -119,7 +126,7 @@ namespace {
 
 constexpr std::uint32_t kCulprits = 3;
 constexpr std::uint32_t kRowsMax = 100;
-constexpr std::size_t kBecauseOfBytesMax = 2 * kTextBytesMax + 1;  // JOB/QUERY
+constexpr std::size_t kBecauseOfBytesMax = 2 * kTextBytesMax + 1;  // for JOB/QUERY
 // The waits of single minutes are stored for this long (master/waits/contention.h).
 constexpr absl::Duration kLastMax = absl::Minutes(10);
 
@@ -199,7 +206,7 @@ absl::StatusOr<QueryWaits> ParseQuery(const v1::QueryWaits& message) {
   return query;
 }
 
-// Parses the fields that both kinds of questions share: the query, the resource, the host and the
+// Parses the fields that both kinds of questions have: the query, the resource, the host and the
 // time.
 template <typename Message, typename Question>
 absl::Status ParseScope(const Message& untrusted, Question& question) {
@@ -216,28 +223,16 @@ absl::Status ParseScope(const Message& untrusted, Question& question) {
     }
   }
   if (question.resource == WaitReason::kSlots && !question.host.empty()) {
-    return FieldError("host",
-                      "slots belong to no host; ask about another resource, or without host");
+    return FieldError("host", "slots belong to no host; pass another resource, or omit host");
   }
   if (untrusted.has_last()) {
     const auto last = ParseElapsed(untrusted.last(), "last");
     if (!last.ok() || *last <= absl::ZeroDuration() || *last > kLastMax) {
       return FieldError("last", "must be positive and at most 600 s");
     }
-    question.last = absl::Ceil(*last, absl::Minutes(1));  // the sums are of whole minutes
+    question.last = absl::Ceil(*last, absl::Minutes(1));  // Waits are summed over whole minutes.
   }
   return absl::OkStatus();
-}
-
-void EncodeRow(const ContentionRow& row, v1::ContentionRow& message) {
-  EncodeFields(row, message);
-  if (row.resource) message.set_resource(ToMessage(*row.resource));
-}
-
-absl::StatusOr<ContentionRow> ParseRow(const v1::ContentionRow& message) {
-  auto row = Parse<ContentionRow>(message, /*is_strict=*/false);
-  if (row.ok()) row->resource = FromMessage(message.resource());
-  return row;
 }
 
 }  // namespace
@@ -289,29 +284,19 @@ absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
 
 void EncodeContention(const ClusterContention& contention, v1::Contention& message) {
   Encode(contention, message);
-  for (const ContentionList& list : contention.lists) {
-    v1::ContentionList& told = *message.add_lists();
-    told.set_kind(static_cast<v1::ContentionListKind>(static_cast<int>(list.kind) + 1));
-    told.set_left_out(list.left_out);
-    for (const ContentionRow& row : list.rows) EncodeRow(row, *told.add_rows());
-  }
+  for (const ContentionList& list : contention.lists) EncodeFields(list, *message.add_lists());
 }
 
 absl::StatusOr<ClusterContention> ParseContention(const v1::Contention& message) {
   auto contention = Parse<ClusterContention>(message, /*is_strict=*/false);
   if (!contention.ok()) return contention;
   for (int i = 0; i < message.lists_size(); ++i) {
-    const v1::ContentionList& told = message.lists(i);
-    const int kind = static_cast<int>(told.kind()) - 1;
-    if (kind < 0 || kind >= static_cast<int>(kContentionKindCount)) continue;
-    ContentionList list = {
-        .kind = static_cast<ContentionKind>(kind), .rows = {}, .left_out = told.left_out()};
-    for (int r = 0; r < told.rows_size(); ++r) {
-      absl::StatusOr<ContentionRow> row = ParseRow(told.rows(r));
-      if (!row.ok()) return FieldErrorWithin(fmt::format("lists[{}].rows[{}]", i, r), row.status());
-      list.rows.push_back(*std::move(row));
+    if (!v1::ContentionListKind_IsValid(message.lists(i).kind()) || message.lists(i).kind() == 0) {
+      continue;
     }
-    contention->lists.push_back(std::move(list));
+    auto list = Parse<ContentionList>(message.lists(i), /*is_strict=*/false);
+    if (!list.ok()) return FieldErrorWithin(fmt::format("lists[{}]", i), list.status());
+    contention->lists.push_back(*std::move(list));
   }
   return contention;
 }

@@ -21,7 +21,8 @@ WrongField WrongFieldOf(const absl::Status& status) {
   if (!payload) return {};
   std::string path(*payload);
   const std::string message(status.message());
-  std::string description = message.substr(path.empty() ? 0 : path.size() + 2);  // after ": "
+  // the text after ": "
+  std::string description = message.substr(path.empty() ? 0 : path.size() + 2);
   return {std::move(path), std::move(description)};
 }
 

@@ -1,6 +1,6 @@
 // Encodes and parses messages with one list of fields for each struct.
 //
-// A struct that has a message maps its members to fields once:
+// A struct that corresponds to a message maps its members to fields once:
 //
 //   template <class Io, ConstOrNot<Range> V>
 //   void Fields(Io& io, V& range) {
@@ -16,13 +16,14 @@
 //   bool, std::uint32_t, std::uint64_t       the same; an unset optional field keeps the member
 //   double                                   finite; io.Fraction() 0..1, io.Amount() 0 or more
 //   std::string                              string, made UTF-8 when it is written
-//   enum class                               enum of the same numbers; unknown ones become 0
+//   enum class                               enum of the same numbers; unknown ones become 0;
+//                                            io.FromOne() enum of numbers one greater
 //   absl::Duration, absl::Time               google.protobuf.Duration (not negative), Timestamp
 //   a struct with Fields()                   its message
 //   std::optional of these                   unset if empty
-//   std::vector of these                     repeated
+//   std::vector of these                     repeated; of double, repeated float
 //
-// A list must call `io` in the same order for all values. O(size of the message).
+// A list must call `io` in the same order for all values. Takes O(size of the message) time.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
@@ -49,8 +50,8 @@ namespace tidemark::wire {
 template <typename V, typename T>
 concept ConstOrNot = std::same_as<std::remove_const_t<V>, T>;
 
-// A type with an Invalid() overload, which returns the fault of a struct as a whole, or nullptr.
-// Overload it where needed.
+// A type for which Invalid() is overloaded. Invalid() returns the fault of a struct as a whole, or
+// nullptr. Types without such faults need no overload.
 template <typename V>
 concept HasInvalid = requires(const V& value) {
   { Invalid(value) } -> std::convertible_to<const char*>;
@@ -69,6 +70,7 @@ class FieldCollector {
   void Fraction(const char* name, const auto& value) { (*this)(name, value); }
   void Amount(const char* name, const auto& value) { (*this)(name, value); }
   void NonZero(const char* name, const auto& value) { (*this)(name, value); }
+  void FromOne(const char* name, const auto& value) { (*this)(name, value); }
   const FieldList& fields() const { return fields_; }
 
  private:
@@ -76,7 +78,7 @@ class FieldCollector {
   FieldList fields_;
 };
 
-// Finds the field descriptors of each struct once.
+// Finds the field descriptors of each struct only once.
 template <typename V>
 const FieldList& FieldsOf(const google::protobuf::Descriptor& message) {
   static const FieldList* const kFields = [&] {
@@ -118,6 +120,15 @@ class FieldWriter {
   }
   void Fraction(const char* name, const auto& value) { (*this)(name, value); }
   void Amount(const char* name, const auto& value) { (*this)(name, value); }
+  // Writes an enum whose 0 means unspecified in messages only.
+  template <typename T>
+  void FromOne(const char*, const T& value) {
+    reflection_.SetEnumValue(&message_, fields_[next_++], static_cast<int>(value) + 1);
+  }
+  template <typename T>
+  void FromOne(const char* name, const std::optional<T>& value) {
+    value ? FromOne(name, *value) : void(++next_);
+  }
   // Writes the value unless it is zero.
   void NonZero(const char*, const auto& value) {
     const auto& field = *fields_[next_++];
@@ -135,7 +146,7 @@ class FieldWriter {
   template <typename T>
   requires std::is_arithmetic_v<T> || std::is_enum_v<T>
   void Put(const Field& field, T value) {
-    if (value == T{} && !field.has_presence()) return;  // the default of the field
+    if (value == T{} && !field.has_presence()) return;  // This is the default of the field.
     if constexpr (std::is_enum_v<T>) {
       reflection_.SetEnumValue(&message_, &field, static_cast<int>(value));
     } else if constexpr (std::same_as<T, bool>) {
@@ -149,8 +160,8 @@ class FieldWriter {
       reflection_.SetDouble(&message_, &field, value);
     }
   }
-  // A member that is not optional is always present in the message, so that readers can
-  // distinguish zero from unknown.
+  // A member that is not optional is always present in the message, so readers can distinguish zero
+  // from unknown.
   void Put(const Field& field, absl::Duration value) {
     EncodeTo(value, *reflection_.MutableMessage(&message_, &field));
   }
@@ -160,7 +171,8 @@ class FieldWriter {
   template <typename T>
   void Put(const Field& field, const std::optional<T>& value) {
     if (!value) return;
-    if constexpr (std::is_class_v<T>) {  // present, even if all of its fields are zero
+    // The field is present even if all members of the struct are zero.
+    if constexpr (std::is_class_v<T>) {
       EncodeTo(*value, *reflection_.MutableMessage(&message_, &field));
     } else {
       Put(field, *value);
@@ -173,6 +185,8 @@ class FieldWriter {
         reflection_.AddString(&message_, &field, ValidText(value));
       } else if constexpr (std::same_as<T, std::uint32_t>) {
         reflection_.AddUInt32(&message_, &field, value);
+      } else if constexpr (std::same_as<T, double>) {
+        reflection_.AddFloat(&message_, &field, static_cast<float>(value));
       } else if constexpr (std::is_enum_v<T>) {
         reflection_.AddEnumValue(&message_, &field, static_cast<int>(value));
       } else {
@@ -209,7 +223,7 @@ void EncodeFields(const V& value, google::protobuf::Message& message) {
   Fields(writer, value);
 }
 
-// The position of a reader, and the first fault that it found.
+// The position of a reader and the first fault found.
 struct ReaderState {
   // True for untrusted messages, in which unknown enum numbers are errors.
   bool is_strict = false;
@@ -222,7 +236,7 @@ struct ReaderState {
   }
 };
 
-// Reads the members of one struct. Invalid values keep their defaults.
+// Reads the members of one struct. Members with invalid values keep their defaults.
 class FieldReader {
  public:
   FieldReader(const google::protobuf::Message& message, const FieldList& fields, ReaderState& state)
@@ -238,13 +252,31 @@ class FieldReader {
   void Amount(const char*, auto& value) {
     Read(value, [](double read) { return read >= 0 ? "" : "0 or more"; });
   }
-  // Treats an unset field and a field with value zero as unknown.
+  // Keeps the default of an enum that is unspecified or unknown.
+  template <typename T>
+  void FromOne(const char*, T& value) {
+    const Field& field = *fields_[next_++];
+    const int number = reflection_.GetEnumValue(message_, &field);
+    if (number > 0 && field.enum_type()->FindValueByNumber(number) != nullptr) {
+      Set(number - 1, value);
+    }
+  }
+  // Treats an unset field and a field with the value zero as unknown.
   void NonZero(const char*, auto& value) {
     Read(value, [](double read) { return read > 0 ? "" : "positive (or unset if unknown)"; });
   }
 
  private:
   using Field = google::protobuf::FieldDescriptor;
+
+  template <typename T>
+  static void Set(int number, T& value) {
+    value = static_cast<T>(number);
+  }
+  template <typename T>
+  static void Set(int number, std::optional<T>& value) {
+    value = static_cast<T>(number);
+  }
 
   template <typename T, typename Check>
   void Read(T& value, Check check) {
@@ -271,6 +303,8 @@ class FieldReader {
         values.push_back(reflection_.GetRepeatedString(message_, &field, i));
       } else if constexpr (std::same_as<T, std::uint32_t>) {
         values.push_back(reflection_.GetRepeatedUInt32(message_, &field, i));
+      } else if constexpr (std::same_as<T, double>) {
+        values.push_back(reflection_.GetRepeatedFloat(message_, &field, i));
       } else if constexpr (std::is_enum_v<T>) {
         values.push_back(Known<T>(field, reflection_.GetRepeatedEnumValue(message_, &field, i)));
       } else {
@@ -331,14 +365,14 @@ class FieldReader {
   std::size_t next_ = 0;
 };
 
-// Replaces the contents of `message`.
+// Encodes the value. Replaces the contents of `message`.
 template <typename V>
 void Encode(const V& value, google::protobuf::Message& message) {
   message.Clear();
   EncodeFields(value, message);
 }
 
-// Fails with InvalidArgument (FieldError), which names the first wrong field.
+// Parses a message. Fails with InvalidArgument (FieldError), which names the first wrong field.
 template <typename V>
 absl::StatusOr<V> Parse(const google::protobuf::Message& message, bool is_strict) {
   ReaderState state{.is_strict = is_strict};

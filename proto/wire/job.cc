@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -115,12 +116,13 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
 
 namespace {
 
-// Chosen by hand; rounding moves a range by at most 1.6 %, less than the error of any forecast.
+// Chosen by hand. Rounding moves a range by at most 1.6 %, which is less than the error of any
+// forecast.
 constexpr std::uint64_t kSteps = 32;
 constexpr absl::Duration kRoundedMax = absl::Hours(100 * 365 * 24);
 
-// The step depends only on the number. If it depended on the interval, the end of one part could
-// move past the start of the next.
+// The step depends only on the number. If the step depended on the interval, the rounded end of one
+// part could be later than the start of the next.
 absl::Duration OnGrid(absl::Time at, absl::Duration left) {
   if (left <= absl::ZeroDuration()) return absl::ZeroDuration();
   const std::uint64_t part = static_cast<std::uint64_t>(absl::ToInt64Nanoseconds(left)) / kSteps;
@@ -145,86 +147,72 @@ Range RoundedPrediction(absl::Time at, const Range& range) {
 
 namespace {
 
-// Fitted to 9 deadlines in each run of the suites stress and synthetic, training half
-// (bench/accuracy/lateness.h). Compared with a normal distribution with these bounds, ends are
-// nearer to the median or much farther away, and later rather than earlier.
-constexpr double kLateAtMedian = 0.55;
-constexpr double kFallsBelow = 3.8;
-constexpr double kFallsAbove = 2;
-constexpr double kPeak = 0.7;
+// Deadlines are usually set near the expected end, so the deadline is evidence about the end. All
+// distances from kNearest to a factor of e^30 are equally likely on a logarithmic scale.
+constexpr double kNearest = 0.02;
+constexpr std::size_t kDistances = 64;  // on each side of the deadline
+constexpr double kDistanceStep = 0.125;
 constexpr double kSurely = 0.999;
+// Lower bounds of a time in seconds, and of a half-width as a logarithm.
+constexpr double kShortest = 1e-9;
+constexpr double kNarrowest = 1e-6;
 
-// Standard deviations from the median to a bound of a 90 % interval.
-constexpr double kDeviations = 1.6449;
-// Zero has no logarithm. This fraction of the median replaces a lower bound of zero. It is as far
-// below the median as the widest interval extends above it (kRemainingUpperMax).
-constexpr double kLowestShare = 0.05;
+// The logarithm of the total time of a job. The density falls to a tenth per half-width on both
+// sides of its peak, as that of a Laplace distribution. The peak is so far from the median that
+// half of the ends are on either side of the median.
+class LogTotal {
+ public:
+  LogTotal(double lower, double median, double upper)
+      : below_(std::max(median - lower, kNarrowest)), above_(std::max(upper - median, kNarrowest)) {
+    const double wider = std::max(below_, above_);
+    const double shift = wider / std::log(10) * std::log(2 * wider / (below_ + above_));
+    peak_ = above_ > below_ ? median - shift : median + shift;
+  }
+  // Returns the logarithm of the density, without a constant term.
+  double LogDensity(double log_total) const {
+    const double off = log_total - peak_;
+    return -std::log(10) * std::abs(off) / (off > 0 ? above_ : below_);
+  }
 
-constexpr double kAll = std::numeric_limits<double>::infinity();
-
-// In seconds. All values are finite, and 0 <= lower <= median <= upper.
-struct DeadlineBounds {
-  double lower = 0;
-  double median = 0;
-  double upper = 0;
+ private:
+  double below_;
+  double above_;
+  double peak_ = 0;
 };
-
-// Returns the distance of `left` above the median, in half-widths on a logarithmic scale.
-double HalfWidthsAbove(const DeadlineBounds& of, double left) {
-  if (of.upper <= of.median) return kAll;
-  if (of.median <= 0) return left / of.upper;
-  return std::log(left / of.median) / std::log(of.upper / of.median);
-}
-
-// Returns the distance of `left`, which is above 0, below the median, in half-widths on a
-// logarithmic scale. At most one, since the interval does not state how far below its lower bound
-// an end may be.
-double HalfWidthsBelow(const DeadlineBounds& of, double left) {
-  const double lower = std::max(of.lower, kLowestShare * of.median);
-  if (left >= of.median) return 0;
-  if (left <= lower) return 1;
-  return std::log(of.median / left) / std::log(of.median / lower);
-}
-
-double Tail(double falls, double half_widths) {
-  return std::exp(-falls * std::pow(half_widths, kPeak));
-}
-
-double LateByMeasurement(const DeadlineBounds& of, double left) {
-  if (left > of.median) return kLateAtMedian * Tail(kFallsAbove, HalfWidthsAbove(of, left));
-  const double below = left == of.median ? 0 : (of.median - left) / (of.median - of.lower);
-  return 1 - (1 - kLateAtMedian) * Tail(kFallsBelow, below);
-}
-
-double NormalCdf(double deviations) { return std::erfc(-deviations / std::sqrt(2)) / 2; }
-
-double LateByInterval(const DeadlineBounds& of, double left) {
-  return NormalCdf(left > of.median ? -kDeviations * HalfWidthsAbove(of, left)
-                                    : kDeviations * HalfWidthsBelow(of, left));
-}
-
-// Returns the fraction of the remaining work for which this run itself has evidence.
-double ShareOfThisRun(const Estimate& estimate) {
-  if (estimate.basis != Basis::kThisRun || !(estimate.known_share > 0)) return 0;
-  return std::min(estimate.known_share, 1.0);
-}
 
 }  // namespace
 
-std::optional<double> LateProbability(const Estimate& estimate, absl::Duration left) {
+std::optional<double> LateProbability(const Range& remaining, absl::Duration elapsed,
+                                      absl::Duration left) {
   if (left <= absl::ZeroDuration()) return 1;
-  const auto& remaining = estimate.remaining;
-  if (!remaining || !remaining->lower || !remaining->upper) return std::nullopt;
-  const DeadlineBounds bounds = {.lower = absl::ToDoubleSeconds(*remaining->lower),
-                                 .median = absl::ToDoubleSeconds(remaining->median),
-                                 .upper = absl::ToDoubleSeconds(*remaining->upper)};
-  const bool is_range = 0 <= bounds.lower && bounds.lower <= bounds.median &&
-                        bounds.median <= bounds.upper && std::isfinite(bounds.upper);
+  if (!remaining.lower || !remaining.upper) return std::nullopt;
+  const bool is_range =
+      absl::ZeroDuration() <= *remaining.lower && *remaining.lower <= remaining.median &&
+      remaining.median <= *remaining.upper && *remaining.upper < absl::InfiniteDuration();
   if (!is_range) return std::nullopt;
-  const double seconds = absl::ToDoubleSeconds(left);
-  const double late = std::lerp(LateByInterval(bounds, seconds), LateByMeasurement(bounds, seconds),
-                                ShareOfThisRun(estimate));
-  return std::clamp(late, 1 - kSurely, kSurely);
+  const auto log = [&](absl::Duration after) {
+    return std::log(std::max(absl::ToDoubleSeconds(elapsed + after), kShortest));
+  };
+  const LogTotal total(log(*remaining.lower), log(remaining.median), log(*remaining.upper));
+  const double deadline = log(left);
+  const double now = log(absl::ZeroDuration());
+  // The logarithms of the weights of ends before the deadline, then of ends after it.
+  std::array<double, 2 * kDistances> log_weights;
+  for (std::size_t i = 0; i < log_weights.size(); ++i) {
+    const double steps = static_cast<double>(i) - static_cast<double>(kDistances) + 0.5;
+    const double end = deadline + kNearest * std::sinh(kDistanceStep * steps);
+    log_weights[i] = end > now ? total.LogDensity(end) : -std::numeric_limits<double>::infinity();
+  }
+  // The largest weight becomes one, so that the sums do not underflow.
+  const double highest = *std::ranges::max_element(log_weights);
+  double all = 0;
+  double late = 0;
+  for (std::size_t i = 0; i < log_weights.size(); ++i) {
+    const double weight = std::exp(log_weights[i] - highest);
+    all += weight;
+    late += i < kDistances ? 0.0 : weight;
+  }
+  return std::clamp(late / all, 1 - kSurely, kSurely);
 }
 
 std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline) {
@@ -232,7 +220,12 @@ std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadl
     if (snapshot.state != JobState::kSucceeded || !snapshot.ended_at) return std::nullopt;
     return *snapshot.ended_at > deadline ? 1 : 0;
   }
-  return LateProbability(snapshot.estimate, deadline - snapshot.at);
+  const absl::Duration left = deadline - snapshot.at;
+  if (left <= absl::ZeroDuration()) return 1;
+  if (!snapshot.estimate.remaining) return std::nullopt;
+  const absl::Duration elapsed = snapshot.at - snapshot.started_at.value_or(snapshot.at);
+  return LateProbability(*snapshot.estimate.remaining, std::max(elapsed, absl::ZeroDuration()),
+                         left);
 }
 
 }  // namespace tidemark

@@ -1,14 +1,154 @@
 #include "proto/wire/job_codec.h"
 
+#include <fmt/format.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "proto/wire/fields.h"
 #include "proto/wire/job_fields.h"
 #include "proto/wire/message_json.h"
 #include "tidemark/v1/job.pb.h"
 #include "tidemark/v1/job_service.pb.h"
+
+namespace tidemark {
+
+template <class Io, wire::ConstOrNot<JobFilter> V>
+void Fields(Io& io, V& filter) {
+  io("states", filter.states);
+  io("kinds", filter.kinds);
+  io("user", filter.user);
+  io("queue", filter.queue);
+  io("name_prefix", filter.name_prefix);
+  io("workflow_id", filter.workflow_id);
+}
+
+template <class Io, wire::ConstOrNot<PlanState::Stage> V>
+void Fields(Io& io, V& stage) {
+  io("id", stage.id);
+  io.Amount("task_count", stage.tasks);
+  io("task_time", stage.task_time);
+  io("bottleneck", stage.bottleneck);
+}
+
+template <class Io, wire::ConstOrNot<PlanState> V>
+void Fields(Io& io, V& state) {
+  io("starts_in", state.starts_in);
+  io("ends_in", state.ends_in);
+  io("stages", state.stages);
+}
+
+namespace wire {
+namespace {
+
+// The same limit as that of CheckPlan().
+constexpr std::uint32_t kSlotsMax = 1'000'000;
+// Chosen by hand, since a larger factor is a typing error.
+constexpr double kDataFactorMax = 1e6;
+
+absl::Status CheckCount(const char* field, std::uint32_t count) {
+  if (count >= 1 && count <= kSlotsMax) return absl::OkStatus();
+  return FieldError(field, fmt::format("must be from 1 to {}, not {}", kSlotsMax, count));
+}
+
+absl::Status CheckList(const char* field, int size, int size_max) {
+  if (size <= size_max) return absl::OkStatus();
+  return FieldError(field, fmt::format("must be at most {}, not {}", size_max, size));
+}
+
+}  // namespace
+
+void EncodeJobFilter(const JobFilter& filter, v1::JobFilter& message) {
+  EncodeFields(filter, message);
+}
+
+void EncodeScenario(const Scenario& scenario, v1::Scenario& message) {
+  if (scenario.slots) message.set_slots(*scenario.slots);
+  if (scenario.data_factor) message.set_data_factor(*scenario.data_factor);
+  if (scenario.policy) message.set_policy(static_cast<v1::SchedulingPolicy>(*scenario.policy));
+  if (scenario.executors) message.set_executors(*scenario.executors);
+}
+
+void EncodePlanState(const PlanState& state, v1::PlanState& message) {
+  EncodeFields(state, message);
+}
+
+absl::StatusOr<PlanState> ParsePlanState(const v1::PlanState& untrusted) {
+  return Parse<PlanState>(untrusted, /*is_strict=*/true);
+}
+
+absl::Status CheckText(std::string_view field, std::string_view untrusted) {
+  if (untrusted.size() <= kTextBytesMax) return absl::OkStatus();
+  return FieldError(
+      field, fmt::format("must have at most {} bytes, not {}", kTextBytesMax, untrusted.size()));
+}
+
+absl::Status CheckId(std::string_view field, std::string_view untrusted) {
+  return untrusted.empty() ? FieldError(field, "is missing") : CheckText(field, untrusted);
+}
+
+absl::StatusOr<JobFilter> ParseJobFilter(const v1::JobFilter& untrusted) {
+  if (absl::Status ok = CheckList("states", untrusted.states_size(), v1::JobState_ARRAYSIZE);
+      !ok.ok()) {
+    return ok;
+  }
+  if (absl::Status ok = CheckList("kinds", untrusted.kinds_size(), v1::JobKind_ARRAYSIZE);
+      !ok.ok()) {
+    return ok;
+  }
+  const std::pair<const char*, const std::string*> texts[] = {
+      {"user", &untrusted.user()},
+      {"queue", &untrusted.queue()},
+      {"name_prefix", &untrusted.name_prefix()},
+      {"workflow_id", &untrusted.workflow_id()}};
+  for (const auto& [field, text] : texts) {
+    if (absl::Status ok = CheckText(field, *text); !ok.ok()) return ok;
+  }
+  return Parse<JobFilter>(untrusted, /*is_strict=*/true);
+}
+
+absl::StatusOr<Scenario> ParseScenario(const v1::Scenario& untrusted) {
+  Scenario scenario;
+  if (untrusted.has_slots()) {
+    scenario.slots = untrusted.slots();
+    if (absl::Status ok = CheckCount("slots", *scenario.slots); !ok.ok()) return ok;
+  }
+  if (untrusted.has_executors()) {
+    scenario.executors = untrusted.executors();
+    if (absl::Status ok = CheckCount("executors", *scenario.executors); !ok.ok()) return ok;
+    if (scenario.slots) return FieldError("executors", "must be omitted if slots are set");
+  }
+  if (untrusted.has_data_factor()) {
+    scenario.data_factor = untrusted.data_factor();
+    if (!(untrusted.data_factor() > 0 && untrusted.data_factor() <= kDataFactorMax)) {
+      return FieldError("data_factor",
+                        fmt::format("must be positive and at most {:.12g}, not {:.12g}",
+                                    kDataFactorMax, untrusted.data_factor()));
+    }
+  }
+  if (!v1::SchedulingPolicy_IsValid(untrusted.policy())) {
+    return FieldError("policy", fmt::format("must be a value that this version supports, not {}",
+                                            static_cast<int>(untrusted.policy())));
+  }
+  if (untrusted.policy() != v1::SCHEDULING_POLICY_UNSPECIFIED) {
+    scenario.policy = static_cast<SchedulingPolicy>(untrusted.policy());
+  }
+  return scenario;
+}
+
+absl::StatusOr<View> ParseView(int untrusted, View otherwise) {
+  if (!v1::View_IsValid(untrusted)) {
+    return FieldError("view",
+                      fmt::format("must be a value that this version supports, not {}", untrusted));
+  }
+  const View view = static_cast<View>(untrusted);
+  return view == View::kUnknown ? otherwise : view;
+}
+
+}  // namespace wire
+}  // namespace tidemark
 
 namespace tidemark::wire {
 
@@ -43,6 +183,8 @@ Snapshot WithoutParts(const Snapshot& snapshot) {
           .notes = snapshot.notes,
           .deadline = snapshot.deadline,
           .late_probability = snapshot.late_probability,
+          .estimate_raised = snapshot.estimate_raised,
+          .idle_since = snapshot.idle_since,
           .named_tasks = snapshot.named_tasks,
           .indicators = snapshot.indicators,
           .coverage = snapshot.coverage,
@@ -55,7 +197,7 @@ Snapshot WithView(const Snapshot& snapshot, View view) {
   viewed.named_tasks.clear();
   viewed.indicators.clear();
   viewed.coverage.reset();
-  // Readers of lists also need the error of the displayed indicator.
+  // Callers of lists also need the error of the displayed indicator.
   const std::string& shown = viewed.estimate.indicator;
   std::erase_if(viewed.errors, [&](const IndicatorError& error) {
     return error.indicator != (shown.empty() ? "tidemark" : shown);
@@ -74,7 +216,7 @@ bool Matches(const JobFilter& filter, const Snapshot& snapshot) {
 
 namespace {
 
-// Returns true if the keys are unique and in order.
+// Returns true if the keys are unique and in ascending order.
 template <typename T, typename Key>
 bool IsSorted(const std::vector<T>& values, Key key) {
   return std::adjacent_find(values.begin(), values.end(), [&](const T& a, const T& b) {
@@ -90,10 +232,10 @@ absl::Status CheckOrder(const Snapshot& snapshot) {
   if (!IsSorted(snapshot.children, [](const Child& child) { return child.number; })) {
     return FieldError("children", "must be sorted by number, each number once");
   }
-  // In a delta, each list holds only changes.
+  // In a delta, each list contains only changes.
   const bool is_whole = snapshot.base_sequence == 0;
   if (is_whole && !std::ranges::equal(snapshot.stages, snapshot.stage_infos, {}, id, id)) {
-    return FieldError("stage_infos", "must be of the same stages as stages");
+    return FieldError("stage_infos", "must have the same stages as field stages");
   }
   if (!IsSorted(snapshot.groups, [](const Group& group) { return group.group; })) {
     return FieldError("groups", "must be sorted by group, each group once");
@@ -133,7 +275,7 @@ constexpr std::uint32_t TagOf(int field, WireFormatLite::WireType type) {
   return WireFormatLite::MakeTag(field, type);
 }
 
-// Reads only base_sequence from the snapshot. The size of the snapshot is next in `input`.
+// Reads only base_sequence from the snapshot, whose size is next in `input`.
 bool ReadBaseSequence(Input& input, std::uint64_t& base_sequence) {
   int bytes = 0;
   if (!input.ReadVarintSizeAsInt(&bytes) || bytes > input.BytesUntilLimit()) return false;

@@ -43,6 +43,13 @@ void Fields(Io& io, V& estimate) {
   io("method", estimate.method);
 }
 
+template <class Io, wire::ConstOrNot<EstimateRaised> V>
+void Fields(Io& io, V& raised) {
+  io("cause", raised.cause);
+  io("stage_count", raised.stages);
+  io.Fraction("fraction_done_before", raised.fraction_done_before);
+}
+
 template <class Io, wire::ConstOrNot<JobInfo> V>
 void Fields(Io& io, V& info) {
   io("name", info.name);
@@ -212,6 +219,8 @@ void Fields(Io& io, V& snapshot) {
   io("notes", snapshot.notes);
   io("deadline_at", snapshot.deadline);
   io.Fraction("late_probability", snapshot.late_probability);
+  io("estimate_raised", snapshot.estimate_raised);
+  io("idle_since", snapshot.idle_since);
   io("stage_infos", snapshot.stage_infos);
   io("stages", snapshot.stages);
   io("children", snapshot.children);

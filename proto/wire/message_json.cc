@@ -20,7 +20,7 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 using google::protobuf::util::TimeUtil;
 
-// Index that marks the value of a field that is not repeated.
+// Index that denotes the value of a field that is not repeated.
 constexpr int kSingular = -1;
 
 class JsonWriter {
@@ -67,7 +67,7 @@ class JsonWriter {
     json_ += field.is_map() ? '}' : ']';
   }
 
-  // Writes an entry of a map. Keys of all types are quoted.
+  // Writes an entry of a map. Quotes keys of all types.
   void WriteEntry(const Message& entry) {
     const FieldDescriptor& key = *entry.GetDescriptor()->map_key();
     const bool is_quoted = key.cpp_type() == FieldDescriptor::CPPTYPE_STRING ||
@@ -136,7 +136,7 @@ class JsonWriter {
 
   void Append(auto number) { fmt::format_to(std::back_inserter(json_), "{}", number); }
   void AppendQuoted(auto number) { fmt::format_to(std::back_inserter(json_), "\"{}\"", number); }
-  // JSON has no literal for NaN and the two infinities.
+  // JSON has no literals for NaN and infinity.
   void AppendReal(auto number) {
     if (std::isnan(number)) return Quote("NaN");
     if (std::isinf(number)) return Quote(number > 0 ? "Infinity" : "-Infinity");

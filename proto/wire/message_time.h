@@ -11,17 +11,17 @@
 
 namespace tidemark::wire {
 
-// `subject` names the owner of the time and begins the error message, as in "attempt r-3: at".
+// `subject` describes the time and begins the error message, as in "attempt r-3: at".
 absl::StatusOr<absl::Time> ParseTime(const google::protobuf::Timestamp& message,
                                      const std::string& subject);
-// Both fail with InvalidArgument for values that the message type forbids. ParseDuration() also
-// rejects negative durations.
+// Both functions fail with InvalidArgument for values that the message type forbids.
+// ParseDuration() also rejects negative durations.
 absl::StatusOr<absl::Duration> ParseDuration(const google::protobuf::Duration& message,
                                              const std::string& subject);
 absl::StatusOr<absl::Duration> ParseElapsed(const google::protobuf::Duration& message,
                                             const std::string& subject);
 
-// Values outside of the range of the message types become the nearest limit.
+// Values outside the range of the message type become the nearest limit.
 void EncodeTime(absl::Time time, google::protobuf::Timestamp& message);
 void EncodeDuration(absl::Duration duration, google::protobuf::Duration& message);
 

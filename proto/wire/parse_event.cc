@@ -4,9 +4,7 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,7 +17,7 @@
 namespace tidemark::wire {
 namespace {
 
-// Parsers check only the shape of a message. CheckBody() checks its values.
+// Parsers check only the structure of a message. CheckBody() checks its values.
 
 using Numbers = google::protobuf::RepeatedField<std::uint64_t>;
 
@@ -102,7 +100,7 @@ JobOpened ParseJobOpened(const v1::JobOpened& untrusted, const EventLimits& limi
   return job;
 }
 
-// Parses the fields that ends of jobs, stages and groups have in common.
+// Parses the fields that the events for the end of a job, stage or group have in common.
 template <typename Message, typename Closed>
 absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted, Closed closed) {
   if (untrusted.outcome() == v1::JOB_OUTCOME_UNSPECIFIED) {
@@ -114,7 +112,7 @@ absl::StatusOr<EventBody> ParseEnd(const char* what, const Message& untrusted, C
   closed.message = untrusted.message();
   if (!outcome && closed.message.empty()) {
     closed.message = fmt::format(
-        "a newer version of Tidemark reports outcome {}, which this master does not understand; "
+        "a newer version of Tidemark reports outcome {}, which this master does not support; "
         "update the master",
         static_cast<int>(untrusted.outcome()));
   }
@@ -143,7 +141,7 @@ absl::StatusOr<EventBody> ParseAttemptChanged(const v1::AttemptChanged& untruste
   Checks check("attempt changed", &changed.attempt);
   changed.attempt = ParseAttempt(untrusted, check);
   if (untrusted.state() == v1::ATTEMPT_STATE_UNSPECIFIED) {
-    check.Refuse("state is missing; send the state that it entered");
+    check.Refuse("state is missing; send the state that the attempt entered");
   }
   if (!check.ok()) return check.status();
   const std::optional<AttemptState> state = DecodeAttemptState(untrusted.state());
@@ -205,7 +203,7 @@ absl::StatusOr<EventBody> ParseMapProfile(const v1::MapProfile& untrusted,
   MapProfile profile;
   Checks check("map profile", &profile.attempt);
   profile.attempt = ParseAttempt(untrusted, check);
-  // A partition takes two bytes in the message and far more in memory.
+  // A partition takes two bytes in the message, but far more in memory.
   const auto partitions = static_cast<std::size_t>(untrusted.partitions_size());
   check.ItemsAtMost("partitions", partitions, limits.partitions_max);
   for (const auto& partition : untrusted.partitions()) CheckLengths(partition, check);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "proto/wire/fields.h"
-#include "tidemark/plan.h"
 #include "tidemark/v1/plan.pb.h"
 
 namespace tidemark {
@@ -78,7 +77,7 @@ void Fields(Io& io, V& plan) {
 
 namespace wire {
 
-// Argument-dependent lookup finds these functions in this namespace.
+// These functions are in this namespace so that argument-dependent lookup finds them.
 template <class Io, ConstOrNot<JobProfile> V>
 void Fields(Io& io, V& profile) {
   io.NonZero("slots", profile.slots);

@@ -13,9 +13,10 @@ namespace tidemark {
 namespace {
 
 using Bound = std::optional<absl::Duration>;
-using Edges = std::vector<std::vector<std::size_t>>;  // for each part, the parts for which it waits
+// indexed by part; each element lists the parts for which this part waits
+using Edges = std::vector<std::vector<std::size_t>>;
 
-// Raises a bound to another, if both are known.
+// Raises a bound to at least `least`, if both are known.
 void Raise(Bound& bound, const Bound& least) {
   if (bound && least) bound = std::max(*bound, *least);
 }
@@ -24,7 +25,7 @@ void Lower(Bound& bound, const Bound& most) {
   if (bound && most) bound = std::min(*bound, *most);
 }
 
-// Raises each number of `range` to that of `least`.
+// Raises each number of `range` to at least that of `least`.
 void Raise(std::optional<Range>& range, const std::optional<Range>& least) {
   if (!range || !least) return;
   range->median = std::max(range->median, least->median);
@@ -33,7 +34,7 @@ void Raise(std::optional<Range>& range, const std::optional<Range>& least) {
   Raise(range->upper, range->median);
 }
 
-// Lowers each number of `range` to that of `most`.
+// Lowers each number of `range` to at most that of `most`.
 void Lower(std::optional<Range>& range, const std::optional<Range>& most) {
   if (!range || !most) return;
   range->median = std::min(range->median, most->median);
@@ -42,7 +43,7 @@ void Lower(std::optional<Range>& range, const std::optional<Range>& most) {
   Lower(range->lower, range->median);
 }
 
-// Returns the later value of each number.
+// Returns a range with the later one of each pair of numbers.
 std::optional<Range> Later(const std::optional<Range>& one, const std::optional<Range>& other) {
   if (!one || !other) return one ? one : other;
   Range later = {
@@ -52,15 +53,15 @@ std::optional<Range> Later(const std::optional<Range>& one, const std::optional<
   return later;
 }
 
-// Returns the median of `whole`, and each of its bounds that `part` has.
+// Returns the median of `whole`, and its bounds if `part` has them.
 Range WithBoundsOf(const Range& part, const Range& whole) {
   return {.median = whole.median,
           .lower = part.lower ? whole.lower : std::nullopt,
           .upper = part.upper ? whole.upper : std::nullopt};
 }
 
-// Returns the parts in topological order, in which each part follows the parts for which it waits.
-// Leaves out the parts in a cycle and all parts that depend on one.
+// Returns the parts in topological order, so that each part follows the parts for which it waits.
+// Omits parts in a cycle, and all parts that depend on a cycle.
 std::vector<std::size_t> Ordered(const Edges& parents) {
   Edges children(parents.size());
   std::vector<std::size_t> waits_for(parents.size());
@@ -80,7 +81,7 @@ std::vector<std::size_t> Ordered(const Edges& parents) {
   return order;
 }
 
-// The stages of one job, as positions in the snapshot from `begin` to `end`.
+// The stages of one job, which are at the positions from `begin` to `end` in the snapshot.
 struct StagesOfJob {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -183,7 +184,7 @@ class Reconciler {
     return info == nullptr ? std::string() : info->group;
   }
 
-  // Orders the stages of one job, which starts no sooner than `start`. Returns the end of the last
+  // Orders the stages of one job, which does not start before `start`. Returns the end of the last
   // stage.
   std::optional<Range> OrderStages(const StagesOfJob& job, const std::optional<Range>& start) {
     const auto begin = snapshot_.stages.begin() + static_cast<std::ptrdiff_t>(job.begin);
@@ -214,8 +215,8 @@ class Reconciler {
     return last;
   }
 
-  // Returns the part that ends last. If parts of the critical path have a forecast, returns one of
-  // these.
+  // Returns the part that ends last. If parts of the critical path have a forecast, considers only
+  // those.
   template <typename Iterator, typename EndOf>
   static auto LastOf(Iterator begin, Iterator end, EndOf end_of) -> decltype(&*begin) {
     decltype(&*begin) last = nullptr;

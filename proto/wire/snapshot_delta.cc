@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/job_service.pb.h"
@@ -45,8 +43,8 @@ void Age(absl::Duration passed, Child& child) {
   Age(passed, child.estimate.remaining);
 }
 
-// Returns the elements of `newer` that differ from the aged elements of `base`, and the keys of
-// removed elements.
+// Returns the elements of `newer` that differ from the aged elements of `base`. Also returns the
+// keys of elements that were removed.
 template <typename T>
 std::vector<T> Changed(const std::vector<T>& base, const std::vector<T>& newer,
                        absl::Duration passed,
@@ -67,8 +65,8 @@ std::vector<T> Changed(const std::vector<T>& base, const std::vector<T>& newer,
   return changed;
 }
 
-// Returns the aged elements of `base` without `gone`. Elements of `changed` replace their earlier
-// versions.
+// Returns the aged elements of `base` without the elements in `gone`. Elements of `changed` replace
+// the elements with the same key.
 template <typename T>
 std::vector<T> Merged(const std::vector<T>& base, std::vector<T> changed, absl::Duration passed,
                       const std::vector<StageId>& gone) {
@@ -105,8 +103,8 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
   std::vector<Child> children = Changed(base.children, newer.children, passed, gone_children);
   std::vector<std::string> gone_groups;
   std::vector<Group> groups = Changed(base.groups, newer.groups, passed, gone_groups);
-  // One list of removed stages serves both lists, so the result is whole if only one of the lists
-  // lost a stage.
+  // One list of removed stages applies to both lists, so the result must be whole if only one of
+  // the lists lost a stage.
   const bool is_whole = base.sequence == 0 || passed < absl::ZeroDuration() ||
                         !gone_children.empty() || !gone_groups.empty() ||
                         gone_infos != gone_stages || (base.info && !newer.info) ||
@@ -125,8 +123,8 @@ Snapshot Delta(const Snapshot& base, const Snapshot& newer) {
 }
 
 Snapshot DeltaInView(const Snapshot& base, const Snapshot& newer, View view) {
-  // Without stages there is little to compare. In the other views, the view of the delta equals
-  // the delta of the views, and copies less.
+  // Without stages, there is little to compare. For the other views, the view of the delta equals
+  // the delta of the views, and is cheaper.
   if (view == View::kBasic) return Delta(WithView(base, view), WithView(newer, view));
   return WithView(Delta(base, newer), view);
 }

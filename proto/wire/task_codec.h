@@ -1,4 +1,5 @@
-// Converts tasks and past forecasts of a job to and from messages (tidemark/v1/job_service.proto).
+// Converts the tasks and past forecasts of a job to and from messages
+// (tidemark/v1/job_service.proto).
 #pragma once
 
 #include <google/protobuf/repeated_field.h>
@@ -27,15 +28,15 @@ std::optional<JobOutcome> DecodeOutcome(v1::JobOutcome outcome);
 void EncodeAttemptId(const AttemptId& id, v1::TaskAttemptId& message);
 AttemptId DecodeAttemptId(const v1::TaskAttemptId& message);
 
-// Encodes tasks. Makes text valid UTF-8 and limits times to the range of the message.
+// Encodes tasks. Replaces invalid UTF-8, and limits times to the range of the message.
 void EncodeTasks(const JobTasks& tasks, v1::ListTasksResponse& message);
-// Fails with InvalidArgument (FieldError), which names the first wrong field. Tasks in unknown
-// states are treated as running.
+// Parses tasks. Fails with InvalidArgument (FieldError), which names the first wrong field. Treats
+// tasks in unknown states as running.
 absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message);
 void EncodeForecasts(const std::vector<PastForecast>& forecasts,
                      google::protobuf::RepeatedPtrField<v1::PastForecast>& messages);
-// Fails with InvalidArgument (FieldError) if an instant is out of range or a fraction is not
-// within 0..1.
+// Fails with InvalidArgument (FieldError) if a time is out of range or a fraction is not within
+// 0..1.
 absl::StatusOr<std::vector<PastForecast>> ParseForecasts(
     const google::protobuf::RepeatedPtrField<v1::PastForecast>& messages);
 

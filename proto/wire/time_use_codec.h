@@ -1,4 +1,4 @@
-// The codec of TimeUse. Only this file maps wait reasons to fields of messages.
+// Converts TimeUse to and from messages. Only this file maps wait reasons to fields of messages.
 #pragma once
 
 #include <algorithm>
@@ -13,14 +13,14 @@
 
 namespace tidemark::wire {
 
-// The fields of one wait reason in `Message`: v1::TaskHeartbeat or v1::TimeUse.
+// The fields for one wait reason in `Message`, which is v1::TaskHeartbeat or v1::TimeUse.
 template <typename Message>
 struct WaitFields {
   WaitReason reason = WaitReason::kSlots;
   bool (Message::*has_micros)() const = nullptr;
   std::uint64_t (Message::*micros)() const = nullptr;
   void (Message::*set_micros)(std::uint64_t) = nullptr;
-  // Null if messages do not hold the number of bytes that were moved during this wait.
+  // Null if messages do not contain the number of bytes that were moved during this wait.
   bool (Message::*has_bytes)() const = nullptr;
   std::uint64_t (Message::*bytes)() const = nullptr;
   void (Message::*set_bytes)(std::uint64_t) = nullptr;
@@ -56,7 +56,7 @@ inline constexpr std::array<WaitFields<Message>, kWaitReasonCount> kWaitFields =
      .set_bytes = &Message::set_io_bytes},
 }};
 
-// Returns true if WaitFields and kWaitReasonTable have one row per reason, in the same order.
+// Returns true if WaitFields and kWaitReasonTable have one row for each reason, in the same order.
 template <typename Message>
 constexpr bool CoversAllWaitReasons() {
   for (std::size_t i = 0; i < kWaitReasonCount; ++i) {

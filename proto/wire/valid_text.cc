@@ -6,8 +6,8 @@
 namespace tidemark::wire {
 namespace {
 
-// Returns the length of the character at the start of `text`, or 0 if it is invalid (RFC 3629: no
-// overlong forms, no surrogates, no code point above U+10FFFF).
+// Returns the length of the character at the start of `text`, or 0 if the character is invalid (RFC
+// 3629). Overlong forms, surrogates and code points above U+10FFFF are invalid.
 std::size_t CharacterLength(std::string_view text) {
   const auto byte = [&](std::size_t i) {
     return i < text.size() ? static_cast<std::uint8_t>(text[i]) : std::uint8_t{0};

@@ -1,4 +1,4 @@
-// Text for proto3 strings, which must be valid UTF-8.
+// Makes text valid for proto3 strings, which must be UTF-8.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace tidemark::wire {
 
-// Returns the text with '?' for each byte that is not part of a UTF-8 character. Such a byte would
-// make the receiver reject the whole message and end the stream.
+// Returns the text with '?' in place of each byte that is not part of a UTF-8 character. Because of
+// such a byte, the receiver would reject the whole message and end the stream.
 std::string ValidText(std::string_view text);
 
 }  // namespace tidemark::wire

@@ -1,18 +1,19 @@
 // Fuzzes settings, and tokens of masters and clients, in files with any content. No error message
-// may quote a token.
+// may contain a token.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-#include "master/service/tokens.h"
+#include "master/service/gate.h"
 #include "serve/config/serve_config.h"
 #include "serve/config/settings.h"
 #include "transport/channel.h"
 
 namespace {
 
-// Checks that an accepted setting is shown and, when shown, accepted again with the same value.
+// Checks that an accepted setting can be shown, and that the shown form is accepted and has the
+// same value.
 void CheckShown(tidemark::serve::ServeConfig& config) {
   for (const tidemark::serve::Setting& setting : tidemark::serve::AllSettings()) {
     if (setting.show(config).size() > std::size_t{1} << 21) std::abort();

@@ -12,7 +12,7 @@
 
 namespace {
 
-// Returns options with small limits, so that few bytes reach them.
+// Returns options with limits that are small enough to be reached with few bytes.
 tidemark::JobMonitorOptions Options() {
   tidemark::JobMonitorOptions options;
   options.lambda = 4;

@@ -1,4 +1,5 @@
-// Fuzzes event logs with any content. The first byte modulo four selects the form of the rest:
+// Fuzzes event logs with any content. The first byte modulo four selects the form of the remaining
+// bytes, called the rest:
 //   0, 2  The rest is the file.
 //   1     The pieces of the rest become records with correct lengths and checksums, so that the
 //         fuzzer also reaches the code behind these checks.
@@ -24,8 +25,8 @@ namespace store = tidemark::store;
 
 namespace {
 
-// Senders never receive the key of a log, so inputs must not contain it. Otherwise a stored input
-// would soon contain frames that the fuzzer has seen compared.
+// Senders never receive the key of a log, so inputs must not contain it. Otherwise, a stored input
+// would soon contain frames that the fuzzer has seen in comparisons.
 store::LogKey KeyOf(const std::uint8_t* data, std::size_t size) {
   const absl::string_view input(reinterpret_cast<const char*>(data), size);
   const std::uint64_t high = store::LogChecksum(input, store::LogKey{1});
@@ -76,8 +77,8 @@ void ReadAll(const std::string& log) {
   store::DecodeEnd({log.data(), log.size()}, store::LogKey{1});
 }
 
-// Changes bytes after the start of a log. For each change, `changes` has two bytes of position and
-// one byte of operation. Aborts unless the other records are read.
+// Changes bytes after the start of a log. Each change consists of two bytes for the position and
+// one byte for the operation. Aborts unless all other records are read.
 void DamageAndRead(tidemark::fuzz::Pieces pieces, store::LogKey key) {
   if (pieces.empty()) return;
   const std::string_view changes = pieces.Next();
@@ -105,7 +106,7 @@ void DamageAndRead(tidemark::fuzz::Pieces pieces, store::LogKey key) {
     expected.push_back(payloads[i]);
     whole_until = ends[i + 1];
   }
-  // Zeros at the end are an interrupted append. No other change is a torn end.
+  // Zeros at the end indicate an interrupted append. No other change is an incomplete end.
   const bool may_be_torn = log.find_first_not_of('\0', whole_until) == std::string::npos;
   const MemoryFile file(log);
   const auto reader = store::RecordReader::Open(file.path(), store::kEventLog);

@@ -1,5 +1,5 @@
-// Splits the bytes of a fuzz target into pieces. A piece has a length of two bytes, little-endian,
-// then that many bytes, or the remaining bytes.
+// Splits the bytes of a fuzz target into pieces. A piece consists of a length of two bytes,
+// little-endian, and of that many bytes, or of the remaining bytes if there are fewer.
 #pragma once
 
 #include <algorithm>

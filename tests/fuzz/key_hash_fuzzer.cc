@@ -1,5 +1,5 @@
-// Fuzzes keys of any bytes. The hash depends only on their bytes, not on their address, and a
-// sample of the keys keeps its bound.
+// Fuzzes keys of any bytes. The hash must depend only on their bytes, not on their address, and a
+// sample of the keys must keep its bound.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Fuzzes untrusted plans. Each is rejected with the path of a field, or becomes a plan that
-// survives a round trip.
+// Fuzzes untrusted plans. A plan is either rejected with the path of a field, or remains the same
+// after encoding and parsing.
 #include <google/protobuf/stubs/logging.h>
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace wire = tidemark::wire;
-  const google::protobuf::LogSilencer silent;  // protobuf logs text that is not UTF-8
+  const google::protobuf::LogSilencer silent;  // protobuf logs text that is not UTF-8.
   tidemark::v1::Plan untrusted;
   if (!untrusted.ParseFromArray(data, static_cast<int>(size))) return 0;
   const auto plan = wire::ParsePlan(untrusted);

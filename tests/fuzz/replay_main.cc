@@ -1,5 +1,5 @@
-// Runs a fuzz target on every file of a corpus and on some changes of each, without a fuzzer. Every
-// compiler can therefore repeat earlier findings. Deterministic.
+// Runs a fuzz target on every file of a corpus and on some changed copies of each file, without a
+// fuzzer. Earlier findings can therefore be repeated with every compiler. Deterministic.
 //
 // usage: NAME CORPUS [CHANGES-OF-EACH]
 #include <algorithm>

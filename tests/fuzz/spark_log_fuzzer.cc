@@ -1,6 +1,7 @@
-// Fuzzes Spark event logs with any content. By the lowest bit of the first byte, the rest is the
-// file as it is, or each piece of the rest is a line of text. Aborts if time decreases, if a
-// sequence is not that of a source, or if the same text, fed byte by byte, gives another result.
+// Fuzzes Spark event logs with any content. The lowest bit of the first byte selects the form of
+// the remaining bytes. They are either the file itself, or pieces that become lines of text. Aborts
+// if time decreases, or if a sequence number is not that of a source. Also aborts if the result
+// differs when the same text is passed byte by byte.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +12,7 @@
 #include <vector>
 
 #include "spark/log_reader.h"
-#include "spark/unpacker.h"
+#include "spark/log_text.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "tidemark/job_monitor.h"
 

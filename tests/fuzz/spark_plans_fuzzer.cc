@@ -1,6 +1,6 @@
-// Fuzzes Spark event logs with any content as plans. Input has the same form as text for
-// spark_log_fuzzer. Aborts if the same text, fed byte by byte, gives other plans, or if advice may
-// cost time.
+// Fuzzes the plans in Spark event logs with any content. The input has the same form as text for
+// spark_log_fuzzer. Aborts if the plans differ when the same text is passed byte by byte, or if
+// advice may cost time.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

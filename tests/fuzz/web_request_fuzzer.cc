@@ -1,5 +1,5 @@
-// Fuzzes untrusted requests: "PATH\nNAME=VALUE\n...\n\nBODY". Each request names a route or none,
-// and fields or their faults.
+// Fuzzes untrusted requests "PATH\nNAME=VALUE\n...\n\nBODY". Each request must match a route or
+// none, and its fields must be valid or their faults reported.
 #include <google/protobuf/message.h>
 
 #include <cstddef>
@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "web/json.h"
-#include "web/request.h"
+#include "web/http_exchange.h"
 #include "web/routes.h"
 
 namespace {
@@ -53,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const absl::Status set = web::SetFields(query, *asked);
       if (!set.ok() && set.message().empty()) std::abort();
     } else if (web::ParseJson(std::string(text), *asked).ok()) {
-      // A parsed request is written, and must be parsed again as the same request.
+      // A parsed request is written, and must then be parsed as the same request.
       const std::unique_ptr<google::protobuf::Message> again(kind->New());
       if (!web::ParseJson(web::Json(*asked), *again).ok()) std::abort();
     }

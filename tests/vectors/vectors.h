@@ -1,4 +1,4 @@
-// Reads the golden values of this folder. Tests of agents in other languages read them too.
+// Reads the golden values in this folder, which tests of agents in other languages also read.
 #pragma once
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tidemark {
+namespace tidemark::deadline_test {
 namespace {
 
 absl::TimeZone Zone(const char* name) {
@@ -36,7 +36,7 @@ TEST(Deadline, TimeOfDayIsTheNextOneAfterTheStart) {
 }
 
 TEST(Deadline, TimeOfDayFollowsTheWallClock) {
-  // New York is five hours behind in winter.
+  // New York is five hours behind UTC in winter.
   EXPECT_EQ(At("07:30", "2026-11-25T23:00:00Z", absl::FixedTimeZone(-5 * 3600)),
             "2026-11-26T12:30:00+00:00");
 }
@@ -44,8 +44,7 @@ TEST(Deadline, TimeOfDayFollowsTheWallClock) {
 TEST(Deadline, KeepsToTheClockWhenItIsSetBack) {
   absl::TimeZone zone;
   if (!absl::LoadTimeZone("Europe/Berlin", &zone)) GTEST_SKIP() << "no time zones on this host";
-  // In the night of the 25th, the offset changes from summer time (2 h ahead) to winter time (1 h
-  // ahead).
+  // In the night of the 25th, the offset changes from 2 h (summer time) to 1 h (winter time).
   EXPECT_EQ(At("07:30", "2026-10-24T20:00:00Z", Zone("Europe/Berlin")),
             "2026-10-25T06:30:00+00:00");
 }
@@ -146,4 +145,4 @@ TEST(DeadlineRule, IsWrittenAsItIsRead) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::deadline_test

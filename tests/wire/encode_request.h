@@ -1,4 +1,4 @@
-// Encodes batches as agents send them.
+// Encodes batches in the same way as agents.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tidemark::wire {
 
-// Encodes a batch of this event alone, which opens its source under `handle`.
+// Encodes a batch that contains only this event and opens its source under `handle`.
 inline void EncodeRequest(const Event& event, v1::StreamEventsRequest& request,
                           std::uint32_t handle = 0) {
   request.Clear();

@@ -1,4 +1,4 @@
-// Tests that the C++ parser reads the bytes of an agent without generated code.
+// Tests that the C++ parser reads the bytes of an agent that has no generated code.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include "tidemark/v1/event.pb.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::event_vectors_test {
 namespace {
 
 TEST(EventVectors, AgreesWithTheSharedVectors) {
@@ -55,4 +55,4 @@ TEST(ReceivedRequest, HasTheBytesOfAStreamEventsRequest) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::event_vectors_test

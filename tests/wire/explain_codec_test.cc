@@ -10,7 +10,7 @@
 #include "tidemark/field_error.h"
 #include "tidemark/v1/explain_service.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::explain_codec_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -263,4 +263,4 @@ TEST(ContentionCodec, NamesTheInvalidFieldOfAQuestion) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::explain_codec_test

@@ -12,7 +12,7 @@
 #include "tidemark/v1/job.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::job_codec_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -23,7 +23,7 @@ v1::Snapshot Encoded(const Snapshot& snapshot) {
   return message;
 }
 
-// Returns a snapshot with every field set to another value.
+// Returns a snapshot in which every field has another value.
 Snapshot Full() {
   const absl::Time at = absl::FromUnixMillis(1'700'000'009'001);
   const Range range = {absl::Seconds(90), absl::Seconds(80), absl::Milliseconds(123'456)};
@@ -44,6 +44,8 @@ Snapshot Full() {
   snapshot.estimate = estimate;
   snapshot.counts = {1, 2, 3, 4, 5, 6, 7, 8};
   snapshot.silent_since = at - absl::Seconds(2);
+  snapshot.estimate_raised = {RaiseCause::kMoreStages, 2, 0.625};
+  snapshot.idle_since = at - absl::Seconds(3);
   snapshot.notes = {"log is full"};
   snapshot.stage_infos = {{{1, 2}, 3, "parse", StageKind::kReduce, {0, 1}, "query 1", "pool 1"}};
   snapshot.stages = {{{1, 2},
@@ -111,7 +113,7 @@ TEST(JobCodec, CoversAllFieldsOfAMessage) {
   EXPECT_TRUE(CoversAllFields<IndicatorError>(*v1::IndicatorError::descriptor()));
 }
 
-// Values and messages number their enums alike, since the codec casts.
+// The codec casts enum values, so values and messages must use the same numbers.
 TEST(JobCodec, EnumsHaveTheNumbersOfTheirMessages) {
   EXPECT_EQ(static_cast<int>(JobKind::kWorkflow), v1::JobKind_MAX);
   EXPECT_EQ(static_cast<int>(JobState::kUnknownEnd), v1::JobState_MAX);
@@ -236,7 +238,7 @@ const Malformed kMalformed[] = {
        s.set_base_sequence(0);
        s.mutable_stage_infos()->RemoveLast();
      },
-     "stage_infos: must be of the same stages as stages"},
+     "stage_infos: must have the same stages as field stages"},
     {"ChildTwice", [](auto& s) { *s.add_children() = s.children(0); },
      "children: must be sorted by number, each number once"},
     {"GroupTwice", [](auto& s) { *s.add_groups() = s.groups(0); },
@@ -330,4 +332,4 @@ TEST(WatchResponse, RejectsTruncatedBytes) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::job_codec_test

@@ -1,5 +1,3 @@
-#include "proto/wire/job_request.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,11 +5,12 @@
 #include <string>
 
 #include "proto/wire/error_details.h"
+#include "proto/wire/job_codec.h"
 #include "tidemark/field_error.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::job_request_test {
 namespace {
 
 TEST(JobRequest, AFilterIsReadWhole) {
@@ -69,7 +68,7 @@ TEST(JobRequest, RejectsAScenarioOutOfRange) {
   message.set_slots(0);
   EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "slots");
   message.set_slots(1);
-  message.set_executors(1);  // not both
+  message.set_executors(1);  // Only one of the two fields may be set.
   EXPECT_EQ(WrongFieldOf(ParseScenario(message).status()).path, "executors");
   message.clear_slots();
   for (const std::uint32_t executors : {0u, 1'000'001u}) {
@@ -162,4 +161,4 @@ TEST(FieldError, MakesPathAndDescriptionValidUtf8) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::job_request_test

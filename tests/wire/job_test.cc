@@ -9,13 +9,13 @@
 
 #include "proto/wire/snapshot_delta.h"
 
-namespace tidemark {
+namespace tidemark::job_test {
 namespace {
 
 using absl::Seconds;
 
 // A job that was cancelled alone does not count, so the text is "1 of 2 jobs done", not "1 of 3".
-// Jobs that ended with their workflow count, so the number stays the same.
+// Jobs that ended with their workflow count, so the number does not change.
 TEST(CountParts, LeavesOutJobsThatWereCancelledBeforeTheirWorkflow) {
   Snapshot snapshot;
   snapshot.children = {
@@ -49,31 +49,35 @@ Range Between(double lower, double median, double upper) {
   return {.median = Seconds(median), .lower = Seconds(lower), .upper = Seconds(upper)};
 }
 
-Estimate Told(Basis basis, const Range& range, double known_share = 1) {
-  return {.remaining = range, .basis = basis, .known_share = known_share};
-}
-
-double Late(const Estimate& estimate, double left) {
-  const auto late = LateProbability(estimate, Seconds(left));
+double Late(const Range& range, double left, double elapsed = 0) {
+  const auto late = LateProbability(range, Seconds(elapsed), Seconds(left));
   EXPECT_TRUE(late.has_value());
   return late.value_or(-1);
 }
-double Late(const Range& range, double left) { return Late(Told(Basis::kThisRun, range), left); }
 
-// The probability is 1 - 0.45 exp(-3.8) at the lower bound and 0.55 exp(-2) at the upper one.
-TEST(LateProbability, IsSmallBeyondTheRange) {
-  const Range range = Between(60, 100, 400);
-  EXPECT_NEAR(Late(range, 60), 0.9899, 0.0001);
-  EXPECT_NEAR(Late(range, 100), 0.55, 1e-9);
-  EXPECT_NEAR(Late(range, 400), 0.0744, 0.0001);
+// The logarithms of both half-widths are equal, so ends before and after the deadline are alike.
+TEST(LateProbability, IsOneHalfAtTheMedianOfASymmetricInterval) {
+  EXPECT_NEAR(Late(Between(50, 100, 200), 100), 0.5, 1e-9);
+  EXPECT_NEAR(Late(Between(98, 100, 100 * 100 / 98.0), 100), 0.5, 1e-9);
+  for (const double times : {1.01, 1.5, 2.0, 20.0}) {
+    EXPECT_NEAR(Late(Between(50, 100, 200), 100 * times),
+                1 - Late(Between(50, 100, 200), 100 / times), 1e-9);
+  }
 }
 
-// 80 is half-way to the lower bound, 200 half-way to the upper one by logarithms:
-// 0.5^0.7 = 0.61557, exp(-3.8 * 0.61557) = 0.09641, exp(-2 * 0.61557) = 0.29196.
-TEST(LateProbability, FallsInHalfWidthsByLogarithmsAboveTheMedian) {
-  const Range range = Between(60, 100, 400);
-  EXPECT_NEAR(Late(range, 80), 1 - 0.45 * 0.09641, 0.0001);
-  EXPECT_NEAR(Late(range, 200), 0.55 * 0.29196, 0.0001);
+TEST(LateProbability, FollowsANarrowIntervalAndDistrustsAWideOne) {
+  EXPECT_NEAR(Late(Between(98, 100, 102), 80), 0.999, 1e-9);
+  EXPECT_NEAR(Late(Between(98, 100, 102), 101), 0.168, 0.001);
+  EXPECT_NEAR(Late(Between(50, 100, 200), 101), 0.485, 0.001);
+  EXPECT_NEAR(Late(Between(60, 100, 400), 60), 0.765, 0.001);
+  EXPECT_NEAR(Late(Between(60, 100, 400), 400), 0.211, 0.001);
+  EXPECT_NEAR(Late(Between(0, 100, 2000), 60), 0.542, 0.001) << "a guess";
+}
+
+// The distance of the deadline counts in relation to the total time.
+TEST(LateProbability, IsLessSureIfLittleOfALongRunRemains) {
+  EXPECT_NEAR(Late(Between(60, 100, 400), 60, 1000), 0.570, 0.001);
+  EXPECT_LT(Late(Between(60, 100, 400), 60, 1000), Late(Between(60, 100, 400), 60));
 }
 
 TEST(LateProbability, IsNeverCertainWhileThereIsTime) {
@@ -81,63 +85,13 @@ TEST(LateProbability, IsNeverCertainWhileThereIsTime) {
   EXPECT_DOUBLE_EQ(Late(Between(100, 100, 100), 99), 0.999);
   EXPECT_DOUBLE_EQ(Late(Between(100, 100, 100), 101), 0.001);
   EXPECT_DOUBLE_EQ(Late(Between(0, 0, 0), 1), 0.001);
-  EXPECT_NEAR(Late(Between(0, 0, 10), 10), 0.0744, 0.0001);
-}
-
-// The median and a lower bound of zero come from a guess, and 60 s remain. 60 s are 0.4 half-widths
-// below the median, and 0.4^0.7 = 0.52655. For this run, the result would be 1 - 0.45 exp(-3.8 *
-// 0.52655) = 0.9392. With 5 s in place of zero, they are ln(100 / 60) / ln(20) = 0.17052
-// half-widths below it by logarithms. A normal distribution has 0.6104 below 1.6449 * 0.17052.
-TEST(LateProbability, OfAGuessIsAsUncertainAsItsInterval) {
-  const Range range = Between(0, 100, 2000);
-  EXPECT_NEAR(Late(range, 60), 0.9392, 0.0001);
-  EXPECT_NEAR(Late(Told(Basis::kGuess, range, 0), 60), 0.6104, 0.0001);
-  EXPECT_NEAR(Late(Told(Basis::kGuess, range, 0), 5), 0.95, 0.0001);
-  EXPECT_NEAR(Late(Told(Basis::kGuess, range, 0), 1), 0.95, 0.0001);
-}
-
-// 50 and 200 are half-way to the bounds by logarithms, which are 0.82243 deviations and a
-// probability of 0.7946.
-TEST(LateProbability, OfAGuessHasFivePercentBeyondEachBound) {
-  const Estimate guess = Told(Basis::kGuess, Between(25, 100, 400), 0);
-  EXPECT_NEAR(Late(guess, 1), 0.95, 0.0001);
-  EXPECT_NEAR(Late(guess, 25), 0.95, 0.0001);
-  EXPECT_NEAR(Late(guess, 50), 0.7946, 0.0001);
-  EXPECT_NEAR(Late(guess, 100), 0.5, 1e-9);
-  EXPECT_NEAR(Late(guess, 200), 0.2054, 0.0001);
-  EXPECT_NEAR(Late(guess, 400), 0.05, 0.0001);
-}
-
-TEST(LateProbability, FollowsTheIntervalOfPastRuns) {
-  EXPECT_NEAR(Late(Told(Basis::kEarlierRuns, Between(25, 100, 400)), 50), 0.7946, 0.0001);
-  EXPECT_NEAR(Late(Told(Basis::kUnknown, Between(25, 100, 400)), 50), 0.7946, 0.0001);
-}
-
-// 50 is 2/3 of a half-width below the median: 0.66667^0.7 = 0.75290, exp(-3.8 * 0.75290) = 0.05721,
-// 1 - 0.45 * 0.05721 = 0.97426, and (0.97426 + 0.7946) / 2 = 0.88443.
-TEST(LateProbability, WeighsTheRunByItsKnownShare) {
-  const Range range = Between(25, 100, 400);
-  EXPECT_NEAR(Late(Told(Basis::kThisRun, range, 1), 50), 0.97426, 0.0001);
-  EXPECT_NEAR(Late(Told(Basis::kThisRun, range, 0.5), 50), 0.88443, 0.0001);
-  EXPECT_NEAR(Late(Told(Basis::kThisRun, range, 0), 50), 0.7946, 0.0001);
-  EXPECT_NEAR(Late(Told(Basis::kThisRun, range, std::nan("")), 50), 0.7946, 0.0001);
-}
-
-TEST(LateProbability, OfAGuessIsNeverCertainWhileThereIsTime) {
-  const auto guess = [](double lower, double median, double upper) {
-    return Told(Basis::kGuess, Between(lower, median, upper), 0);
-  };
-  EXPECT_DOUBLE_EQ(Late(guess(60, 100, 400), 1e9), 0.001);
-  EXPECT_NEAR(Late(guess(100, 100, 100), 99), 0.95, 0.0001);
-  EXPECT_DOUBLE_EQ(Late(guess(100, 100, 100), 101), 0.001);
-  EXPECT_DOUBLE_EQ(Late(guess(0, 0, 0), 1), 0.001);
-  EXPECT_NEAR(Late(guess(0, 0, 10), 10), 0.05, 0.0001);
 }
 
 TEST(LateProbability, IsOneWithoutRemainingTime) {
-  EXPECT_EQ(LateProbability(Told(Basis::kThisRun, Between(0, 0, 0)), absl::ZeroDuration()), 1);
-  EXPECT_EQ(LateProbability(Estimate(), -Seconds(5)), 1);
-  EXPECT_EQ(LateProbability(Estimate(), -absl::InfiniteDuration()), 1);
+  const Range range = Between(0, 0, 0);
+  for (const absl::Duration left : {absl::ZeroDuration(), -Seconds(5), -absl::InfiniteDuration()}) {
+    EXPECT_EQ(LateProbability(range, Seconds(1), left), 1);
+  }
 }
 
 TEST(LateProbability, IsUnknownWithoutAValidInterval) {
@@ -146,11 +100,8 @@ TEST(LateProbability, IsUnknownWithoutAValidInterval) {
   for (const Range& range :
        {Range{.median = Seconds(5)}, Range{.median = Seconds(5), .lower = Seconds(1)},
         Between(7, 5, 9), Between(1, 9, 5), Between(-1, 5, 9), endless}) {
-    for (const Basis basis : {Basis::kGuess, Basis::kThisRun}) {
-      EXPECT_EQ(LateProbability(Told(basis, range), Seconds(9)), std::nullopt);
-    }
+    EXPECT_EQ(LateProbability(range, Seconds(1), Seconds(9)), std::nullopt);
   }
-  EXPECT_EQ(LateProbability(Estimate(), Seconds(9)), std::nullopt);
 }
 
 TEST(LateProbability, FallsAsThereIsMoreTime) {
@@ -160,11 +111,11 @@ TEST(LateProbability, FallsAsThereIsMoreTime) {
     const double lower = some();
     const double median = lower + some();
     const Range range = Between(lower, median, median + some());
-    const Estimate estimate = Told(Basis::kThisRun, range, 0.25 * static_cast<double>(i % 5));
+    const double elapsed = i % 2 == 0 ? 0 : some();
     double before = 1;
     for (double left = 0.01; left < 1e10; left *= 1.5) {
-      const double late = Late(estimate, left);
-      EXPECT_LE(late, before) << left;
+      const double late = Late(range, left, elapsed);
+      EXPECT_LE(late, before + 1e-9) << left;
       EXPECT_GE(late, 0.001);
       before = late;
     }
@@ -173,13 +124,19 @@ TEST(LateProbability, FallsAsThereIsMoreTime) {
 
 Snapshot Running() {
   Snapshot snapshot = {.job_id = "a", .at = kNow, .state = JobState::kRunning};
-  snapshot.estimate = Told(Basis::kThisRun, Between(60, 100, 400));
+  snapshot.started_at = kNow - Seconds(1000);
+  snapshot.estimate.remaining = Between(60, 100, 400);
   snapshot.estimate.state = EstimateState::kValid;
   return snapshot;
 }
 
-TEST(LateProbability, OfASnapshotCountsFromItsInstant) {
-  EXPECT_NEAR(*LateProbability(Running(), kNow + Seconds(100)), 0.55, 1e-9);
+TEST(LateProbability, OfASnapshotCountsFromItsStart) {
+  EXPECT_DOUBLE_EQ(*LateProbability(Running(), kNow + Seconds(60)),
+                   Late(Between(60, 100, 400), 60, 1000));
+  Snapshot unstarted = Running();
+  unstarted.started_at.reset();
+  EXPECT_DOUBLE_EQ(*LateProbability(unstarted, kNow + Seconds(60)),
+                   Late(Between(60, 100, 400), 60));
 }
 
 TEST(LateProbability, OfASnapshotIsOneFromTheDeadlineOn) {
@@ -235,7 +192,7 @@ TEST(RoundedPrediction, LeavesInvalidRangesUnchanged) {
   EXPECT_EQ(RoundedPrediction(kAt, {}), Range{});
 }
 
-// A thousand stages wait. Their predicted ends move by a thousandth at each tick.
+// A thousand stages wait. Their predicted ends change by a thousandth at each tick.
 TEST(RoundedPrediction, LeavesMostPredictionsOutOfADelta) {
   std::mt19937_64 random(1);
   std::normal_distribution<double> moves(0, 0.001);
@@ -264,4 +221,4 @@ TEST(RoundedPrediction, LeavesMostPredictionsOutOfADelta) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::job_test

@@ -13,7 +13,7 @@
 #include "tidemark/v1/job_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::message_json_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -75,4 +75,4 @@ TEST(MessageJson, IsAscii) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::message_json_test

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace tidemark::wire {
+namespace tidemark::wire::message_time_test {
 namespace {
 
 google::protobuf::Duration Span(std::int64_t seconds, std::int32_t nanos) {
@@ -76,4 +76,4 @@ TEST(MessageTime, ElapsedTimeIsNotNegative) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::message_time_test

@@ -1,4 +1,5 @@
-// Any bytes give a Status or an event that survives a round trip, and never a crash.
+// Tests that any bytes give either an error or an event that remains the same after encoding and
+// parsing, and never a crash.
 #include <google/protobuf/stubs/logging.h>
 #include <gtest/gtest.h>
 
@@ -11,16 +12,16 @@
 #include "tests/wire/some_events.h"
 #include "tidemark/v1/event.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::parse_event_property_test {
 namespace {
 
-// TIDEMARK_SEED replays a failure.
+// TIDEMARK_SEED repeats a failure.
 std::uint64_t Seed() {
   const char* given = std::getenv("TIDEMARK_SEED");
   return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
 }
 
-// Returns whether protobuf parses the bytes.
+// Returns true if protobuf can parse the bytes.
 bool Check(const std::string& bytes) {
   v1::Event message;
   if (!message.ParseFromString(bytes)) return false;
@@ -76,8 +77,8 @@ TEST_F(ParseEventProperty, GoodEventsWithBytesChanged) {
       if (Check(bytes)) ++understood;
     }
   }
-  EXPECT_GT(understood, 1'000);  // otherwise the test would test only protobuf
+  EXPECT_GT(understood, 1'000);  // Otherwise the test would test only protobuf.
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::parse_event_property_test

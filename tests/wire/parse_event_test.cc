@@ -17,7 +17,7 @@
 #include "tidemark/v1/event.pb.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::parse_event_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -30,7 +30,7 @@ v1::Event Encoded(const EventBody& body) {
   return message;
 }
 
-// Returns the body after a round trip through its message.
+// Returns the body after encoding and parsing.
 EventBody Parsed(const EventBody& body) { return ParseBody(Encoded(body)).value(); }
 
 TEST(ParseEvent, IsTheInverseOfEncodeEvent) {
@@ -121,7 +121,7 @@ TEST(CheckEvent, LimitsAndRoundsAsParsingDoes) {
   }
 }
 
-// ParseEventRefuses tests the checks, which are the same.
+// ParseEventRefuses tests these checks, which are the same.
 TEST(CheckEvent, RejectsWhatParsingRejects) {
   const EventBody invalid[] = {AttemptChanged{.attempt = {.stage = kExpectedStages}},
                                TaskHeartbeat{.attempt = {.index = 2'000'000}},
@@ -145,7 +145,7 @@ TEST(CheckEvent, RejectsWhatParsingRejects) {
   EXPECT_FALSE(CheckEvent(unnamed, unnamed.arrived_at).ok());
 }
 
-// --- events of newer versions, which are accepted to avoid losing them
+// --- events of newer versions, which are accepted so that they are not lost
 
 TEST(ParseNewer, AnUnknownEvent) {
   // Field 99, which no version defines.
@@ -245,7 +245,7 @@ TEST(ParseEvent, IgnoresTheOrderOfPartitionsAndKeepsIt) {
   EXPECT_EQ(Parsed(profile), EventBody(profile));
 }
 
-// A valid event with one fault, which must be rejected.
+// An event that is valid except for one fault, and must be rejected.
 struct Malformed {
   const char* name;
   EventBody body;
@@ -358,7 +358,7 @@ const Malformed kMapProfiles[] = {
      "map profile of task 17 of stage 0: partition 3 appears twice"},
     {"PartitionTooLarge", SomeMapProfile(),
      [](auto& e) { FirstPartition(e).set_partition(1'000'000); },
-     "partition 1000000; send one below 1000000"},
+     "partition 1000000; send a number below 1000000"},
     {"ExplicitAboveTotal", SomeMapProfile(),
      [](auto& e) { FirstPartition(e).set_explicit_key_bytes(1, 101); },
      "partition 0: 701 bytes of explicit_key_bytes and 300 implicit_bytes but 1000 total_bytes"},
@@ -399,7 +399,7 @@ const Malformed kReduceProfiles[] = {
      "but 3 bin_seconds_squared"},
     {"BinTooLarge", SomeReduceProfile(),
      [](auto& e) { e.mutable_reduce_profile()->set_bin_indexes(0, 384); },
-     "bin_indexes[0] is 384; send one below 384"},
+     "bin_indexes[0] is 384; send a number below 384"},
     {"BinTwice", SomeReduceProfile(),
      [](auto& e) { e.mutable_reduce_profile()->set_bin_indexes(0, 56); }, "bin 56 appears twice"},
     {"BinOfNoGroups", SomeReduceProfile(),
@@ -474,13 +474,14 @@ TEST(ParseEvent, KeepsNoMemoryOfOtherBytes) {
   EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20));
 }
 
-// --- what reports cost on the wire
+// --- serialized sizes of reports
 
-// Returns the bytes of a batch with one such event, and the bytes that a second one adds to it.
+// Returns the size of a batch with one of these events, and the size that a second event adds to
+// it.
 std::pair<std::size_t, std::size_t> AloneAndInABatch(const EventBody& body) {
   v1::StreamEventsRequest batch;
   EncodeRequest(WithBody(body), batch);
-  batch.clear_sources();  // once for a stream
+  batch.clear_sources();  // Sources are sent only once per stream.
   batch.set_first_sequence(10'000);
   batch.set_dropped_events(0);
   const std::size_t alone = batch.ByteSizeLong();
@@ -512,7 +513,8 @@ INSTANTIATE_TEST_SUITE_P(
                          .bytes_emitted = 64 << 20},
                         40,
                         25},
-        // After an hour in a stage of many tasks, the heartbeat has six times and two byte counts.
+        // After an hour in a stage with many tasks, the heartbeat has six times and two byte
+        // counts.
         SizeOfHeartbeat{"OfSpark",
                         {.attempt = {.stage = 300, .index = 50'000},
                          .bytes_done = 4ull << 30,
@@ -562,4 +564,4 @@ TEST(WireSize, AWaitTakesAtMostSixBytes) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::parse_event_test

@@ -12,10 +12,10 @@
 #include "tidemark/plan.h"
 #include "tidemark/v1/plan.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::plan_codec_test {
 namespace {
 
-// Returns a plan with every field set. One job is described by numbers, and another stage by stage.
+// Returns a plan with every field set. One job is described by numbers, and another job by stages.
 Plan Full() {
   Plan plan = {.id = "visits-1", .name = "page visits"};
   PlannedJob parse = {.name = "parse", .job_id = "parse-17", .history_name = "parse visits"};
@@ -76,7 +76,7 @@ TEST(PlanCodec, RoundTripKeepsEverything) {
   EXPECT_EQ(*parsed, Full()) << received.DebugString();
 }
 
-// Checks that all fields are set in the message of a plan that has all of them. `but` contains the
+// Checks that all fields are set in the message for a plan that has all of them. `but` lists the
 // names of fields that may be unset, separated by spaces.
 void ExpectAllSet(const google::protobuf::Message& message, const std::string& but) {
   const auto& descriptor = *message.GetDescriptor();
@@ -142,7 +142,7 @@ v1::PlannedStage& StageOf(v1::Plan& plan, int stage) {
   return *plan.mutable_jobs(1)->mutable_stages(stage);
 }
 const Malformed kMalformed[] = {
-    {"NoJobs", [](auto& p) { p.clear_jobs(); }, "jobs", "must hold at least one job"},
+    {"NoJobs", [](auto& p) { p.clear_jobs(); }, "jobs", "must contain at least one job"},
     {"LongId", [](auto& p) { p.set_id(std::string(257, 'x')); }, "id",
      "must have at most 256 bytes, not 257"},
     {"NoName", [](auto& p) { p.mutable_jobs(0)->clear_name(); }, "jobs[0].name", "is missing"},
@@ -171,7 +171,7 @@ const Malformed kMalformed[] = {
     {"TooManyTasks", [](auto& p) { StageOf(p, 1).set_task_count(10'000'001); },
      "jobs[1].stages[1].task_count", "must be from 0 to 10000000, not 10000001"},
     {"NoTimes", [](auto& p) { StageOf(p, 1).clear_task(); }, "jobs[1].stages[1]",
-     "no task times: set task_seconds, or task with the data of one task"},
+     "no task times: set task_seconds, or set task to the data of one task"},
     {"NegativeTime", [](auto& p) { StageOf(p, 0).mutable_task_times(1)->set_seconds(-1); },
      "jobs[1].stages[0].task_times[1]", "must be from 0 to 315576000000 s, not -1 s and 0 ns"},
     {"Lag", [](auto& p) { StageOf(p, 1).mutable_lag()->set_nanos(1'000'000'000); },
@@ -280,7 +280,8 @@ TEST(CheckPlan, RejectsInvalidNumbers) {
     return WrongFieldOf(CheckPlan(plan)).path;
   };
   EXPECT_EQ(wrong([](Plan&) {}), "");
-  EXPECT_EQ(wrong([](Plan& p) { p.cluster.node->network = -1; }), "cluster.node");
+  EXPECT_EQ(wrong([](Plan& p) { p.cluster.node->network = -1; }),
+            "cluster.node.network_bytes_per_second");
   EXPECT_EQ(wrong([](Plan& p) { p.jobs[0].profile->map_task_variation = -1; }),
             "jobs[0].profile.map_task_variation");
   EXPECT_EQ(wrong([](Plan& p) { p.jobs[0].profile->split_bytes = kNan; }),
@@ -318,4 +319,4 @@ TEST(CheckPlan, FindsCycles) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::plan_codec_test

@@ -1,4 +1,4 @@
-// Random snapshots that a master might publish, and later snapshots of the same job.
+// Random snapshots that a master might publish, and later snapshots of the same jobs.
 #pragma once
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark {
+namespace tidemark::reconcile_forecasts_test {
 namespace {
 
 Range Seconds(double lower, double median, double upper) {
@@ -95,4 +95,4 @@ TEST(ReconcileForecasts, LeavesPartsInACycleAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::reconcile_forecasts_test

@@ -10,7 +10,7 @@
 #include "tidemark/v1/job.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::snapshot_delta_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -116,7 +116,8 @@ TEST(SnapshotDelta, DoesNotApplyToAnotherSnapshot) {
   EXPECT_TRUE(Apply(base, delta).ok());
 }
 
-// Returns an application in progress: 300 stages done, 40 running, the others pending.
+// Returns an application in progress with 300 stages that are done, 40 that are running, and others
+// that are pending.
 Snapshot LargeApplication() {
   const absl::Time start = absl::FromUnixMillis(1'700'000'000'123);
   Snapshot snapshot = {.job_id = "application_1700000000000_0042",
@@ -328,4 +329,4 @@ TEST(JobListReader, RejectsADeltaInAList) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::snapshot_delta_test

@@ -1,4 +1,4 @@
-// Events of every kind with every field set, for round-trip tests.
+// Events of every kind with every field set, which tests encode and parse.
 #pragma once
 
 #include <vector>

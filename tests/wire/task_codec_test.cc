@@ -6,7 +6,7 @@
 
 #include "tidemark/v1/job_service.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::task_codec_test {
 namespace {
 
 JobTasks SomeTasks() {
@@ -70,4 +70,4 @@ TEST(TaskCodec, RejectsInvalidTimesAndShares) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::task_codec_test

@@ -10,7 +10,7 @@
 #include "tests/wire/some_events.h"
 #include "tidemark/v1/event.pb.h"
 
-namespace tidemark::wire {
+namespace tidemark::wire::valid_text_test {
 namespace {
 
 TEST(ValidText, KeepsCharactersOfEveryLength) {
@@ -41,4 +41,4 @@ TEST(ValidText, MakesAnyEventEncodable) {
 }
 
 }  // namespace
-}  // namespace tidemark::wire
+}  // namespace tidemark::wire::valid_text_test

@@ -1,9 +1,11 @@
 // The contention of all jobs of a cluster. It shows which queries delayed others, which were
-// delayed, and on which resources and hosts. Each list answers one question of an administrator.
+// delayed, and on which resources and hosts. Each list answers one question that an administrator
+// may have.
 //
 // Seconds are delays of the ends of queries, as in explanation.h, summed over the delayed queries.
-// A share is the part of all such seconds. A responsibility is the degree of responsibility of
-// [PX] 4.1.3, summed over the delayed queries. A value of 1 means every wait of one query.
+// A share is a fraction of the sum of all such seconds. A responsibility is the degree of
+// responsibility of [PX] 4.1.3, summed over the delayed queries. A responsibility of 1 corresponds
+// to all waits of one query.
 //
 //   const auto contention = client->ExplainCluster({.last = absl::Minutes(5)});
 //   for (const tidemark::ContentionList& list : contention->lists) {
@@ -27,7 +29,7 @@
 namespace tidemark {
 
 // The question that a list answers. The first seven are the levels of the graph of [PX], from the
-// delayed queries to their causes. A value is that of v1::ContentionListKind minus one.
+// delayed queries to their causes. Each value equals that of v1::ContentionListKind minus one.
 enum class ContentionKind : std::uint8_t {
   // Level 0: which query is delayed most?
   kDelayedQueries,
@@ -39,11 +41,11 @@ enum class ContentionKind : std::uint8_t {
   kStageHosts,
   // Level 4: which stage of another query used the resource? A row is one path through the graph.
   kPaths,
-  // Level 5: which stage delays all others most?
+  // Level 5: which stage delays other stages most?
   kCausingStages,
-  // Level 6: which query delays all others most?
+  // Level 6: which query delays other queries most?
   kCausingQueries,
-  // Which host is slow for all?
+  // Which host is slow for all queries?
   kHosts,
   // Which resource is scarce?
   kResources,
@@ -55,18 +57,19 @@ inline constexpr std::size_t kContentionKindCount = 10;
 
 // A query, or one of its stages.
 struct ContentionParty {
-  // Empty for jobs that the reader may not see or that are no longer tracked.
+  // Empty for jobs that the caller may not read or that are no longer tracked.
   std::string job_id;
-  // Empty if the job names no queries or is hidden.
+  // Empty if the job does not name its queries or is hidden.
   std::string query;
-  // Number of jobs behind an empty job_id. 0 for resource use that no task reported.
+  // Number of jobs behind an empty job_id. 0 if the resource was used, but no task reported the
+  // use.
   std::uint32_t jobs = 1;
   // Number of the stage within its job. Unset for a query and for a hidden job.
   std::optional<std::uint32_t> stage;
   friend auto operator<=>(const ContentionParty&, const ContentionParty&) = default;
 };
 
-// A value with limits: lower <= value <= upper.
+// A value with bounds: lower <= value <= upper.
 struct LimitedAmount {
   double value = 0;
   double lower = 0;
@@ -80,19 +83,19 @@ struct ContentionRow {
   std::optional<ContentionParty> delayed;
   // The query or stage that used the resource.
   std::optional<ContentionParty> cause;
-  // The resource. Unset if the list has no resources.
+  // The resource for which `delayed` waited. Unset if the list has no resources.
   std::optional<WaitReason> resource;
   // Empty for slots and if the list has no hosts.
   std::string host;
-  // The delay and its share of all delay. Unset in lists of stages.
+  // The delay, and its fraction of the sum of all delays. Unset in lists of stages.
   std::optional<LimitedAmount> seconds;
   std::optional<LimitedAmount> share;
-  // Degree of responsibility. Waits whose cause is not visible have none, so a sum over causes may
-  // be less than the number of delayed queries.
+  // Degree of responsibility. Waits without a visible cause have none, so a sum over causes may be
+  // less than the number of delayed queries.
   double responsibility = 0;
-  // In lists of hosts and resources, the sum of outgoing impacts ([PX] 4.2.3). Waits of a stage
-  // for a resource count 1 in total, divided among hosts by the seconds that a unit took there. 0
-  // in other lists.
+  // In lists of hosts and resources, the sum of outgoing impacts ([PX] 4.2.3). In other lists, 0.
+  // The waits of a stage for a resource have a total impact of 1. It is divided among hosts in
+  // proportion to the seconds that a unit took there.
   double impact = 0;
   // Number of queries that waited.
   std::uint32_t queries = 0;
@@ -103,20 +106,20 @@ struct ContentionRow {
 struct ContentionList {
   // The question that the list answers.
   ContentionKind kind = ContentionKind::kDelayedQueries;
-  // Sorted by seconds or, in lists of stages, by responsibility; the worst first.
+  // Sorted by seconds or, in lists of stages, by responsibility, in descending order.
   std::vector<ContentionRow> rows;
-  // Number of rows beyond the limit of the question.
+  // Number of rows omitted because of the limit in the question.
   std::uint32_t left_out = 0;
   friend bool operator==(const ContentionList&, const ContentionList&) = default;
 };
 
-// The answer to a ContentionQuestion. It covers each pair of a delayed and a causing query if the
-// reader may see at least one of the two.
+// The answer to a ContentionQuestion. It covers each pair of a delayed and a causing query of which
+// the caller may read at least one.
 struct ClusterContention {
-  // The covered time, by the master's clock.
+  // The covered time range, by the master's clock.
   absl::Time at = absl::InfinitePast();
   absl::Time since = absl::InfiniteFuture();
-  // True if a job ran before `since` or exceeded the master's limits.
+  // True if a job was running before `since` or exceeded the master's limits.
   bool is_partial = false;
   // Number of visible jobs.
   std::uint32_t jobs = 0;
@@ -125,17 +128,17 @@ struct ClusterContention {
   friend bool operator==(const ClusterContention&, const ClusterContention&) = default;
 };
 
-// Empty fields do not restrict the answer.
+// A question about the contention of a cluster. Empty fields do not restrict the answer.
 struct ContentionQuestion {
-  // Only delays of this job and, if `query` is set, of this query of the job.
+  // If set, only delays of this job and, if `query` is also set, only of this query of the job.
   std::string job_id;
   std::string query;
   std::optional<WaitReason> resource;
-  // Only waits on this host. Slots belong to no host.
+  // If set, only waits on this host. Waits for slots have no host and are excluded.
   std::string host;
-  // Only waits within this most recent time, in whole minutes.
+  // If set, only waits within this most recent time, in whole minutes.
   std::optional<absl::Duration> last;
-  // Limit of the rows of each list.
+  // Maximum number of rows of each list.
   std::size_t rows_max = 5;
   friend bool operator==(const ContentionQuestion&, const ContentionQuestion&) = default;
 };

@@ -1,8 +1,8 @@
 // The events of a job, as values.
 //
-// A master receives everything about a job as an ordered stream of events. The state of the job is
-// a fold over them (tidemark/job_monitor.h). These types are the plain counterparts of
-// proto/tidemark/v1/event.proto, whose field comments also apply here. A fold ignores and counts
+// A master receives all information about a job as an ordered stream of events. The state of the
+// job is a fold over this stream (tidemark/job_monitor.h). These types are the plain counterparts
+// of proto/tidemark/v1/event.proto, whose field comments also apply here. A fold ignores and counts
 // events that contradict earlier ones.
 //
 //   tidemark::Event event{.job_id = "job-1", .source_id = "app-master", .sequence = 1};
@@ -10,15 +10,15 @@
 //   event.body = tidemark::JobOpened{.name = "my job", .stages = tidemark::MapReduceStages(8, 2)};
 //   const absl::Status applied = monitor.Apply(event);   // a tidemark::JobMonitor
 //
-// Code within a task reports through an agent (tidemark/agent.h) instead of making events.
+// Code within a task does not create events, but reports through an agent (tidemark/agent.h).
 //
 // Sizes are bytes. Indexes and attempts count from 0. Counters are totals since the start of their
-// attempt, so the next event makes up for a lost one. An empty optional means "unknown", which is
-// not 0. These types check nothing. Events from the network have passed ParseEvent()
+// attempt, so the next event replaces a lost one. An empty optional means "unknown", which differs
+// from 0. These types do not check their values. Events from the network have passed ParseEvent()
 // (proto/wire/parse_event.h), which rejects negative and infinite sums.
 //
-// Values: copyable, comparable, no invariants, safe to share between threads when const. A copy
-// takes about 50 bytes for each bin and key of a profile.
+// Values are copyable, comparable, and safe to share between threads when const. They have no
+// invariants. A copy takes about 50 bytes for each bin and key of a profile.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,8 @@
 namespace tidemark {
 
 // Stable hash of a serialized intermediate key (streaming/key_sample.h). All sources of a job must
-// use the same hash, since it matches a key group of a reduce task to the sizes that map tasks
-// reported. Two keys with one hash count as one.
+// use the same hash, because it connects a key group of a reduce task with the sizes that map tasks
+// reported. Two keys with the same hash count as one key.
 enum class KeyHash : std::uint64_t {};
 
 // The stages of a MapReduce job. Other engines number their stages freely.
@@ -45,109 +45,111 @@ inline constexpr std::uint32_t kReduceStage = 1;
 // One attempt at one task.
 struct AttemptId {
   std::uint32_t stage = kMapStage;
-  // Index among the tasks of the stage. If the task has a partition, this is its number.
+  // Index among the tasks of the stage. If the task has a partition, this is also the number of the
+  // partition.
   std::uint32_t index = 0;
-  // A retry or a speculative attempt has the next number.
+  // Counts from 0. A retry or a speculative attempt has the next number.
   std::uint32_t attempt = 0;
-  // Attempt of the stage. A higher number replaces reports of lower ones.
+  // Attempt at the stage. A report with a higher number replaces reports with lower numbers.
   std::uint32_t stage_attempt = 0;
   friend bool operator==(const AttemptId&, const AttemptId&) = default;
 };
 
-// Returns "task 17 of stage 0", with ", attempt 2" or ", stage attempt 1" after a first attempt.
+// Returns "task 17 of stage 0", followed by ", attempt 2" or ", stage attempt 1" unless the attempt
+// is the first.
 std::string ToString(const AttemptId& id);
 
-// The states of an attempt, in order. States may be skipped or reported late. A state that the
-// attempt has already passed changes nothing.
+// The states of an attempt, in order. States may be skipped or reported late. A report of a state
+// that the attempt has already passed has no effect.
 enum class AttemptState : std::uint8_t {
-  // Waits for a slot.
+  // The attempt waits for a slot.
   kQueued,
-  // Runs. A reduce task first fetches its input.
+  // The attempt runs. A reduce task first fetches its input.
   kStarted,
-  // A reduce task has all its input, sorted, and starts its first reduce function.
+  // The reduce task has fetched and sorted all of its input, and starts its first reduce function.
   kShuffled,
-  // Its output is committed.
+  // The output of the attempt is committed.
   kFinished,
-  // It failed; the engine may retry.
+  // The attempt failed; the engine may retry the task.
   kFailed,
-  // Preempted, lost with its node, or replaced by another attempt.
+  // The attempt was preempted, lost with its node, or replaced by another attempt.
   kKilled,
-  // It had finished, but its output was lost. The task must run again.
+  // The attempt had finished, but its output was lost. The task must run again.
   kObsolete,
-  // The report of its end was lost. The attempt may have ended at any time after its last report.
-  // A later report of an end replaces this state.
+  // The report of the attempt's end was lost. The attempt may have ended at any time after its last
+  // report. A later report of an end replaces this state.
   kLost,
 };
 
-// The outcome of a job, a stage or a group: complete output, a failure, or stopped by someone.
-// kUnknown if the engine did not report it or if only a newer version defines it.
+// The outcome of a job, a stage or a group: complete output, a failure, or a stop by a user or
+// program. kUnknown if the engine did not report the outcome or if only a newer version defines it.
 enum class JobOutcome : std::uint8_t { kSucceeded, kFailed, kKilled, kUnknown };
 
-// The kind of work of a stage. It distinguishes only kinds on which estimates depend. A kMap task
-// reads a split and emits pairs. A kReduce task fetches one partition of the map output, then
-// reduces one key group after the other. Any other kind is kGeneric. A kind that was not reported
-// is kUnknown. Numbered as in job.proto.
+// The kind of work of a stage. Kinds are distinguished only as far as estimates depend on them. A
+// kMap task reads a split and emits pairs. A kReduce task fetches one partition of the map output,
+// and then reduces its key groups sequentially. Any other kind is kGeneric. A kind that was not
+// reported is kUnknown. The values equal the values in job.proto.
 enum class StageKind : std::uint8_t { kUnknown, kMap, kReduce, kGeneric };
 
 // Precision of task sizes. Sizes are counted (kExact), counted and rounded to about 10 %
-// (kRounded), or estimated, for example as an average of several (kEstimated).
+// (kRounded), or estimated (kEstimated), for example as an average.
 enum class SizePrecision : std::uint8_t { kUnknown, kExact, kRounded, kEstimated };
 
-// A stage of a job consists of tasks that perform the same work on different data. The event may
-// arrive after the stages that read its output, and more than once. A later event fills fields
-// that earlier ones left empty.
+// A stage of a job, which consists of tasks that perform the same work on different data. The event
+// may repeat, and may arrive after the stages that read the output of this stage. A later event
+// sets fields that earlier events left empty.
 struct StageOpened {
-  // Its number within the job.
+  // Number of the stage within its job.
   std::uint32_t stage = 0;
-  // Attempt at the stage. A higher one may have fewer tasks.
+  // Attempt at the stage. A later attempt may have fewer tasks.
   std::uint32_t attempt = 0;
   // For display; never interpreted.
   std::string name;
-  // Identifies the stage in past runs. It is the same in every run of the job and unique among the
-  // job's stages.
+  // Identifies the stage in past runs. A signature is the same in every run of the job, and unique
+  // among the stages of the job.
   std::string signature;
-  // Stages whose output it reads. They may never be opened, and the parser accepts cycles.
+  // Stages whose output this stage reads. They may never be opened. The parser accepts cycles.
   std::vector<std::uint32_t> parents;
-  // The name in GroupOpened. Empty if it has no group.
+  // The group of the stage (GroupOpened). Empty if the stage belongs to no group.
   std::string group;
   StageKind kind = StageKind::kUnknown;
   // Number of tasks of this attempt.
   std::optional<std::uint32_t> task_count;
-  // The highest task index plus one. Unset means task_count.
+  // The highest task index plus one. If unset, equals task_count.
   std::optional<std::uint32_t> index_count;
-  // True if its output already existed, so none of its tasks runs.
+  // True if the output of the stage already existed, so none of its tasks runs.
   bool skipped = false;
-  // Pool of the engine's scheduler. Empty means the pool of the job.
+  // Pool of the engine's scheduler. If empty, the pool of the job.
   std::string pool;
-  // Equal for stages that perform the same work on other data. 0 if unknown.
+  // Equal for stages that perform the same work on different data. 0 if unknown.
   std::uint64_t work = 0;
   // Input bytes of each task, by index. Empty if unknown.
   std::vector<std::uint64_t> task_bytes;
   // Input records of each task, by index. Empty if unknown.
   std::vector<std::uint64_t> task_records;
-  // Precision of task_bytes and task_records. Stored, but no estimate uses it yet.
+  // Precision of task_bytes and task_records. No estimate uses this field yet.
   SizePrecision size_precision = SizePrecision::kUnknown;
-  // Tasks that can run at once. Unset means the highest number that was observed.
+  // Number of tasks that can run at the same time. If unset, the highest observed number.
   std::optional<std::uint32_t> slots;
-  // Number of partitions of a map stage's output.
+  // Number of partitions of the output of a map stage.
   std::optional<std::uint32_t> partition_count;
-  // True if reduce tasks may find smaller key groups than the tasks of this map stage reported.
-  // Stored, but no estimate uses it yet.
+  // True if reduce tasks may receive smaller key groups than the tasks of this map stage reported.
+  // No estimate uses this field yet.
   std::optional<bool> has_combiner;
-  // True if a comparator defines the key groups of this reduce stage, so hashes of keys do not
+  // True if a comparator defines the key groups of this reduce stage, so that hashes of keys do not
   // identify them.
   std::optional<bool> is_grouping_opaque;
   std::optional<absl::Time> opened_at;
   friend bool operator==(const StageOpened&, const StageOpened&) = default;
 };
 
-// Returns the stages of a MapReduce job. If the number of reduce tasks is 0, it has only the map
+// Returns the stages of a MapReduce job. If the number of reduce tasks is 0, returns only the map
 // stage.
 std::vector<StageOpened> MapReduceStages(std::optional<std::uint32_t> map_task_count,
                                          std::optional<std::uint32_t> reduce_task_count);
 
-// An attempt at a stage has ended. Its unstarted tasks will not run. The fold ignores reports about
-// a replaced attempt and about a second end.
+// An attempt at a stage has ended. Tasks that have not started will not run. Reports about a
+// replaced attempt and about a second end are ignored.
 struct StageClosed {
   std::uint32_t stage = 0;
   std::uint32_t attempt = 0;
@@ -159,22 +161,23 @@ struct StageClosed {
   friend bool operator==(const StageClosed&, const StageClosed&) = default;
 };
 
-// A name for stages that people wait for together, such as the stages of a SQL execution. The
-// event may repeat, and may arrive after the stages. A later event fills fields that earlier ones
-// left empty.
+// Names a group of stages for which users wait as a whole, such as the stages of an SQL execution.
+// The event may repeat, and may arrive after the stages. A later event sets fields that earlier
+// events left empty.
 struct GroupOpened {
-  // The group in StageOpened.
+  // The name that StageOpened::group contains.
   std::string group;
   // For display; never interpreted.
   std::string name;
   std::optional<absl::Time> opened_at;
-  // Task counts of all planned stages, in order, including the opened ones. 0 is an unknown count.
-  // An empty list means that no plan was reported. A later list that is not empty replaces it.
+  // Numbers of tasks of all planned stages, in order, including the stages that were opened. 0
+  // means that a number is unknown. An empty list means that no plan was reported. A later list
+  // replaces an earlier one unless it is empty.
   std::vector<std::uint32_t> planned_task_counts;
   friend bool operator==(const GroupOpened&, const GroupOpened&) = default;
 };
 
-// A group has ended. The first such event counts.
+// A group has ended. Only the first of these events counts.
 struct GroupClosed {
   std::string group;
   JobOutcome outcome = JobOutcome::kSucceeded;
@@ -185,23 +188,23 @@ struct GroupClosed {
   friend bool operator==(const GroupClosed&, const GroupClosed&) = default;
 };
 
-// The job exists. Any source may report it, more than once. A new run_uid starts the job again
-// after the previous run has ended. An empty event serves as a heartbeat.
+// A job exists. Any source may report it, and more than once. After the end of a run, a new run_uid
+// starts the job again. An event without other fields serves as a heartbeat.
 struct JobOpened {
-  // For display. It also identifies past runs of the job.
+  // For display. The name also identifies past runs of the job.
   std::string name;
   // "hadoop", "spark", "local_mapreduce", ...; never interpreted.
   std::string engine;
-  // The engine's own ID of the job.
+  // The engine's own ID for the job.
   std::string application_id;
   std::string user;
   std::string queue;
   std::optional<absl::Time> submitted_at;
-  // Counts from 1. 0 if not reported.
+  // Counts from 1. 0 if unknown.
   std::uint32_t application_master_attempt = 0;
   // The stages that are known so far.
   std::vector<StageOpened> stages;
-  // Time by which the job must have succeeded. Independent of the sender's clock.
+  // Deadline by which the job must have succeeded, independent of the sender's clock.
   std::optional<absl::Time> deadline;
   // Parameters of the program by name, which distinguish this run from past runs.
   std::map<std::string, std::string> parameters;
@@ -210,25 +213,26 @@ struct JobOpened {
 
 // A process that runs tasks.
 struct ExecutorOpened {
-  // Its number within the source.
+  // Number of the executor within its source.
   std::uint32_t executor = 0;
   std::string host;
-  // Both are stored, but nothing uses them yet.
+  // No code uses these fields yet.
   std::string rack;
   std::string container;
-  // Tasks that it can run at once. 0 if unknown.
+  // Number of tasks that the executor can run at the same time. 0 if unknown.
   std::uint32_t slots = 0;
   friend bool operator==(const ExecutorOpened&, const ExecutorOpened&) = default;
 };
 
 // An executor and its slots were removed. Separate events report the ends of its attempts.
 struct ExecutorClosed {
-  // The number under which the same source opened it.
+  // The number with which the same source opened the executor.
   std::uint32_t executor = 0;
   friend bool operator==(const ExecutorClosed&, const ExecutorClosed&) = default;
 };
 
-// The job has ended. The first such event counts. The fold ignores all later events of the job.
+// The job has ended. Only the first of these events counts. All later events of the job are
+// ignored.
 struct JobClosed {
   JobOutcome outcome = JobOutcome::kSucceeded;
   // The cause of a failure, for display. Empty after success.
@@ -238,37 +242,37 @@ struct JobClosed {
   friend bool operator==(const JobClosed&, const JobClosed&) = default;
 };
 
-// A task attempt entered a state.
+// A task attempt has entered a state.
 struct AttemptChanged {
   AttemptId attempt;
   AttemptState state = AttemptState::kQueued;
   // By the sender's wall clock.
   std::optional<absl::Time> at;
-  // The executor on which it runs, opened by the same source.
+  // The executor on which the attempt runs, opened by the same source.
   std::optional<std::uint32_t> executor;
-  // True if it runs while another attempt at the task runs.
+  // True for a speculative attempt, which runs in addition to another attempt at the task.
   bool speculative = false;
-  // Size of its input: the split of a map task, or the partition of a reduce task.
+  // Size of the input, which is the split of a map task or the partition of a reduce task.
   std::optional<std::uint64_t> input_bytes;
   std::optional<std::uint64_t> input_records;
   // Name of the input that a map task reads.
   std::string input_name;
-  // Why it failed or was killed.
+  // The cause of a failure, or the reason why the attempt was killed.
   std::string failure;
-  // True if the state is kFailed or kKilled and the engine does not retry the task. The job ends,
-  // or continues without the output of the task.
+  // True if the state is kFailed or kKilled and the engine does not retry the task. Then the job
+  // either ends, or continues without the output of the task.
   bool task_failed = false;
   friend bool operator==(const AttemptChanged&, const AttemptChanged&) = default;
 };
 
-// The time that an attempt used and waited, as totals since its start. Unset values were not
+// The times that an attempt has used and waited, as totals since its start. Unset values were not
 // measured.
 struct TimeUse {
   // Processor time.
   std::optional<absl::Duration> cpu;
-  // The wait for slots is the time before the attempt could start.
+  // Waits by reason. The wait for slots precedes the start of the attempt.
   PerWaitReason<std::optional<absl::Duration>> waits;
-  // Bytes that were moved during a wait that includes service (WaitReasonInfo).
+  // Bytes that were moved during waits that include service (WaitReasonInfo).
   PerWaitReason<std::optional<std::uint64_t>> moved_bytes;
   friend bool operator==(const TimeUse&, const TimeUse&) = default;
 };
@@ -277,57 +281,58 @@ struct TimeUse {
 // attempt.
 struct TaskHeartbeat {
   AttemptId attempt;
-  // Input bytes processed. During a shuffle: bytes fetched.
+  // Processed input bytes or, during a shuffle, fetched bytes.
   std::uint64_t bytes_done = 0;
-  // Input records processed.
+  // Processed input records.
   std::uint64_t records_done = 0;
-  // Output so far. The master does not store it yet.
+  // Bytes emitted so far. The master does not store this field yet.
   std::uint64_t bytes_emitted = 0;
   TimeUse time;
-  // True if the task reads all input before it works, to sort or group it. The input read then
-  // does not show how much time has passed. Once true, it stays true.
+  // True if the task reads all of its input before it processes the input, for example to sort or
+  // group it. The amount of input read then does not indicate how much time has passed. Must not
+  // change back to false.
   bool input_is_read_first = false;
   friend bool operator==(const TaskHeartbeat&, const TaskHeartbeat&) = default;
 };
 
-// A key that a map task names, with the size of its key group in that task.
+// A key that a map task reports individually, with the size of its key group in that task.
 struct ExplicitKey {
   KeyHash key{};
   std::uint64_t size_bytes = 0;
-  // Records of the key group. 0 if unknown.
+  // Number of records of the key group. 0 if unknown.
   std::uint64_t values = 0;
   friend bool operator==(const ExplicitKey&, const ExplicitKey&) = default;
 };
 
-// The output of one map task for one partition, after its combiner. Explicit keys are among the
-// heaviest of the task, each with its size. Only sums are known of all other keys.
+// The output of one map task for one partition, after its combiner. The explicit keys are among the
+// keys with most bytes of the task, each with its size. Only the sums of all other keys are known.
 struct PartitionProfile {
   std::uint32_t partition = 0;
-  // Exact, over all keys.
+  // The exact sum over all keys.
   std::uint64_t total_bytes = 0;
   std::vector<ExplicitKey> explicit_keys;
   std::uint64_t implicit_key_count = 0;
   std::uint64_t implicit_bytes = 0;
-  // The part of total_bytes that was searched for explicit keys. Unset means all of it.
+  // The part of total_bytes that was searched for explicit keys. If unset, all of total_bytes.
   std::optional<std::uint64_t> scanned_bytes;
   // Implicit keys with a rank below MapProfile::sampled_below.
   std::vector<ExplicitKey> sampled_keys;
   friend bool operator==(const PartitionProfile&, const PartitionProfile&) = default;
 };
 
-// The key group sizes of one map task, sent once, when its output is final. Only the profile of
-// the attempt that finishes first counts. Memory: O(partitions + keys).
+// The sizes of the key groups of one map task, which are sent once, after its output is final. Only
+// the profile of the attempt that finishes first counts. Memory: O(partitions + keys).
 struct MapProfile {
   AttemptId attempt;
   // Partitions with data.
   std::vector<PartitionProfile> partitions;
-  // All keys whose rank (streaming/key_sample.h) is below this are among the explicit and the
-  // sampled keys. 0 promises none.
+  // All keys whose rank (streaming/key_sample.h) is below this value are among the explicit and
+  // sampled keys. 0 means that no keys are guaranteed.
   std::uint64_t sampled_below = 0;
   friend bool operator==(const MapProfile&, const MapProfile&) = default;
 };
 
-// `count` key groups of `size_bytes` each that took `total_time` together.
+// A number of key groups with `size_bytes` bytes each, which took `total_time` together.
 struct GroupPoint {
   std::uint64_t size_bytes = 0;
   std::uint64_t count = 0;
@@ -338,14 +343,13 @@ struct GroupPoint {
   friend bool operator==(const GroupPoint&, const GroupPoint&) = default;
 };
 
-// Moments of the key groups whose size falls into one bin of streaming/size_histogram.h: their
-// number, and sums over them.
+// Sums over the key groups whose size falls into one bin of streaming/size_histogram.h.
 struct GroupBin {
   std::uint32_t bin = 0;
   std::uint64_t count = 0;
   std::uint64_t size_bytes = 0;
   double seconds = 0;
-  // Sum of the squares.
+  // Sum of the squares of the seconds of each key group.
   double seconds_squared = 0;
   std::uint64_t emitted_bytes = 0;
   friend bool operator==(const GroupBin&, const GroupBin&) = default;
@@ -355,44 +359,45 @@ struct GroupBin {
 struct FinishedKey {
   KeyHash key{};
   std::uint64_t size_bytes = 0;
-  // Zero if it was timed together with others.
+  // Zero if the key group was not timed separately.
   absl::Duration time;
   std::uint64_t emitted_bytes = 0;
   friend bool operator==(const FinishedKey&, const FinishedKey&) = default;
 };
 
-// The finished key groups that the master requests by name. These are groups of at least bytes_min
-// bytes and groups with a rank below sampled_below.
+// The finished key groups that the master requests by key. These are the groups of at least
+// bytes_min bytes, and the groups with a rank below sampled_below.
 struct NamedGroups {
   std::uint64_t bytes_min = 0;
   std::uint64_t sampled_below = 0;
   friend bool operator==(const NamedGroups&, const NamedGroups&) = default;
 };
 
-// The reduce call in progress, with three counters of its progress.
+// The reduce call in progress, and its counters.
 struct RunningGroup {
   std::optional<KeyHash> key;
   // Time from the start of the call until the event was sent.
   absl::Duration elapsed;
   std::uint64_t bytes_read = 0;
-  // No estimate uses it yet.
+  // No estimate uses this field yet.
   std::uint64_t values_read = 0;
   std::uint64_t bytes_emitted = 0;
   friend bool operator==(const RunningGroup&, const RunningGroup&) = default;
 };
 
-// Processor use of the thread that runs a task's functions, since it was first observed.
+// Processor use of the thread that runs the functions of a task, since the agent first observed the
+// thread.
 struct ProcessorUse {
   absl::Duration watched;
-  // The part of `watched` in which it was runnable but had no processor.
+  // The part of `watched` in which the thread was runnable but had no processor.
   absl::Duration waited;
-  // Processors that the task's process may use. 0 if unknown.
+  // Number of processors that the task's process may use. 0 if unknown.
   std::uint32_t processors = 0;
   friend bool operator==(const ProcessorUse&, const ProcessorUse&) = default;
 };
 
-// The work of a reduce task since its last profile: exact totals, the finished key groups as
-// moments by size (bins), and the largest of these groups by name. Memory: O(points + bins +
+// The work of a reduce task since its last profile: exact totals, sums over the finished key groups
+// by size (bins), and the largest of these groups with their keys. Memory: O(points + bins +
 // finished keys).
 struct ReduceProfile {
   AttemptId attempt;
@@ -402,48 +407,48 @@ struct ReduceProfile {
   std::uint64_t groups_done = 0;
   std::uint64_t bytes_done = 0;
   absl::Duration reduce_time;
-  // Since the last profile, if the master requests points.
+  // Key groups finished since the last profile, if the master requests points.
   std::vector<GroupPoint> points;
   // All key groups that finished since the last profile.
   std::vector<GroupBin> bins;
-  // True if the finished keys include every finished key group that the master requested
-  // (NamedGroups) and that has at least named_group_bytes_min bytes. Otherwise the master
-  // estimates which groups have finished.
+  // True if the finished keys include every finished key group of at least named_group_bytes_min
+  // bytes that the master requested (NamedGroups). Otherwise the master estimates which groups have
+  // finished.
   bool keys_named = false;
   std::uint64_t named_group_bytes_min = 0;
-  // Since the last profile.
+  // Groups finished since the last profile.
   std::vector<FinishedKey> finished_keys;
   std::optional<RunningGroup> running_group;
   // Total since the start of the attempt.
   std::uint64_t dropped_points = 0;
   std::optional<ProcessorUse> processor_use;
-  // Since the start of the attempt, unlike processor_use.
+  // Totals since the start of the attempt, unlike processor_use.
   TimeUse time;
   friend bool operator==(const ReduceProfile&, const ReduceProfile&) = default;
 };
 
-// An event of a newer version. The master counts it and otherwise ignores it.
+// An event that only a newer version defines. The master counts the event and otherwise ignores it.
 struct UnknownEvent {
   friend bool operator==(const UnknownEvent&, const UnknownEvent&) = default;
 };
 
-// The kinds of events. A fold handles each with std::visit. New kinds are appended.
+// The kinds of events. New kinds are appended.
 using EventBody = std::variant<JobOpened, JobClosed, StageOpened, ExecutorOpened, AttemptChanged,
                                TaskHeartbeat, MapProfile, ReduceProfile, UnknownEvent, StageClosed,
                                GroupOpened, GroupClosed, ExecutorClosed>;
 
-// One event with its origin.
+// An event with its origin.
 struct Event {
   std::string job_id;
-  // The run of the job. Empty if not reported.
+  // The run of the job. Empty if unknown.
   std::string run_uid;
-  // The process that reports.
+  // The process that reports the event.
   std::string source_id;
   // Counts from 1 within a source.
   std::uint64_t sequence = 0;
   // By the sender's wall clock.
   absl::Time sent_at;
-  // By the master's clock; it never decreases within a job.
+  // By the master's clock. Never decreases within a job.
   absl::Time arrived_at;
   // Number of events that the source has dropped so far because its buffer was full.
   std::uint64_t dropped_events = 0;

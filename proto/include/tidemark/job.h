@@ -1,8 +1,8 @@
-// The state of a job at one instant, as a value.
+// The state of a job at one point in time, as a value.
 //
-// A job is any computation that people wait for: a MapReduce job, an application of many stages,
+// A job is any computation for which users wait: a MapReduce job, an application with many stages,
 // or a workflow of jobs. All three have the same kind of snapshot: an estimate of the whole,
-// stages, and, for a workflow, children. How to show one:
+// stages, and, for a workflow, children. For example, code can show a snapshot like this:
 //
 //   tidemark::Snapshot now = monitor.Tick(time);
 //   std::cout << now.info->name << ": " << 100 * now.estimate.fraction_done << " %";
@@ -12,11 +12,10 @@
 // Every snapshot of a JobMonitor, a master or a parsed message satisfies:
 //
 //   - every fraction is finite and within 0..1; no duration is negative or infinite;
-//   - estimate.fraction_done is never less than in an earlier snapshot of the run, and 1 only after
-//     the job has succeeded;
-//   - an unknown value is empty, never a guess: an empty `remaining` is not zero;
+//   - estimate.fraction_done is 1 only after the job has succeeded;
+//   - an unknown value is empty and never a guess, so an empty `remaining` differs from zero;
 //   - stages are sorted by id, children by number, groups by group, each once;
-//   - exactly one snapshot of a run is final, the last;
+//   - only the last snapshot of a run is final;
 //   - the same events and ticks give the same snapshot, to the last bit.
 //
 // The plain counterpart of proto/tidemark/v1/job.proto, whose field comments also apply here.
@@ -41,28 +40,28 @@ enum class JobKind : std::uint8_t {
   kUnknown,
   // A map stage and a reduce stage, or only a map stage.
   kMapReduce,
-  // Stages, more of which may come while the job runs.
+  // Stages, of which more may be added while the job runs.
   kApplication,
-  // Other jobs, with edges between them.
+  // Other jobs, which depend on each other.
   kWorkflow,
 };
 
 enum class JobState : std::uint8_t {
   kUnknown,
-  // Tracked, but no part of it has begun.
+  // The job is tracked, but no part of it has begun.
   kQueued,
   kRunning,
   kSucceeded,
   kFailed,
   kKilled,
-  // The master received no event for longer than JobMonitorOptions::abandon_after.
+  // The master has received no event for longer than JobMonitorOptions::abandon_after.
   kAbandoned,
   // The job ended, and the engine did not report the outcome.
   kUnknownEnd,
 };
 
-// An estimated duration: the median and a 90 % interval. lower <= median <= upper where they are
-// known.
+// An estimated duration, as a median and a 90 % interval. If all are known, lower <= median <=
+// upper.
 struct Range {
   absl::Duration median;
   std::optional<absl::Duration> lower;
@@ -70,32 +69,32 @@ struct Range {
   friend bool operator==(const Range&, const Range&) = default;
 };
 
-// Returns `range`, made at `at`, rounded for publication. The instants that it refers to lie on
-// grids whose steps are powers of two of nanoseconds. The step of each number is at most a 32nd of
-// it. A smaller change from one snapshot to the next therefore rarely appears in a delta. Negative
-// durations become zero. A range of more than 100 years stays unchanged. O(1).
+// Returns `range`, which was made at `at`, rounded for publication. The points in time that it
+// refers to lie on grids whose steps are powers of two of nanoseconds. The step for a number is at
+// most a 32nd of the number. Therefore small changes between snapshots rarely appear in a delta.
+// Negative durations become zero. A range of more than 100 years remains unchanged. O(1).
 Range RoundedPrediction(absl::Time at, const Range& range);
 
-// Returns passed / (passed + left), 0..1, and 0 if both are zero. Neither duration may be
-// negative, and at most one may be infinite. O(1).
+// Returns passed / (passed + left), which is in 0..1, or 0 if both are zero. Neither duration may
+// be negative, and at most one may be infinite. O(1).
 double PartPassed(absl::Duration passed, absl::Duration left);
 
 enum class EstimateState : std::uint8_t {
   kUnknown,
-  // The evidence is not sufficient yet. `remaining` is unset.
+  // The evidence is not sufficient yet, and `remaining` is unset.
   kWarmingUp,
   kValid,
-  // Still running after the predicted end. `remaining` is unset, or its upper bound is open.
+  // The job still runs after its predicted end. `remaining` is unset, or has no upper bound.
   kOverdue,
   // The job has ended.
   kFinal,
 };
 
-// The strongest evidence on which an estimate rests.
+// The strongest evidence on which an estimate is based.
 enum class Basis : std::uint8_t {
   kUnknown,
-  // No results of this job or its past runs. Rests on other jobs, the input read so far, or
-  // nothing.
+  // No results of this job or its past runs. The estimate is based on other jobs, on the input read
+  // so far, or on no evidence.
   kGuess,
   // A profile, or past runs of the job.
   kEarlierRuns,
@@ -104,11 +103,11 @@ enum class Basis : std::uint8_t {
   kDone,
 };
 
-// The method of an estimate of the indicator "tidemark".
+// The method of an estimate by the indicator "tidemark".
 enum class EstimateMethod : std::uint8_t {
-  // There is no estimate, or it is of another indicator.
+  // There is no estimate, or it comes from another indicator.
   kUnknown,
-  // Assumed task times. There is no evidence.
+  // Assumed task times, since there is no evidence.
   kAssumptions,
   kOtherJobs,
   // The map phase of the job, perhaps with other jobs.
@@ -126,44 +125,65 @@ enum class EstimateMethod : std::uint8_t {
   kJobs,
 };
 
+// Why the shown progress moves back.
+enum class RaiseCause : std::uint8_t {
+  kUnknown,
+  // Stages appeared that the estimate did not contain.
+  kMoreStages,
+  // The remaining tasks take longer than estimated, or run on fewer slots.
+  kSlowerTasks,
+  // Tasks still run after their predicted end.
+  kOverdue,
+};
+
+// A raised estimate of the remaining time. Shown progress moves back to it at a limited rate.
+struct EstimateRaised {
+  RaiseCause cause = RaiseCause::kUnknown;
+  // Number of stages that appeared since the progress began to move back. 0 for other causes.
+  std::uint32_t stages = 0;
+  // Shown progress before it began to move back.
+  double fraction_done_before = 0;
+  friend bool operator==(const EstimateRaised&, const EstimateRaised&) = default;
+};
+
 // Progress and remaining time of a job, a stage or a child.
 struct Estimate {
   EstimateState state = EstimateState::kUnknown;
-  // Fraction of its time that has passed, for display. It never falls. The bounds apply only to
-  // this instant, so fraction_done may lie above them.
+  // Fraction of its time that has passed, for display. If the estimate of the remaining time is
+  // raised, the fraction moves back at a limited rate and may meanwhile exceed the bounds, which
+  // apply to this instant.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;
   // Counted from Snapshot::at. Unset if unknown; `state` gives the reason.
   std::optional<Range> remaining;
   Basis basis = Basis::kUnknown;
-  // Fraction of the remaining work for which this run or past runs have evidence, 0..1.
+  // Fraction of the remaining work, 0..1, for which this run or past runs provide evidence.
   double known_share = 0;
-  // The indicator that made the estimate. Empty means "tidemark".
+  // The indicator that made the estimate. If empty, "tidemark".
   std::string indicator;
   EstimateMethod method = EstimateMethod::kUnknown;
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// Returns the probability that the remaining time exceeds `left`:
-//
-//   k * measured + (1 - k) * stated,    k = known_share if basis is kThisRun, else 0
-//
-// `measured` is how often jobs were late by as many half-widths of the interval
-// (bench/RESULTS.md). `stated` is the interval's own probability for a guess or for past runs. It
-// is log-normal on either side of the median, with 5 % beyond each bound. The result is within
-// 0.001..0.999, and 1 if no time is left. Returns nullopt if there is no interval or if its bounds
-// contradict each other. O(1).
-std::optional<double> LateProbability(const Estimate& estimate, absl::Duration left);
+// Returns the probability that the remaining time of a job exceeds `left`. The evidence is the
+// interval, and the deadline itself, which is set near the expected end
+// (docs/internals/adr/0064-expect-the-end-near-the-deadline.md). An interval that is wide compared
+// with the distance of the deadline gives a probability near one half. `elapsed`: time since the
+// start of the job. The result is within 0.001..0.999, and 1 if no time is left. It does not grow
+// with `left`. Returns nullopt if there is no interval or if its bounds contradict each other.
+// O(1).
+std::optional<double> LateProbability(const Range& remaining, absl::Duration elapsed,
+                                      absl::Duration left);
 
 // Properties that rarely change while a job runs. An empty string means that nothing was reported.
 struct JobInfo {
-  // Empty if the job is named by its ID.
+  // Empty if the job has no name other than its ID.
   std::string name;
   JobKind kind = JobKind::kUnknown;
   // "hadoop", "spark", "local_mapreduce", ...
   std::string engine;
-  // The engine's own ID of the job, such as "application_1700000000000_0001".
+  // The engine's own ID for the job, such as "application_1700000000000_0001".
   std::string application_id;
   std::string user;
   std::string queue;
@@ -172,11 +192,12 @@ struct JobInfo {
   friend bool operator==(const JobInfo&, const JobInfo&) = default;
 };
 
-// Numbers of parts of a job. The smallest view has these numbers instead of stages and children.
+// Numbers of parts of a job. The smallest view contains these numbers instead of stages and
+// children.
 struct Counts {
   // Does not include expected stages.
   std::uint32_t stages = 0;
-  // Done or skipped.
+  // Number of stages that are done or skipped.
   std::uint32_t finished_stages = 0;
   // Sums over all stages.
   std::uint64_t tasks = 0;
@@ -185,7 +206,7 @@ struct Counts {
   std::uint64_t failed_attempts = 0;
   // Cancelled jobs count only if the workflow itself was cancelled.
   std::uint32_t children = 0;
-  // Successful children.
+  // Number of successful children.
   std::uint32_t finished_children = 0;
   friend bool operator==(const Counts&, const Counts&) = default;
 };
@@ -193,11 +214,11 @@ struct Counts {
 // Stages of past runs that do not exist yet have this number or a higher one.
 inline constexpr std::uint32_t kExpectedStages = std::uint32_t{1} << 31;
 
-// Names a stage within a snapshot. IDs sort by child, then by number.
+// Identifies a stage within a snapshot. IDs are ordered by child, then by stage number.
 struct StageId {
-  // Child::number of the job that has the stage, or 0 for the job itself.
+  // Child::number of the job to which the stage belongs, or 0 for the job of the snapshot.
   std::uint32_t child = 0;
-  // Its number within that job.
+  // Number of the stage within that job.
   std::uint32_t stage = 0;
   friend auto operator<=>(const StageId&, const StageId&) = default;
 };
@@ -210,50 +231,50 @@ struct StageInfo {
   // For display; never interpreted.
   std::string name;
   StageKind kind = StageKind::kUnknown;
-  // Numbers of stages of the same job that must end before this one can work.
+  // Numbers of stages of the same job that must end before this stage can work.
   std::vector<std::uint32_t> parents;
-  // The name of its Group, such as "sql/3". Empty if it has none.
+  // The group of the stage (Group), such as "sql/3". Empty if the stage belongs to no group.
   std::string group;
-  // Pool of the engine's scheduler. Empty means the queue of the job.
+  // Pool of the engine's scheduler. If empty, the queue of the job.
   std::string pool;
   friend bool operator==(const StageInfo&, const StageInfo&) = default;
 };
 
 enum class StageState : std::uint8_t {
   kUnknown,
-  // None of its tasks has begun.
+  // No task of the stage has begun.
   kPending,
   // A task has begun, and not all tasks have ended.
   kRunning,
-  // All of its tasks have succeeded.
+  // All tasks of the stage have succeeded.
   kDone,
-  // It does not run because its output already existed.
+  // The stage does not run because its output already existed.
   kSkipped,
-  // It does not exist yet, but existed in past runs.
+  // The stage does not exist yet, but existed in past runs.
   kExpected,
-  // It has ended without all of its output. A later attempt may run.
+  // The stage has ended without all of its output. A later attempt may run.
   kFailed,
-  // It or its application ended, and the engine did not report the outcome of the stage.
+  // The stage or its application has ended, and the engine did not report the outcome of the stage.
   kUnknownEnd,
 };
 
-// Progress of a stage's tasks in fetching the output of other stages.
+// How far the tasks of a stage have fetched the output of other stages.
 struct ShuffleProgress {
-  // By bytes, 0..1. Never falls.
+  // By bytes, 0..1.
   double fraction_done = 0;
-  // Tasks that fetch.
+  // Number of tasks that are fetching.
   std::uint64_t running_tasks = 0;
-  // Tasks that have fetched all of their input.
+  // Number of tasks that have fetched all of their input.
   std::uint64_t finished_tasks = 0;
   friend bool operator==(const ShuffleProgress&, const ShuffleProgress&) = default;
 };
 
-// Progress of a stage. Its fraction_done never falls within one attempt of the stage, unless the
-// attempt was skipped and runs later.
+// Progress of a stage.
 struct StageProgress {
   StageId id;
   StageState state = StageState::kUnknown;
-  // 0..1, by time if an estimate exists, else by bytes, else by tasks.
+  // 0..1. Measured by time if there is an estimate, otherwise by bytes if they are known, and
+  // otherwise by tasks.
   double fraction_done = 0;
   std::uint64_t tasks = 0;
   std::uint64_t running_tasks = 0;
@@ -261,66 +282,66 @@ struct StageProgress {
   std::uint64_t finished_tasks = 0;
   // Failed attempts at its tasks.
   std::uint64_t failed_attempts = 0;
-  // Start of its first task and end of its last task, by the master's clock.
+  // Start of the first task and end of the last task, by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
   // Counted from Snapshot::at. Unset if the stage has begun or if its start is unknown.
   std::optional<Range> starts_in;
-  // End of its last task. Unset if the stage has ended or if its end is unknown.
+  // End of the last task. Unset if the stage has ended or if its end is unknown.
   std::optional<Range> ends_in;
-  // Current estimate of the mean time of its unfinished tasks.
+  // Current estimate of the mean time of the unfinished tasks.
   std::optional<absl::Duration> task_time;
-  // The resource that limits its tasks: "cpu", "disk read", ... Empty if unknown.
+  // The resource that limits the tasks, such as "cpu" or "disk read". Empty if unknown.
   std::string bottleneck;
   // True if a delay of this stage delays the whole job.
   bool is_critical = false;
-  // For tasks that first fetch the output of other stages.
+  // Progress of the tasks in fetching the output of other stages, if they fetch.
   std::optional<ShuffleProgress> shuffle;
-  // The cause of the last failed attempt at one of its tasks.
+  // The cause of the last failed attempt at a task of the stage.
   std::string failure;
   friend bool operator==(const StageProgress&, const StageProgress&) = default;
 };
 
-// Stages that people wait for together, such as the stages of a SQL execution. More may come while
-// it runs. SnapshotOfGroup() returns one in the form of a job.
+// Stages for which users wait as a whole, such as the stages of an SQL execution. More stages may
+// be added while the group runs. SnapshotOfGroup() returns a group in the form of a job.
 struct Group {
-  // The name in StageInfo, such as "sql/3".
+  // The name that StageInfo::group contains, such as "sql/3".
   std::string group;
   // For display. Empty if not reported.
   std::string name;
   JobState state = JobState::kUnknown;
   // The cause of a failure.
   std::string message;
-  // 0..1, by time if an end is predicted, else by tasks. Never falls.
+  // 0..1. Measured by time if an end is predicted, and otherwise by tasks.
   double fraction_done = 0;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // End of its current and planned stages. Has no bounds if more stages may come.
+  // End of the current and planned stages. Has no bounds if more stages may be added.
   std::optional<Range> ends_in;
   friend bool operator==(const Group&, const Group&) = default;
 };
 
 enum class ChildState : std::uint8_t {
   kUnknown,
-  // Waits for other children.
+  // The child waits for other children.
   kPending,
-  // It may run, but has not reported yet.
+  // The child may run, but has not reported yet.
   kAwaited,
   kRunning,
   kSucceeded,
-  // It failed, and another job may be attached to replace it.
+  // The child failed, and another job may be attached to replace the failed one.
   kRetryable,
-  // Failed, killed or abandoned, and not attempted again.
+  // The child failed, was killed or was abandoned, and will not be attempted again.
   kFailed,
-  // Removed from the workflow.
+  // The child was removed from the workflow.
   kCancelled,
 };
 
-// A job of a workflow. Its stages are in Snapshot::stages, with its number in their IDs.
+// A job of a workflow. Snapshot::stages contains its stages, whose IDs contain its number.
 struct Child {
-  // Its position in the workflow, starting at 1. A number is never reused.
+  // Position of the child in the workflow, starting at 1. A number is never reused.
   std::uint32_t number = 0;
-  // Its name within the workflow.
+  // Name of the child within the workflow.
   std::string name;
   // The job that reports for this child. Empty if none is attached.
   std::string job_id;
@@ -330,13 +351,13 @@ struct Child {
   std::optional<absl::Time> ended_at;
   // Counted from Snapshot::at. Unset if the job has begun or if its start is unknown.
   std::optional<Range> starts_in;
-  // True if a delay of this job delays the workflow.
+  // True if a delay of this child delays the workflow.
   bool is_critical = false;
-  // Number of attached jobs that failed.
+  // Number of attached jobs that have failed.
   std::uint32_t failed_attempts = 0;
   // The cause of the last failure.
   std::string message;
-  // Numbers of the children for which it waits.
+  // Numbers of the children for which this child waits.
   std::vector<std::uint32_t> after;
   friend bool operator==(const Child&, const Child&) = default;
 };
@@ -344,15 +365,15 @@ struct Child {
 // A task that is predicted to be among the last to end, and the reason.
 struct NamedTask {
   AttemptId attempt;
-  // Child::number of the job that has the task, or 0 for the job itself.
+  // Child::number of the job to which the task belongs, or 0 for the job of the snapshot.
   std::uint32_t child = 0;
   // Empty if unknown, or while the task waits for a slot.
   std::string host;
   std::optional<Range> remaining;
-  // Unfinished key groups of known size.
+  // Number of unfinished key groups of known size.
   std::uint64_t explicit_groups_left = 0;
-  // Size of the heaviest of these groups, or 0; its fraction of the task's remaining time; and
-  // whether the task is processing it now.
+  // The largest of these groups: its size or 0, its fraction of the remaining time of the task, and
+  // whether the task is processing the group now.
   std::uint64_t heaviest_group_bytes = 0;
   double heaviest_group_share = 0;
   bool in_heaviest_group = false;
@@ -363,9 +384,9 @@ struct NamedTask {
   friend bool operator==(const NamedTask&, const NamedTask&) = default;
 };
 
-// Sources of the predicted reduce time, as shares that add up to 1, or all 0. The sources are key
-// groups of similar size or a fitted curve, from this task or from others, or a plain ratio to
-// bytes.
+// Shares of the sources of the predicted reduce time, which sum to 1 or are all 0. A source is
+// either key groups of similar size or a fitted curve, each from this task or from others, or a
+// plain ratio to bytes.
 struct Evidence {
   double own_neighbours = 0;
   double own_fit = 0;
@@ -375,8 +396,7 @@ struct Evidence {
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
-// The estimate of another progress indicator, which was requested in
-// JobMonitorOptions::indicators.
+// The estimate of another progress indicator that JobMonitorOptions::indicators requests.
 struct Indicator {
   // Includes the name of the indicator.
   Estimate estimate;
@@ -386,38 +406,38 @@ struct Indicator {
   friend bool operator==(const Indicator&, const Indicator&) = default;
 };
 
-// Extent to which a job's events reached the master. Counts are totals of the run.
+// How completely the events of a job reached the master. Counts are totals of the run.
 struct Coverage {
   // Time at which the newest event arrived, by the master's clock.
   std::optional<absl::Time> newest_event_at;
   // Gaps in the sequence numbers of sources.
   std::uint64_t lost_events = 0;
-  // Events that sources reported as dropped because their buffers were full.
+  // Events that sources dropped and reported as dropped, because their buffers were full.
   std::uint64_t dropped_events = 0;
   std::uint64_t dropped_points = 0;
-  // Events that contradict earlier ones.
+  // Events that contradict earlier events.
   std::uint64_t anomalies = 0;
   // Events that the master rejected.
   std::uint64_t rejected_events = 0;
-  // Fraction of the finished map tasks whose profile arrived, 0..1.
+  // Fraction of the finished map tasks whose profile has arrived, 0..1.
   std::optional<double> map_profiles;
-  // Running tasks that have not reported for more than 10 s.
+  // Number of running tasks that have not reported for more than 10 s.
   std::uint32_t silent_tasks = 0;
-  // Tasks whose end was not reported. These are tasks of stages that ended with all of their
-  // output, and attempts whose end was lost (AttemptState::kLost).
+  // Number of tasks whose end was not reported. These are tasks of stages that ended with all of
+  // their output, and tasks of attempts whose end was lost (AttemptState::kLost).
   std::uint64_t missing_task_ends = 0;
-  // Tasks reported as running for 10 s in excess of the slots of their executors or stages. Their
-  // ends were not reported, or the slots are wrong.
+  // Number by which running tasks have exceeded the slots of their executors or stages for 10 s.
+  // Either ends of tasks were not reported, or the slots are wrong.
   std::uint32_t tasks_beyond_slots = 0;
   friend bool operator==(const Coverage&, const Coverage&) = default;
 };
 
-// Error of an indicator over the whole run ([NF] 7.4), in points of progress, 0..100. It has the
-// mean and the largest difference from the actual progress, which is known after the job has
+// Error of an indicator over the whole run ([NF] 7.4), in points of progress, 0..100. Consists of
+// the mean and the maximum difference from the actual progress, which is known after the job has
 // ended.
 struct IndicatorError {
   std::string indicator;
-  // Error within the last stage. Unset if there was no update while it ran.
+  // Error within the last stage. Unset if there was no update during that stage.
   std::optional<double> last_stage_avg_points;
   std::optional<double> last_stage_max_points;
   double job_avg_points = 0;
@@ -425,17 +445,17 @@ struct IndicatorError {
   // Fraction of the updates within the last stage whose interval contained the actual end, 0..1.
   // Unset if there was no interval.
   std::optional<double> interval_coverage;
-  // Mean width of these intervals, each at most 20 times the remaining time, divided by the mean
+  // Mean width of these intervals, each limited to 20 times the remaining time, divided by the mean
   // remaining time. 0..20. Unset if there was no interval.
   std::optional<double> interval_width;
   friend bool operator==(const IndicatorError&, const IndicatorError&) = default;
 };
 
-// A job at one instant. If base_sequence is 0, the snapshot is whole; otherwise it holds the
-// changes since an earlier snapshot. Delta() and Apply() (proto/wire/snapshot_delta.h) convert
+// A job at one point in time. If base_sequence is 0, the snapshot is whole. Otherwise it contains
+// the changes since an earlier snapshot. Delta() and Apply() (proto/wire/snapshot_delta.h) convert
 // between the two forms.
 //
-// How to walk through a workflow:
+// This code visits the stages of all jobs of a workflow:
 //
 //   for (const tidemark::Child& child : snapshot.children) {
 //     for (const tidemark::StageProgress& stage : snapshot.stages) {
@@ -444,38 +464,43 @@ struct IndicatorError {
 //   }
 struct Snapshot {
   std::string job_id;
-  // The run of the job. Empty if not reported.
+  // The run of the job. Empty if unknown.
   std::string run_uid;
-  // Grows with every snapshot of the run. 0 for a plan that has not been submitted.
+  // Increases with every snapshot of the run. 0 for a plan that has not been submitted.
   std::uint64_t sequence = 0;
-  // In a delta, the sequence of the snapshot to which it applies.
+  // In a delta, the sequence number of the snapshot to which the delta applies.
   std::uint64_t base_sequence = 0;
   // Time of the snapshot, by the master's clock.
   absl::Time at;
   JobState state = JobState::kUnknown;
   // True if the job has ended and no later snapshot of the run will follow.
   bool is_final = false;
-  // Why it failed, was killed or abandoned.
+  // The reason if the job failed, was killed or was abandoned.
   std::string message;
-  // A delta omits it if it has not changed.
+  // Omitted from a delta if unchanged.
   std::optional<JobInfo> info;
   // Time of submission or, if unknown, of the first event, by the master's clock.
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
   Estimate estimate;
   Counts counts;
-  // Time since which reports are overdue. For a workflow, reports of any of its jobs count. Not
-  // before the start of the master. Unset if reports arrive in time.
+  // Time since which reports are overdue. Reports of any job of a workflow count as reports of the
+  // workflow. Not before the start of the master. Unset if reports arrive in time.
   std::optional<absl::Time> silent_since;
-  // Facts that a person should read, such as a job that does not report. One sentence each.
+  // Facts that a user should know, such as a job that does not report. Each is one sentence.
   std::vector<std::string> notes;
-  // Time by which the job must have succeeded. Unset if no deadline was stated.
+  // Deadline by which the job must have succeeded. Unset if no deadline was stated.
   std::optional<absl::Time> deadline;
-  // Probability that the job succeeds after the deadline, 0..1. Unset without a deadline or an
-  // interval and for jobs that ended without success.
+  // Probability that the job succeeds only after the deadline, 0..1. Unset if there is no deadline
+  // or no interval and if the job ended without success.
   std::optional<double> late_probability;
+  // Set while the shown progress moves back.
+  std::optional<EstimateRaised> estimate_raised;
+  // Time since which the application has had no work: all of its stages have ended, and it has not
+  // announced others. Unset for other jobs.
+  std::optional<absl::Time> idle_since;
 
-  // Not in the smallest view.
+  // Omitted from the smallest view.
   std::vector<StageInfo> stage_infos;
   std::vector<StageProgress> stages;
   std::vector<Child> children;
@@ -483,15 +508,15 @@ struct Snapshot {
   // In a delta, the stages that no longer exist.
   std::vector<StageId> removed_stages;
 
-  // Only in the largest view. Named tasks are sorted by predicted end, the last first.
+  // Only in the largest view. Named tasks are sorted by predicted end, the latest first.
   std::vector<NamedTask> named_tasks;
   std::vector<Indicator> indicators;
   std::optional<Coverage> coverage;
   // Set after the job has succeeded.
   std::vector<IndicatorError> errors;
 
-  // Returns the time from the start until the end, or until `at` while the job runs. Zero before
-  // the start. O(1).
+  // Returns the time from the start until the end, or until `at` while the job runs. Returns zero
+  // before the start. O(1).
   absl::Duration elapsed() const {
     if (!started_at) return absl::ZeroDuration();
     const absl::Duration since = ended_at.value_or(at) - *started_at;
@@ -503,8 +528,9 @@ struct Snapshot {
 // Computes Snapshot::counts from stages and children. O(stages + children).
 Counts CountParts(const Snapshot& snapshot);
 
-// Returns the probability that the job succeeds after `deadline`: 0 or 1 after it has succeeded, 1
-// from the deadline on. Snapshot::late_probability lists the cases that have no value. O(1).
+// Returns the probability that the job succeeds only after `deadline`. Returns 0 or 1 after the job
+// has succeeded, and 1 if the deadline has passed. Snapshot::late_probability describes when there
+// is no value. O(1).
 std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline);
 
 // Returns one group of a job in the form of a job with the ID JOB/GROUP. It is final after the

@@ -1,5 +1,5 @@
-// Measured properties of a job and a node, which are the profiles of [BOE] Table 1. Comments give
-// its symbols.
+// Measured properties of a job and a node, which are the profiles in [BOE] Table 1. Comments give
+// the symbols of that table.
 //
 //   tidemark::ResourceProfile node = {.cores = 8};
 //   tidemark::Plan plan = {.cluster = {.slots = 16, .node = node}};
@@ -17,21 +17,21 @@ namespace tidemark {
 
 // Measured properties of one run of a MapReduce job.
 struct JobProfile {
-  // Containers that ran at the same time.
+  // Number of containers that ran at the same time.
   std::uint32_t slots = 0;
   // N_m and N_r.
   std::uint32_t map_tasks = 0;
   std::uint32_t reduce_tasks = 0;
   // B: mean input of a map task.
   double split_bytes = 0;
-  // alpha_m: bytes written over bytes read by map tasks.
+  // alpha_m: bytes that map tasks write, divided by bytes that they read.
   double map_selectivity = 0;
-  // alpha_r: bytes written over bytes read by reduce tasks.
+  // alpha_r: bytes that reduce tasks write, divided by bytes that they read.
   double reduce_selectivity = 0;
-  // Mean durations. The time of a reduce task starts at the end of the last map task.
+  // Mean durations. The time of a reduce task counts from the end of the last map task.
   absl::Duration map_task_time;
   absl::Duration reduce_task_time;
-  // Standard deviation divided by the mean.
+  // Standard deviation of task times divided by their mean.
   double map_task_variation = 0;
   double reduce_task_variation = 0;
   // Mean processor time of a task.
@@ -40,7 +40,7 @@ struct JobProfile {
   friend bool operator==(const JobProfile&, const JobProfile&) = default;
 };
 
-// The measured capacity of one node, as `tidemark profile node` measures it.
+// The capacity of one node, as measured by `tidemark profile node`.
 struct ResourceProfile {
   // theta_dr and theta_dw.
   double disk_read = 0;

@@ -5,9 +5,9 @@
 //   const auto outcomes = client->EstimateJob("visits-17", {{.slots = 8}, {.slots = 16}});
 //
 // The plain counterpart of the requests in proto/tidemark/v1/job_service.proto, whose field
-// comments also apply here. These types check nothing; a master answers InvalidArgument
-// (FieldError) and names the wrong field. Values: copyable, comparable, safe to share between
-// threads when const.
+// comments also apply here. These types do not check their values. A master returns InvalidArgument
+// (FieldError), which names the wrong field. Values are copyable, comparable, and safe to share
+// between threads when const.
 #pragma once
 
 #include <cstdint>
@@ -20,41 +20,41 @@
 
 namespace tidemark {
 
-// Which parts of a job a snapshot contains.
+// Determines which parts of a job a snapshot contains.
 enum class View : std::uint8_t {
   // The caller's default view.
   kUnknown,
-  // Counts instead of stages and children.
+  // Counts, but neither stages nor children.
   kBasic,
-  // Includes stages, children and groups.
+  // Stages, children and groups.
   kStages,
-  // Everything.
+  // All parts.
   kFull,
 };
 
-// Selects jobs of a list. A job must meet all conditions. An empty field sets no condition.
+// Selects jobs of a list. A job must satisfy all conditions. An empty field is not a condition.
 struct JobFilter {
-  // The job's state must be among these.
+  // The state of the job must be one of these.
   std::vector<JobState> states;
   std::vector<JobKind> kinds;
   std::string user;
   std::string queue;
-  // Prefix of the name or, if a job has no name, of its ID.
+  // Prefix of the name or, if a job has no name, of the ID.
   std::string name_prefix;
-  // The workflow of which the job is a child.
+  // The workflow of which the job must be a child.
   std::string workflow_id;
   friend bool operator==(const JobFilter&, const JobFilter&) = default;
 };
 
-// A hypothetical change. An empty field keeps the current value.
+// A hypothetical change. An empty field preserves the current value.
 struct Scenario {
-  // Slots of the whole cluster.
+  // Number of slots of the whole cluster.
   std::optional<std::uint32_t> slots;
   // Factor for the data of jobs and stages that have not begun. Greater than 0.
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
-  // Number of executors of a running job, each with as many slots as its current executors.
-  // Excludes `slots`.
+  // Number of executors of a running job, each with as many slots as the current executors. Must
+  // not be combined with `slots`.
   std::optional<std::uint32_t> executors;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
@@ -65,7 +65,7 @@ struct PlanState {
     StageId id;
     // Mean number of concurrent tasks.
     double tasks = 0;
-    // Time that a whole task would take at the rate of this state.
+    // Time that a whole task would take at the rate in this state.
     absl::Duration task_time;
     // The resource that limits the tasks. Empty if their demands are unknown.
     std::string bottleneck;
@@ -79,27 +79,27 @@ struct PlanState {
 
 // The estimate of a scenario.
 struct Outcome {
-  // Its sequence is 0.
+  // The sequence number of this snapshot is 0.
   Snapshot snapshot;
-  // Fraction of the slots' time until the end that tasks would use, 0..1. Unset for a job that is
-  // not a plan.
+  // Fraction of the time of all slots until the end that tasks would use, 0..1. Unset for a job
+  // that is not a plan.
   std::optional<double> busy_share;
-  // For a job that is not a plan, the tasks that would run at once and the number of executors. 0
-  // if unknown.
+  // For a job that is not a plan, the number of tasks that would run at the same time and the
+  // number of executors. 0 if unknown.
   std::uint32_t slots = 0;
   std::uint32_t executors = 0;
-  // The states of a plan whose stages share nodes, in order. Empty if there are very many stages.
+  // The states of a plan whose stages share nodes, in order. Empty if there are too many stages.
   std::vector<PlanState> states;
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
-// A change of a running plan. It is applied as a whole or not at all.
+// A change of a running plan, of which either all parts are applied or none.
 struct PlanChange {
-  // New jobs. They may depend on jobs of the plan and on one another.
+  // New jobs. They may depend on jobs of the plan and on each other.
   std::vector<PlannedJob> add_jobs;
   // Names of jobs that will not run.
   std::vector<std::string> cancel_jobs;
-  // If true, the workflow ends now as kKilled.
+  // If true, the workflow ends immediately with the state kKilled.
   bool cancel = false;
   friend bool operator==(const PlanChange&, const PlanChange&) = default;
 };

@@ -1,8 +1,8 @@
-// The task attempts of a job by host, and its past forecasts, for displays.
+// The task attempts of a job by host, and past forecasts of the job, for displays.
 //
 // Plain values, safe to share between threads when const. Times are by the master's clock. Sizes
-// are bytes as agents report them. Lists have limits, so that a job of any number of tasks fits
-// into one message. A field after each list has the number of omitted items.
+// are in bytes as reported by agents. Lists have limits, so a job with any number of tasks fits
+// into one message. A field after each list contains the number of omitted items.
 #pragma once
 
 #include <cstddef>
@@ -28,84 +28,85 @@ struct TaskProgress {
   std::optional<absl::Time> started_at;
   // Unset while the attempt runs or if its end is unknown.
   std::optional<absl::Time> ended_at;
-  // Remaining time of a running attempt. Unset if unknown. The bounds assume that the assumptions
-  // of the forecast hold.
+  // Remaining time of a running attempt. Unset if unknown. The bounds are valid only under the
+  // assumptions of the forecast.
   std::optional<Range> remaining;
-  // True for a speculative copy of a running attempt.
+  // True if the attempt is a speculative copy of a running attempt.
   bool is_speculative = false;
-  // Why it failed or was killed. Empty if no reason was reported.
+  // The cause of a failure, or the reason why the attempt was killed. Empty if not reported.
   std::string failure;
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };
 
-// The work of one host for a job.
+// The tasks of a job on one host.
 struct HostTasks {
   // Empty if unknown.
   std::string host;
-  // Running attempts.
+  // Number of running attempts.
   std::size_t running = 0;
-  // Successful attempts.
+  // Number of successful attempts.
   std::size_t finished = 0;
-  // Failed and killed attempts, and successful ones whose output was lost.
+  // Number of failed and killed attempts, and of successful attempts whose output was lost.
   std::size_t failed = 0;
-  // Mean number of running attempts in each of equal parts of the time since the first start.
+  // The mean number of running attempts in each of several equal parts of the time since the first
+  // start.
   std::vector<double> busy;
   friend bool operator==(const HostTasks&, const HostTasks&) = default;
 };
 
-// A key group that makes a task long.
+// A key group that makes a task slow.
 struct HeavyGroup {
-  // The leading attempt at its task.
+  // The leading attempt at the task of the key group.
   AttemptId attempt;
-  // Size of its records, as far as map tasks or the reduce task reported it.
+  // Size of the records that map tasks or the reduce task have reported.
   std::uint64_t size_bytes = 0;
-  // Estimated time of its reduce call.
+  // Estimated duration of the reduce call.
   absl::Duration time;
-  // Its fraction of the task's remaining time, 0..1.
+  // Fraction of the task's remaining time that the reduce call takes, 0..1.
   double share = 0;
-  // True while its reduce call runs, false before it.
+  // True if the reduce call is running, false if it has not started.
   bool is_running = false;
   friend bool operator==(const HeavyGroup&, const HeavyGroup&) = default;
 };
 
-// The tasks of a job at one instant.
+// The tasks of a job at one point in time.
 struct JobTasks {
   // Time of this listing, by the master's clock.
   absl::Time at;
-  // Time of the first start. Unset if unknown.
+  // Time at which the first attempt started. Unset if unknown.
   std::optional<absl::Time> began_at;
   // Sorted by name.
   std::vector<HostTasks> hosts;
-  // Number of omitted hosts. The least busy ones are omitted.
+  // Number of omitted hosts. The least busy hosts are omitted.
   std::size_t hosts_left_out = 0;
-  // Sorted by host and start.
+  // Sorted by host, then by start.
   std::vector<TaskProgress> tasks;
-  // Number of attempts beyond TaskQuery::tasks_max.
+  // Number of attempts omitted because of TaskQuery::tasks_max.
   std::size_t tasks_left_out = 0;
-  // The longest first.
+  // Sorted by duration, the longest first.
   std::vector<HeavyGroup> heavy_groups;
 };
 
 // Selects tasks.
 struct TaskQuery {
-  // Only tasks on this host.
+  // If set, only tasks on this host.
   std::optional<std::string> host;
-  // Limit of attempts. The attempts that began last are kept. If the job has more attempts and
-  // `host` is unset, none are listed.
+  // Maximum number of attempts. The attempts that began last are kept. If `host` is unset and the
+  // job has more attempts than this, none are listed.
   std::size_t tasks_max = 500;
 };
 
-// A forecast of a job's end, as published at one instant.
+// A forecast of the end of a job, as published at one point in time.
 struct PastForecast {
   // Time of publication.
   absl::Time at;
   // Unset if there was not enough evidence.
   std::optional<absl::Time> ends_at;
-  // Bounds of its 90 % interval. Unset if there is no forecast.
+  // Bounds of the 90 % interval. Unset if there is no forecast.
   std::optional<absl::Time> ends_at_lower;
   std::optional<absl::Time> ends_at_upper;
-  // Fraction of the job's time that had passed, 0..1, if the job ended at the predicted end or at
-  // a bound.
+  // Fraction of the job's time that had passed, 0..1. It assumes that the job ends at the predicted
+  // end or, for the bounds, at a bound of the interval.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;

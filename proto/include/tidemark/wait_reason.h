@@ -1,11 +1,11 @@
-// The reasons for which tasks wait, and one table of their names and properties.
+// The reasons for which tasks wait, and a table of their names and properties.
 //
 // Agents report waits as totals since the start of an attempt (TimeUse of event.h). The answers of
 // ExplainService and `tidemark why` attribute them to other queries (explanation.h).
 //
 // All code that maps, lists or reports wait reasons iterates over this table.
-// docs/internals/adding-a-wait-reason.md lists the steps of adding a reason. Plain values; all
-// functions are constexpr, pure and thread-safe.
+// docs/internals/adding-a-wait-reason.md describes how to add a reason. Plain values; all functions
+// are constexpr, pure and thread-safe.
 #pragma once
 
 #include <array>
@@ -16,24 +16,24 @@
 
 namespace tidemark {
 
-// The resource for which a task waits, in the order in which a task meets the waits. Columns of
-// tables have the same order. A value is that of v1::WaitedResource minus one, so reasons are only
-// appended.
+// The resource for which a task waits, in the order in which a task encounters the waits. Columns
+// of tables have the same order. Each value equals that of v1::WaitedResource minus one, so reasons
+// may only be appended.
 enum class WaitReason : std::uint8_t { kSlots, kProcessor, kMemory, kNetwork, kIo };
 
 // The names and properties of one reason. All texts are ASCII and never empty.
 struct WaitReasonInfo {
   WaitReason reason = WaitReason::kSlots;
-  // One word in lower case. Options and JSON use it unchanged, headings of tables in upper case.
-  // It must not change once released.
+  // One word in lower case, used unchanged in options and JSON, and in upper case in table
+  // headings. Must not change after a release.
   std::string_view name;
   // Follows the verb "waited" in a sentence, such as "for a slot".
   std::string_view phrase;
-  // A change of the cluster that shortens the wait, as a noun phrase, such as "more slots".
+  // A noun phrase for a change of the cluster that shortens the wait, such as "more slots".
   std::string_view remedy;
-  // True if tasks wait on one host. Slots belong to no single host.
+  // True if tasks wait on a particular host. Slots belong to no single host.
   bool is_on_host = true;
-  // True if the wait includes the time in which the resource serves the task, like the time of a
+  // True if the wait includes the time in which the resource serves the task, such as the time of a
   // fetch or a read. Then only the excess over the undisturbed time of a unit is a delay.
   bool includes_service = false;
 };
@@ -41,9 +41,9 @@ struct WaitReasonInfo {
 // The table, indexed by WaitReason, with one row per reason in the order of the enum. proto/wire
 // checks the order at compile time.
 inline constexpr std::array<WaitReasonInfo, 5> kWaitReasonTable = {{
-    // A slot from the scheduler, before the attempt starts.
+    // Waits for a slot of the scheduler, before the attempt starts.
     {WaitReason::kSlots, "slots", "for a slot", "more slots", false, false},
-    // The kernel's run queue.
+    // Time in the kernel's run queue.
     {WaitReason::kProcessor, "processor", "for CPU", "more CPUs", true, false},
     // Garbage collection, spilling and paging.
     {WaitReason::kMemory, "memory", "for garbage collection", "more memory", true, false},
@@ -72,11 +72,11 @@ inline constexpr std::array<WaitReason, kWaitReasonCount> kWaitReasons = [] {
 //   PerWaitReason<double> seconds = {{WaitReason::kIo, 2.5}};
 //   seconds[WaitReason::kSlots] = 1;
 //
-// A value that the initializer does not name is value-initialized. Not thread-safe when written.
+// Reasons that the initializer does not name are value-initialized. Not thread-safe for writes.
 template <typename T>
 class PerWaitReason {
  public:
-  // A value of the initializer. If a reason appears twice, its last value counts.
+  // An element of the initializer. If a reason occurs twice, its last value counts.
   struct Entry {
     WaitReason reason;
     T value;
