@@ -16,19 +16,17 @@
 #include <chrono>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include "absl/time/clock.h"
 #include "master/service/gate.h"
-#include "transport/host_port.h"
 #include "transport/listen_address.h"
 
 namespace tidemark::service {
 
 namespace {
 
-// Returns a socket that listens at `address`. On failure, the descriptor is closed and errno has
-// the cause. Port 0 is replaced by the assigned port.
+// Returns a socket that listens on `address`. On failure, the result is closed, and errno is set.
+// Port 0 is replaced by the assigned port.
 Descriptor ListenAt(sockaddr* address, socklen_t size) {
   Descriptor listener(transport::OpenBound(address, size));
   if (!listener.is_open() || listen(listener.get(), SOMAXCONN) != 0) return {};
@@ -41,7 +39,7 @@ in_port_t& PortOf(sockaddr_storage& address) {
                                        : reinterpret_cast<sockaddr_in&>(address).sin_port;
 }
 
-// Returns at least one socket. Replaces port 0 by the port that was assigned to the first.
+// Returns at least one socket. Replaces port 0 by the port that the first socket got.
 absl::StatusOr<std::vector<Descriptor>> ListenAtHost(transport::HostPort& at) {
   const std::string address = fmt::format("{}:{}", at.host, at.port);
   absl::StatusOr<std::vector<sockaddr_storage>> names = transport::BindAddresses(address);
@@ -67,7 +65,7 @@ absl::StatusOr<std::vector<Descriptor>> ListenAtHost(transport::HostPort& at) {
 absl::StatusOr<ListenSockets> Listen(const std::string& address) {
   ListenSockets listen = {.address = address};
   if (const std::optional<std::string> path = transport::UnixPathOf(address)) {
-    // Fails if another process listens at the socket, which must not be replaced.
+    // If another process listens on the socket, it must not be replaced.
     if (absl::Status status = transport::CanListen(address); !status.ok()) return status;
     sockaddr_un name = {.sun_family = AF_UNIX};
     RemoveUnixSocket(address);
@@ -155,13 +153,13 @@ void ConnectionFeed::FeedTo(grpc::experimental::ExternalConnectionAcceptor& acce
 
 namespace {
 
-// Interval between checks of unauthenticated connections against their limits. At 30,000 calls a
+// Interval between checks of unauthenticated connections against their limits. At 30,000 calls per
 // second, 150 calls arrive in one interval.
 constexpr int kReviewEveryMillis = 5;
-// Keys of epoll events that are larger than the keys of connections.
+// Keys of epoll events that are not connections. They are larger than any connection's key.
 constexpr std::uint64_t kWakeKey = ~std::uint64_t{0};
 constexpr std::uint64_t kListenerKey = std::uint64_t{1} << 63;
-// The kernel closes a connection that does not acknowledge data for this long, as is gRPC's
+// After this long without acknowledged data, the kernel closes a connection. This is also gRPC's
 // default.
 constexpr unsigned kUnacknowledgedMillis = 30'000;
 
@@ -171,7 +169,7 @@ absl::Time Now() {
 }
 
 struct Peer {
-  std::string name;  // as PlainPeer() returns it
+  std::string name;  // as returned by PlainPeer()
   std::string host;
   bool is_tcp = false;
 };
@@ -201,7 +199,7 @@ std::optional<Peer> PeerOf(int connection) {
     return Peer{fmt::format("ipv4:{}:{}", host, port), host, true};
   }
   const std::string name = fmt::format("ipv6:[{}]:{}", Text(AF_INET6, &ip6.sin6_addr), port);
-  // A single customer of a provider may have 2^64 addresses, which therefore count as one host.
+  // A single customer of a provider may have 2^64 addresses, so they count as one host.
   std::memset(&ip6.sin6_addr.s6_addr[8], 0, 8);
   return Peer{name, Text(AF_INET6, &ip6.sin6_addr), true};
 }
@@ -225,7 +223,7 @@ const char* Words(CutReason reason) {
       return "closed an unauthenticated connection: the waiting queues are full, and its host has "
              "the longest";
     case CutReason::kPace:
-      return "closed a connection with calls far over limits.calls_per_second";
+      return "closed a connection whose call rate far exceeded limits.calls_per_second";
   }
   return "closed a connection";
 }
@@ -279,7 +277,7 @@ void Acceptor::Stop() {
   if (!listen_.sockets.empty()) RemoveUnixSocket(listen_.address);
   listen_.sockets.clear();
   const std::lock_guard lock(mutex_);
-  sockets_.clear();  // the server owns the duplicates
+  sockets_.clear();  // The server owns the duplicates.
 }
 
 void Acceptor::OnAuthenticated(const std::string& peer) {
@@ -320,7 +318,7 @@ void Acceptor::Loop() {
   }
 }
 
-// Accepts at most kAtATime connections. The next round accepts the rest.
+// Accepts at most kAtATime connections. The next round accepts more.
 void Acceptor::AcceptAll(int listener, absl::Time now) {
   constexpr int kAtATime = 16;
   for (int i = 0; i < kAtATime; ++i) {
@@ -331,7 +329,8 @@ void Acceptor::AcceptAll(int listener, absl::Time now) {
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) return;
     if (errno != EMFILE && errno != ENFILE) {
-      // The connection was closed before it was accepted, or the kernel is short of memory for now.
+      // The connection was closed before it was accepted, or the kernel is temporarily short of
+      // memory.
       if (errno == ENOBUFS || errno == ENOMEM) absl::SleepFor(absl::Milliseconds(10));
       continue;
     }
@@ -339,7 +338,7 @@ void Acceptor::AcceptAll(int listener, absl::Time now) {
     reserve_.Close();
     Descriptor(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC)).Close();
     reserve_ = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    // Another thread took the descriptor. An immediate retry would fail as well.
+    // Another thread took the descriptor. An immediate retry would also fail.
     if (!reserve_.is_open()) return absl::SleepFor(absl::Milliseconds(10));
   }
 }
@@ -362,8 +361,8 @@ void Acceptor::Arrive(Descriptor connection, absl::Time now) {
   const ConnectionId id{++arrived_};
   if (!table_.Arrive(id, peer->host, now)) {
     metrics_.connections_refused.fetch_add(1, std::memory_order_relaxed);
-    log_.WarnRarely("refused a connection: too many from its host, or in total", absl::Now(), "",
-                    {{"peer", HostOfPeer(peer->name)}});
+    log_.WarnRarely("refused a connection: too many connections from its host, or in total",
+                    absl::Now(), "", {{"peer", HostOfPeer(peer->name)}});
     return;
   }
   Watch(connection.get(), static_cast<std::uint64_t>(id), EPOLLRDHUP, EPOLL_CTL_ADD);
@@ -406,20 +405,20 @@ void Acceptor::Admit(ConnectionId id) {
     ReportOutOfDescriptors();
     return Close(id);
   }
-  // The server now detects that the peer has closed the connection, and shuts it down.
+  // The server now detects that the peer has closed the connection, and closes its duplicate.
   Watch(ours, static_cast<std::uint64_t>(id), 0, EPOLL_CTL_MOD);
   feed_.Add(std::move(theirs));
 }
 
 void Acceptor::Cut(ConnectionTable::Cut cut) {
   const auto found = sockets_.find(cut.id);
-  if (found == sockets_.end()) return;  // the peer has already closed it
+  if (found == sockets_.end()) return;  // The peer has already closed it.
   const Socket& socket = found->second;
   metrics_.connections_cut.fetch_add(1, std::memory_order_relaxed);
   log_.WarnRarely(Words(cut.reason), absl::Now(), "", {{"peer", HostOfPeer(socket.peer)}});
   const int descriptor = socket.descriptor.get();
   shutdown(descriptor, SHUT_RDWR);
-  // Discards unread data, which the server would otherwise process.
+  // Discard unread data, which the server would otherwise process.
   constexpr std::size_t kAtATime = std::size_t{1} << 20;
   while (recv(descriptor, nullptr, kAtATime, MSG_TRUNC | MSG_DONTWAIT) > 0) {
   }
@@ -429,7 +428,7 @@ void Acceptor::Cut(ConnectionTable::Cut cut) {
 void Acceptor::Close(ConnectionId id) {
   const auto socket = sockets_.find(id);
   if (socket == sockets_.end()) return;
-  // Closing the descriptor does not remove it from epoll while the server has a duplicate.
+  // Closing the descriptor does not remove it from epoll while the server holds a duplicate.
   Watch(socket->second.descriptor.get(), 0, 0, EPOLL_CTL_DEL);
   // The connection may have sent many bytes since the last check.
   table_.Sent(id, BytesSent(socket->second.descriptor.get()), 0);

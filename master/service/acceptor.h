@@ -2,11 +2,11 @@
 //
 // The accept loop of gRPC 1.51 stops permanently when descriptors run out (CVE-2023-4785). gRPC
 // also cannot limit unauthenticated clients before their calls cost memory (ADR 22). This loop
-// keeps a spare descriptor, and a duplicate of each connection, through which it can close the
-// connection. Services see little of what an unauthenticated client sends. The loop therefore
-// reads the amount from the kernel and from the HTTP/2 layer.
+// keeps a spare descriptor, and a duplicate of each connection through which it can close the
+// connection. Services see little of what an unauthenticated client sends, so the loop reads the
+// amount from the kernel and from the HTTP/2 layer.
 //
-// Thread-safe. Between Serve() and Stop() it has one thread in addition to the threads of
+// Thread-safe. Between Serve() and Stop(), an Acceptor has one thread in addition to the threads of
 // ConnectionFeed.
 #pragma once
 
@@ -33,7 +33,6 @@
 
 namespace tidemark::service {
 
-// Owns a file descriptor and closes it.
 class Descriptor {
  public:
   Descriptor() = default;
@@ -56,15 +55,15 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// The sockets at which a master listens.
+// The sockets on which a master listens.
 struct ListenSockets {
   std::vector<Descriptor> sockets;  // non-blocking
   std::string address;              // as requested, with the assigned port
 };
 
-// Listens at host:port or unix:PATH, which CheckListenAddress() has checked. A name may have
-// several addresses; 0.0.0.0 and [::] accept IPv4 and IPv6. The socket of a dead process at PATH
-// is replaced. Fails with Unavailable if no address can be bound; the message has the cause.
+// Listens on host:port or unix:PATH, which CheckListenAddress() must have checked. A name may have
+// several addresses; 0.0.0.0 and [::] accept IPv4 and IPv6. The socket of a dead process at PATH is
+// replaced. Fails with Unavailable if no address can be bound. The message states the cause.
 absl::StatusOr<ListenSockets> Listen(const std::string& address);
 
 // Removes the socket of unix:PATH. Does nothing for other addresses.
@@ -72,9 +71,10 @@ void RemoveUnixSocket(const std::string& address);
 
 // Passes connections to a gRPC server on its own threads.
 //
-// gRPC 1.51 starts to serve a connection on the thread that passes it, and continues while the
-// client sends more. A flood of calls blocked that thread for 0.4 s. Meanwhile, the same acceptor
-// admits no other connection. This class therefore has several acceptors with one thread each.
+// gRPC 1.51 first serves a connection on the thread that passes it to the server, and stays on
+// that thread while the client sends data. In one test, a flood of calls blocked that thread for
+// 0.4 s. Meanwhile, the same acceptor admits no other connection. This class therefore has several
+// acceptors with one thread each.
 //
 // Thread-safe.
 class ConnectionFeed {
@@ -84,14 +84,14 @@ class ConnectionFeed {
   ConnectionFeed(const ConnectionFeed&) = delete;
   ConnectionFeed& operator=(const ConnectionFeed&) = delete;
 
-  // Adds the acceptors to the server. Call once, before the server is built.
+  // Adds the acceptors to the server. Must be called once, before the server is built.
   void Attach(grpc::ServerBuilder& builder,
               const std::shared_ptr<grpc::ServerCredentials>& credentials);
-  // Starts the threads. Call after the server has started.
+  // Starts the threads. Must be called after the server has started.
   void Start();
   void Add(Descriptor connection);
-  // Closes the connections that have not been passed on. Call before the server shuts down.
-  // Idempotent.
+  // Closes the connections that have not been passed on. Must be called before the server shuts
+  // down. Idempotent.
   void Stop();
 
  private:
@@ -100,7 +100,7 @@ class ConnectionFeed {
   std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> acceptors_;
   std::vector<std::thread> threads_;
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // Guards all members below.
   std::condition_variable changed_;
   std::deque<Descriptor> connections_;
   bool stopping_ = false;
@@ -108,36 +108,36 @@ class ConnectionFeed {
 
 class Acceptor {
  public:
-  // If `calls_prove`, TLS has requested a certificate, so any call authenticates its connection.
-  // `metrics` and `log` must outlive the acceptor.
+  // If `calls_prove` is true, TLS has requested a certificate, so any call authenticates its
+  // connection. `metrics` and `log` must outlive the acceptor.
   Acceptor(const ConnectionLimits& limits, bool calls_prove, Metrics& metrics, Log& log);
   ~Acceptor();  // calls Stop()
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  // Binds the address. Clients can then connect, but wait until Serve(). Fails as
-  // service::Listen() does.
+  // Binds the address. Clients can then connect, but wait until Serve(). Fails like
+  // service::Listen().
   absl::Status Listen(const std::string& address);
-  // Returns the bound address.
   const std::string& address() const { return listen_.address; }
-  // Adds the acceptors to the server. Call before the server is built.
+  // Adds the acceptors to the server. Must be called before the server is built.
   void Attach(grpc::ServerBuilder& builder,
               const std::shared_ptr<grpc::ServerCredentials>& credentials);
-  // Admits connections. Call after the server has started.
+  // Admits connections. Must be called after the server has started.
   void Serve();
-  // Stops accepting and closes waiting connections. Call before the server shuts down. Idempotent.
+  // Stops accepting and closes waiting connections. Must be called before the server shuts down.
+  // Idempotent.
   void Stop();
 
-  // Marks the connection of a peer, as gRPC names it, as authenticated after a call has shown a
-  // valid token.
+  // Marks the connection of a peer (in gRPC's notation) as authenticated. Called when a call has
+  // shown a valid token.
   void OnAuthenticated(const std::string& peer);
-  // Closes the connection of a peer. Even rejecting its calls would cost too much.
+  // Closes the connection of a peer, since even rejecting its calls would cost too much.
   void CutOff(const std::string& peer);
 
  private:
   struct Socket {
-    Descriptor descriptor;  // the server has a duplicate after admission
-    std::string peer;       // as PlainPeer() returns it
+    Descriptor descriptor;  // the server holds a duplicate after admission
+    std::string peer;       // as returned by PlainPeer()
   };
 
   void Loop();
@@ -165,7 +165,7 @@ class Acceptor {
   std::thread thread_;
   StartedCalls started_calls_;  // used only by the thread
 
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // Guards all members below.
   ConnectionTable table_;
   std::uint64_t arrived_ = 0;
   absl::flat_hash_map<ConnectionId, Socket> sockets_;

@@ -1,8 +1,8 @@
 // The master's clock: the wall clock at the start, plus monotonic time.
 //
-// Estimates depend on differences of times. A wall clock that is set back would stop them until it
-// catches up; one that is set forward would end running jobs as abandoned. Neither affects this
-// clock. In exchange, it differs from the wall clock by all adjustments since the start.
+// Estimates depend on differences of times. If the wall clock were set back, estimates would stop
+// until it catches up. If it were set forward, running jobs would be abandoned. Neither affects
+// this clock, but it differs from the wall clock by all adjustments since the start.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ class Clock {
     return began_at_ + absl::FromChrono(std::chrono::steady_clock::now() - began_);
   }
 
-  // Continues from `at` if that is later than now, since logs may contain later instants. REQUIRES:
-  // no other thread uses the clock yet.
+  // Continues from `at` if that is later than now, since logs may contain later times. REQUIRES: no
+  // other thread uses the clock yet.
   void NotBefore(absl::Time at) {
     if (const absl::Time now = Now(); now < at) began_at_ += at - now;
   }

@@ -132,7 +132,8 @@ bool ConnectionTable::Arrive(ConnectionId id, const std::string& host, absl::Tim
   return true;
 }
 
-// Cuts the newest connection of the longest line if that line stays at least as long as the other.
+// Cuts the newest connection of the longest line, if that line is then still at least as long as
+// the other line.
 bool ConnectionTable::MakeRoomInLines(std::size_t line_length, absl::Time now) {
   const auto longest = std::ranges::max_element(
       hosts_, {}, [](const auto& host) { return host.second.line.size(); });
@@ -188,7 +189,7 @@ void ConnectionTable::CutUnauthenticated(absl::Time now, Orders& orders) {
   const auto reason_to_cut = [&](const Connection& connection) -> std::optional<CutReason> {
     const Host& host = hosts_[connection.host];
     if (connection.calls > limits_.calls_max) return CutReason::kCalls;
-    // If a host exceeds its limit, cut the connections that sent more than an equal share.
+    // If a host exceeds its limit, the connections that sent more than an equal share are cut.
     if (host.unauthenticated_bytes > limits_.bytes_per_host_max &&
         connection.bytes > limits_.bytes_per_host_max / host.unauthenticated) {
       return CutReason::kBytes;
@@ -212,7 +213,8 @@ void ConnectionTable::CutWaiting(absl::Time now, Orders& orders) {
   std::vector<ConnectionId> late;
   for (const auto& [name, host] : hosts_) {
     for (const ConnectionId id : host.line) {
-      if (now - connections_[id].since <= limits_.time_max) break;  // later ones are newer
+      // All later connections are newer.
+      if (now - connections_[id].since <= limits_.time_max) break;
       late.push_back(id);
     }
   }

@@ -12,9 +12,9 @@ namespace tidemark::service {
 
 namespace {
 
-// Chosen by hand; a sweep of fewer entries saves little.
+// Chosen by hand. A sweep of fewer entries saves little.
 constexpr std::size_t kSweepMin = 64;
-// Limit of kept entries, since small entries take memory in addition to their bytes.
+// Maximum number of kept entries, since small entries take memory in addition to their bytes.
 constexpr std::size_t kKeptMax = 10'000;
 
 std::string Serialized(const Snapshot& snapshot, View view) {
@@ -23,7 +23,7 @@ std::string Serialized(const Snapshot& snapshot, View view) {
   return message.SerializeAsString();
 }
 
-// Returns a slice that holds the bytes for as long as the transport holds the slice.
+// Returns a slice that keeps the bytes alive for as long as the transport holds the slice.
 template <typename Encoded>
 grpc::Slice SliceOf(const std::shared_ptr<Encoded>& encoded) {
   auto* const holder = new std::shared_ptr<Encoded>(encoded);
@@ -66,7 +66,7 @@ std::shared_ptr<EncodedSnapshots::Encoded> EncodedSnapshots::Make(
 }
 
 void EncodedSnapshots::Retain(const std::shared_ptr<const Encoded>& encoded) {
-  std::vector<std::shared_ptr<const Encoded>> dropped;  // destroyed after the lock is released
+  std::vector<std::shared_ptr<const Encoded>> dropped;  // Destroyed after the lock is released.
   const std::lock_guard lock(mutex_);
   kept_.push_back(encoded);
   kept_bytes_ += encoded->bytes.size();
@@ -90,7 +90,7 @@ std::optional<grpc::Slice> EncodedSnapshots::DeltaOf(const Shared& base, const S
       Make({.base = base, .snapshot = newer, .view = view}, [&](std::string& bytes) {
         const Snapshot delta = wire::DeltaInView(*base, *newer, view);
         if (delta.base_sequence == 0) return false;
-        bytes = Serialized(delta, View::kFull);  // the delta is already in the view
+        bytes = Serialized(delta, View::kFull);  // The delta is already in the view.
         return true;
       });
   if (encoded->is_none) return std::nullopt;
@@ -130,7 +130,7 @@ void SentSnapshots::Add(const std::shared_ptr<const Snapshot>& snapshot) {
     if (is_kept()) return;
   }
   const std::size_t bytes = BytesOf(*snapshot);
-  Order dropped;  // destroyed after the lock is released
+  Order dropped;  // Destroyed after the lock is released.
   const std::lock_guard lock(mutex_);
   if (readers_ == 0 || is_kept()) return;
   bytes_ += bytes;
@@ -150,7 +150,7 @@ void SentSnapshots::AddReader() {
 }
 
 void SentSnapshots::RemoveReader() {
-  Order dropped;  // destroyed after the lock is released
+  Order dropped;  // Destroyed after the lock is released.
   const std::lock_guard lock(mutex_);
   if (--readers_ > 0) return;
   dropped.swap(order_);

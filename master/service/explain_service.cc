@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/time/time.h"
 #include "master/forecast/dag/job_scenarios.h"
 #include "master/service/gate.h"
 #include "master/waits/cluster_contention.h"
@@ -130,8 +125,8 @@ using Refused = RefusedStream<Writer>;
 constexpr absl::Duration kIntervalMin = absl::Seconds(1);
 // Time after the end of a job until the sums include all reports about it (waits::ClusterWaits).
 constexpr absl::Duration kSettled = absl::Seconds(5);
-// Number of contending queries for which the end of the job without them is estimated. Each takes
-// three estimates.
+// Number of contending queries for which the end of the job without them is estimated. Each query
+// takes three estimates.
 constexpr std::size_t kSoonerMax = 3;
 
 struct RunningCulprit {
@@ -162,12 +157,12 @@ std::optional<Explanation> ExplainService::AnswerFromLogs(const std::string& job
 
 Explanation ExplainService::Answer(const std::string& job_id, const ExplainQuestion& question,
                                    const Caller& caller, PastOfJob& past) const {
-  ExplainQuestion all = question;  // hidden queries are merged before causes are selected
+  ExplainQuestion all = question;  // Hidden queries are merged before causes are selected.
   all.culprits_max = std::numeric_limits<std::size_t>::max();
   all.because_of.clear();
   std::optional<Explanation> explanation = waits_.Ask(job_id, all);
   if (!explanation) explanation = AnswerFromLogs(job_id, all, past);
-  if (!explanation) {  // the job reported before the master started, or it is a workflow
+  if (!explanation) {  // The job reported before the master started, or it is a workflow.
     const absl::Time now = publishing_.clock.Now();
     explanation =
         Explanation{.job_id = job_id, .at = now, .since = started_at_, .is_partial = true};
@@ -212,7 +207,7 @@ void ExplainService::AddSoonerFromNowOn(const std::set<waits::QueryName>& named,
   }
   if (lost.empty()) return;
   const auto sooner = dag::TimeSavedWithout(job.snapshot, job.left, lost, publishing_.clock.Now());
-  if (!sooner.ok()) return;  // the job has no forecast
+  if (!sooner.ok()) return;  // The job has no forecast.
   for (std::size_t c = 0; c < culprits.size(); ++c) {
     SetSooner(culprits[c].query, WithinTimeLeft((*sooner)[c], *culprits[c].job), explanation);
   }
@@ -222,24 +217,20 @@ grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext
                                                      const v1::ExplainJobRequest* request,
                                                      v1::ExplainJobResponse* response) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<Gate::AdmittedCall> call = publishing_.gate.Ask(*context);
-  if (!call.ok()) {
-    reactor->Finish(ToGrpc(call.status()));
+  const auto finish = [reactor](const absl::Status& status) {
+    reactor->Finish(ToGrpc(status));
     return reactor;
-  }
+  };
+  absl::StatusOr<Gate::AdmittedCall> call = publishing_.gate.Ask(*context);
+  if (!call.ok()) return finish(call.status());
   if (absl::Status allowed = call->caller.Check(Right::kRead, request->question().job_id());
       !allowed.ok()) {
-    reactor->Finish(ToGrpc(publishing_.gate.Refuse(std::move(allowed), context->peer())));
-    return reactor;
+    return finish(publishing_.gate.Refuse(std::move(allowed), context->peer()));
   }
   const auto asked = wire::ParseQuestion(request->question());
-  if (!asked.ok()) {
-    reactor->Finish(ToGrpc(FieldErrorWithin("question", asked.status())));
-    return reactor;
-  }
+  if (!asked.ok()) return finish(FieldErrorWithin("question", asked.status()));
   if (const auto known = publishing_.hub.Find(asked->first); !known.ok()) {
-    reactor->Finish(ToGrpc(known.status()));
-    return reactor;
+    return finish(known.status());
   }
   const std::string& key = call->meter.key();
   const absl::Status added =
@@ -252,8 +243,7 @@ grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext
         publishing_.gate.Charge(key, ThreadCpuTime() - began);
         reactor->Finish(grpc::Status::OK);
       });
-  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context->peer())));
-  return reactor;
+  return added.ok() ? reactor : finish(publishing_.gate.Refuse(added, context->peer()));
 }
 
 absl::StatusOr<ClusterContention> ExplainService::Contend(const ContentionQuestion& question,
@@ -270,7 +260,7 @@ absl::StatusOr<ClusterContention> ExplainService::Contend(const ContentionQuesti
   const absl::Time now = publishing_.clock.Now();
   contention.at = std::min(contention.at, now);
   if (past != nullptr) contention.is_partial = contention.is_partial || past->is_partial;
-  if (contention.jobs == 0) {  // a visible job reported before the master started
+  if (contention.jobs == 0) {  // A visible job reported before the master started.
     contention.at = now;
     contention.since = started_at_;
     const auto shows = [&](const Snapshot& job) {
@@ -285,34 +275,27 @@ grpc::ServerUnaryReactor* ExplainService::ExplainCluster(grpc::CallbackServerCon
                                                          const v1::ExplainClusterRequest* request,
                                                          v1::ExplainClusterResponse* response) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  absl::StatusOr<Gate::AdmittedCall> call = publishing_.gate.Ask(*context);
-  if (!call.ok()) {
-    reactor->Finish(ToGrpc(call.status()));
+  const auto finish = [reactor](const absl::Status& status) {
+    reactor->Finish(ToGrpc(status));
     return reactor;
-  }
+  };
+  absl::StatusOr<Gate::AdmittedCall> call = publishing_.gate.Ask(*context);
+  if (!call.ok()) return finish(call.status());
   const std::string& job_id = request->question().job_id();
   if (absl::Status allowed =
           job_id.empty() ? call->caller.CheckToken() : call->caller.Check(Right::kRead, job_id);
       !allowed.ok()) {
-    reactor->Finish(ToGrpc(publishing_.gate.Refuse(std::move(allowed), context->peer())));
-    return reactor;
+    return finish(publishing_.gate.Refuse(std::move(allowed), context->peer()));
   }
   const auto asked = wire::ParseContentionQuestion(request->question());
-  if (!asked.ok()) {
-    reactor->Finish(ToGrpc(FieldErrorWithin("question", asked.status())));
-    return reactor;
-  }
+  if (!asked.ok()) return finish(FieldErrorWithin("question", asked.status()));
   if (!job_id.empty()) {
     const auto known = publishing_.hub.Find(job_id);
-    if (!known.ok()) {
-      reactor->Finish(ToGrpc(known.status()));
-      return reactor;
-    }
+    if (!known.ok()) return finish(known.status());
     const std::optional<JobInfo>& info = known->newest->info;
     if (info && info->kind == JobKind::kWorkflow) {
-      reactor->Finish(ToGrpc(
-          FieldError("question.job_id", "is a workflow and has no queries; pass one of its jobs")));
-      return reactor;
+      return finish(
+          FieldError("question.job_id", "is a workflow and has no queries; pass one of its jobs"));
     }
   }
   const std::string& key = call->meter.key();
@@ -324,19 +307,18 @@ grpc::ServerUnaryReactor* ExplainService::ExplainCluster(grpc::CallbackServerCon
         publishing_.gate.Charge(key, ThreadCpuTime() - began);
         reactor->Finish(ToGrpc(contention.status()));
       });
-  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context->peer())));
-  return reactor;
+  return added.ok() ? reactor : finish(publishing_.gate.Refuse(added, context->peer()));
 }
 
-// Streams answers to one watcher. After every round of ticks, it requests an answer if one is due,
-// and writes it if it has changed.
+// Streams answers to one watcher. After every round of ticks, requests an answer if one is due.
+// Writes the answer if it has changed.
 class ExplainService::Stream final : public Writer, public JobWatcher {
  public:
   static Stream* Start(ExplainService& service, AdmittedStream admitted, std::string key,
                        std::pair<std::string, ExplainQuestion> asked, absl::Duration interval) {
     auto stream = std::shared_ptr<Stream>(
         new Stream(service, std::move(admitted), std::move(key), std::move(asked), interval));
-    stream->self_ = stream;  // lives until OnDone, and while an answer is computed
+    stream->self_ = stream;  // Lives until OnDone, and while an answer is computed.
     Stream* const begun = stream.get();
     const absl::Status taken = service.publishing_.hub.Subscribe(begun->asked_.first, stream,
                                                                  /*wants_round_end=*/true);
@@ -367,7 +349,7 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
     if (busy_) next_at_ = now + interval_;
   }
   void Close() override {
-    End(absl::UnavailableError("the master is shutting down; resume elsewhere or later"));
+    End(absl::UnavailableError("the master is shutting down; resume later, or at another master"));
   }
   void OnWriteDone(bool ok) override {
     const std::lock_guard lock(mutex_);
@@ -420,10 +402,10 @@ class ExplainService::Stream final : public Writer, public JobWatcher {
   const std::string key_;
   const std::pair<std::string, ExplainQuestion> asked_;
   const absl::Duration interval_;
-  std::mutex mutex_;  // guards all below
+  std::mutex mutex_;  // Guards all members below.
   AdmittedStream admitted_;
   std::shared_ptr<Stream> self_;
-  bool busy_ = false;  // an answer is being computed or written
+  bool busy_ = false;  // true while an answer is computed or written
   bool is_last_ = false;
   bool ended_ = false;
   absl::Time next_at_ = absl::InfinitePast();

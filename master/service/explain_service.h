@@ -1,5 +1,5 @@
-// ExplainService over the waits of a master's jobs. A separate thread computes answers, a few per
-// caller at a time, so that neither ticks nor other calls wait for them.
+// ExplainService, which reports the waits of a master's jobs. A separate thread computes answers, a
+// few per caller at a time, so that neither ticks nor other calls wait for them.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -24,7 +24,7 @@
 
 namespace tidemark::service {
 
-// Merges hidden contending queries into one for each resource and host, with their number. A query
+// Merges hidden contending queries into one entry per resource and host, with their number. A query
 // is hidden if `may_read` rejects its job or if its job is no longer tracked. Then keeps the
 // `culprits_max` worst contending queries of each query. The job itself is always visible. Pure.
 void HideContendingQueries(const std::function<bool(const std::string& job_id)>& may_read,
@@ -42,7 +42,7 @@ void SetSooner(const waits::QueryName& query, const dag::SecondsRange& sooner,
 
 class ExplainService final : public v1::ExplainService::CallbackService {
  public:
-  // All must outlive the service.
+  // All arguments must outlive the service.
   ExplainService(const Publishing& publishing, LiveWaits& waits, const JobTable& jobs)
       : publishing_(publishing), waits_(waits), jobs_(jobs), started_at_(publishing.clock.Now()) {}
 
@@ -57,22 +57,22 @@ class ExplainService final : public v1::ExplainService::CallbackService {
 
  private:
   class Stream;
-  // The waits of a job that ended before the master started, from the logs. Null if they are not
+  // Waits of a job that ended before the master started, read from the logs. Null if they are not
   // needed or have not been read.
   using PastOfJob = std::shared_ptr<const PastWaits>;
 
   // Returns the part of the answer that `caller` may read. Sets `past` if the answer needs it.
   Explanation Answer(const std::string& job_id, const ExplainQuestion& question,
                      const Caller& caller, PastOfJob& past) const;
-  // Returns null without logs of an ended job.
+  // Returns null if there are no logs of the ended job.
   PastOfJob ReadPast(const std::string& job_id) const;
-  // NotFound if the question names a query or a host without tasks.
+  // Fails with NotFound if the question names a query or a host that has no tasks.
   absl::StatusOr<ClusterContention> Contend(const ContentionQuestion& question,
                                             const Caller& caller) const;
   std::optional<Explanation> AnswerFromLogs(const std::string& job_id,
                                             const ExplainQuestion& question, PastOfJob& past) const;
-  // Adds the time by which the job would end, or would have ended, sooner without each of the
-  // worst visible contending queries of other jobs.
+  // For each of the worst visible contending queries of other jobs, adds the time by which the job
+  // would end, or would have ended, sooner without that query.
   void AddSooner(const ExplainQuestion& question, const PastOfJob& past,
                  Explanation& explanation) const;
   // Implements AddSooner() for a running job.

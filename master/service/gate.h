@@ -1,4 +1,4 @@
-// Admits calls. Authenticates the caller and limits its calls and the streams of its host.
+// Admits calls: authenticates the caller, and limits its calls and the streams of its host.
 //
 // Thread-safe.
 #pragma once
@@ -6,11 +6,16 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/support/status.h>
 
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -20,33 +25,129 @@
 #include "master/service/clock.h"
 #include "master/service/log.h"
 #include "master/service/metrics.h"
-#include "master/service/tokens.h"
 #include "tidemark/master.h"
 #include "transport/turn_queue.h"
 
 namespace tidemark::service {
 
-// Limits for each caller in the queue of estimates and explanations that clients request. Chosen
-// by hand so that a caller may have a few windows open.
+// Reads access rights from a file with one token per line, and checks calls against these rights.
+//
+//   # role   jobs       token
+//   agent    nightly-*  9XyUq3...              may report these jobs
+//   reader   *          sha256:5e88...         may read and watch them
+//   admin    *          0hT2bb...              both
+//
+// `jobs` is a job ID, or a prefix followed by a *. A token has 16..1024 printable characters; the
+// file may contain the SHA-256 of its bytes instead. A token may have several lines, whose rights
+// add up. Error messages never quote the file, since any word in it may be a token.
+
+using TokenDigest = std::array<std::uint8_t, 32>;
+TokenDigest DigestOf(const std::string& token);
+
+enum class Right : std::uint8_t { kReport, kRead };
+
+// One version of the file. Immutable.
+class TokenTable {
+ public:
+  // Fails with InvalidArgument. The message begins with "FILE:LINE:" and explains the correction.
+  static absl::StatusOr<TokenTable> Parse(const std::string& text, const std::string& file);
+
+  bool Contains(const TokenDigest& token) const { return grants_.contains(token); }
+  bool Allows(const TokenDigest& token, Right right, const std::string& job_id) const;
+  // Returns all IDs that the token allows (name_space.h), or an empty string without any.
+  std::string NameSpaceOf(const TokenDigest& token, Right right) const;
+  std::size_t size() const { return grants_.size(); }
+
+ private:
+  struct Grant {
+    bool Has(Right right) const { return right == Right::kReport ? may_report : may_read; }
+
+    bool may_report = false;
+    bool may_read = false;
+    std::string jobs;  // a pattern
+  };
+  absl::flat_hash_map<TokenDigest, std::vector<Grant>> grants_;
+};
+
+// The newest version of the file. Thread-safe.
+class Tokens {
+ public:
+  // If `file` is empty, all clients have all rights.
+  static absl::StatusOr<std::unique_ptr<Tokens>> Load(const std::string& file);
+
+  // Rereads the file if it has changed. Returns true if it has. After an error, the previous rights
+  // stay in effect, and the error is returned once per change.
+  absl::StatusOr<bool> Refresh();
+
+  bool enabled() const { return !file_.empty(); }
+  // Returns the number of the current version of the file.
+  std::uint64_t version() const { return version_.load(std::memory_order_acquire); }
+  std::shared_ptr<const TokenTable> table() const;
+
+ private:
+  explicit Tokens(std::string file) : file_(std::move(file)) {}
+  absl::Status Read();
+
+  const std::string file_;
+  std::atomic<std::uint64_t> version_{0};
+  mutable std::mutex mutex_;  // Guards all members below.
+  std::size_t file_version_ = 0;
+  std::shared_ptr<const TokenTable> table_;
+};
+
+// One client, identified by the metadata of its call. Caches the last result, so only one thread
+// may use it at a time.
+class Caller {
+ public:
+  // `authorization` is the value of the metadata "authorization", or empty. `tokens` must outlive
+  // the caller.
+  Caller(const Tokens& tokens, const std::string& authorization);
+
+  // Returns Unauthenticated for a missing or revoked token, and PermissionDenied if the token
+  // lacks the right.
+  absl::Status Check(Right right, const std::string& job_id);
+  // Checks only the token. Returns Unauthenticated if the token is missing or revoked.
+  absl::Status CheckToken() const;
+  // Returns true if Check() would succeed. For lists.
+  bool MayRead(const std::string& job_id) const;
+  // Returns all IDs for which Check() would succeed (name_space.h).
+  std::string NameSpaceOf(Right right) const;
+  // Returns the reporter of a client at `host` (shares.h): the name space that its token may
+  // report, which outlives the token, or the host if there are no tokens.
+  std::string ReporterAt(const std::string& host) const;
+  // Returns the key of the caller's calls (CallPace): its token, or its host if there are no
+  // tokens.
+  std::string KeyAt(const std::string& host) const;
+
+ private:
+  const Tokens& tokens_;
+  std::optional<TokenDigest> token_;
+  std::uint64_t checked_version_ = 0;  // version at the last successful Check()
+  Right checked_right_ = Right::kReport;
+  std::string checked_job_id_;
+};
+
+// Limits for each caller in the queue of estimates and explanations that clients request. Chosen by
+// hand so that a caller may have several windows open.
 inline constexpr transport::TurnQueue::Limits kEstimateLimits = {.of_key_max = 4,
                                                                  .waiting_max = 64};
-// Adds `work` of `caller` to such a queue. If too many estimates of the caller or of all callers
-// are pending, returns ResourceExhausted and does not run `work`.
+// Adds `work` of `caller` to the queue. If too many estimates of the caller or of all callers are
+// pending, returns ResourceExhausted and does not run `work`.
 absl::Status AddEstimate(transport::TurnQueue& estimates, const std::string& caller,
                          transport::TurnQueue::Work work);
 
-// Limits the calls per second of one caller, so that calls of others are answered in time.
+// Limits the calls per second of one caller, so that calls of other callers are answered in time.
 //
-// Each caller has a bucket that drains at `calls_per_second`. A call adds one, and one more for
+// Each caller has a bucket that drains at `calls_per_second`. A call adds one unit, plus one for
 // every millisecond of processor time that its answer takes. A caller with a full bucket waits for
 // about five seconds at most, so that one long estimate does not block all users of its token.
 // Streams of agents do not count.
 //
-// Thread-safe. Reads no clock. O(1) amortised. Memory: the callers of the last seconds.
+// Thread-safe. Reads no clock. Amortised O(1). Memory: one bucket per recent caller.
 
-// The name of the limit in a rejection (tidemark/limit.h).
+// Name of the limit in a rejection (tidemark/limit.h).
 inline constexpr char kCallsLimit[] = "calls_per_second";
-// Type URL of the payload with the time to wait, as written by absl::FormatDuration().
+// Type URL of the payload with the time to wait, formatted by absl::FormatDuration().
 inline constexpr char kRetryPayload[] = "tidemark/retry_delay";
 // Returns the time to wait, or zero if the Status has no such payload.
 absl::Duration RetryDelayOf(const absl::Status& status);
@@ -67,18 +168,18 @@ class CallPace {
     double calls = 0;
     absl::Time at = absl::InfinitePast();
   };
-  // Returns the bucket, drained until now. REQUIRES: mutex_ is held.
+  // Returns the caller's bucket, drained until now. REQUIRES: mutex_ is held.
   Bucket& BucketOf(const std::string& caller, absl::Time now);
   void Prune(absl::Time now);
   void Empty(Bucket& bucket, absl::Time now) const;
 
   const double rate_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // Guards all members below.
   absl::flat_hash_map<std::string, Bucket> buckets_;
-  std::size_t pruned_at_ = 1024;  // number of buckets at which idle ones are removed
+  std::size_t pruned_at_ = 1024;  // number of buckets at which idle buckets are removed
 };
 
-// Converts a Status and keeps its code and details (proto/wire/error_details.h).
+// Converts a Status, including its code and details (proto/wire/error_details.h).
 grpc::Status ToGrpc(const absl::Status& status);
 
 // A rejected stream, which ends immediately. `Reactor` is grpc::ServerWriteReactor<...> or
@@ -92,7 +193,7 @@ class RefusedStream final : public Reactor {
 
 // Limits the open calls of one host.
 //
-// Thread-safe. O(1). Memory: one entry for each host with an open call.
+// Thread-safe. O(1). Memory: one entry per host with an open call.
 
 // Returns the host of a peer in gRPC's notation, such as "ipv4:10.0.0.7" for "ipv4:10.0.0.7:4711".
 // All clients of a unix socket are one host.
@@ -133,20 +234,20 @@ class PeerLimit {
   void Leave(const std::string& host);
 
   const std::size_t calls_max_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // Guards all members below.
   std::size_t calls_ = 0;
   absl::flat_hash_map<std::string, std::size_t> calls_of_;
 };
 
-// Checks the server's TLS files. The message names the file and its fault, such as "missing", "not
-// PEM" or "expired". Returns OK if there is no TLS.
+// Checks the server's TLS files. An error message names the file and its fault, such as "missing",
+// "not PEM" or "expired". Returns OK if there is no TLS.
 absl::Status CheckTls(const ServerTls& tls);
 
-// Returns credentials that read the files again when they change. Invalid new files leave the old
-// credentials in place. REQUIRES: CheckTls() is OK.
+// Returns credentials that reread the files when they change. If new files are invalid, the old
+// credentials stay in effect. REQUIRES: CheckTls() is OK.
 std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const ServerTls& tls);
 
-// An admitted stream. The watcher occupies a slot until it is destroyed.
+// An admitted stream. It occupies a slot until it is destroyed.
 struct AdmittedStream {
   Caller caller;
   PeerLimit::Place place;
@@ -154,7 +255,7 @@ struct AdmittedStream {
 
 class Gate {
  public:
-  // Charges the processor time between construction and destruction to a caller, on one thread.
+  // Charges the processor time of one thread between construction and destruction to a caller.
   class Meter {
    public:
     Meter(Gate& gate, std::string key)
@@ -167,7 +268,7 @@ class Gate {
     ~Meter() {
       if (gate_ != nullptr) gate_->Charge(key_, ThreadCpuTime() - began_);
     }
-    // Returns the caller to which the calls are charged.
+    // Returns the key of the caller to which calls are charged.
     const std::string& key() const { return key_; }
 
    private:
@@ -193,18 +294,18 @@ class Gate {
         pace_(calls_per_second),
         refused_(calls_per_second) {}
 
-  // Admits the stream of an agent. Fails with Unauthenticated or with ResourceExhausted
+  // Admits the stream of an agent. Fails with Unauthenticated, or with ResourceExhausted
   // (streams_per_peer).
   absl::StatusOr<AdmittedStream> Admit(const grpc::CallbackServerContext& context);
-  // Admits a watcher, whose start is metered like a query. Fails as Admit() and Ask() do.
+  // Admits a watcher, whose start is metered like a query. Fails like Admit() and Ask().
   struct AdmittedWatcher {
     AdmittedStream stream;
     Meter meter;
   };
   absl::StatusOr<AdmittedWatcher> AdmitWatcher(const grpc::CallbackServerContext& context);
-  // Admits one query. Fails with Unauthenticated or with ResourceExhausted (calls_per_second).
+  // Admits one query. Fails with Unauthenticated, or with ResourceExhausted (calls_per_second).
   absl::StatusOr<AdmittedCall> Ask(const grpc::CallbackServerContext& context);
-  // Charges time that a call of `key` took on another thread.
+  // Charges the time that a call of `key` took on another thread.
   void Charge(const std::string& key, absl::Duration took) {
     pace_.Charge(key, took, clock_.Now());
   }

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "master/service/gate.h"
 #include "proto/wire/count_fields.h"
 #include "tidemark/limit.h"
 #include "tidemark/storage/v1/received.pb.h"
@@ -21,19 +20,19 @@
 namespace tidemark::service {
 namespace {
 
-// Limit of the rejections in one response. Further ones are only counted.
+// Maximum number of rejections in one response. Further rejections are only counted.
 constexpr int kRejectionsMax = 100;
-// Limit of the rejections that wait on one stream whose client does not read.
+// Maximum number of rejections that wait on one stream whose client does not read.
 constexpr int kRejectionsPerStreamMax = 1000;
-// Limit of the sources of one stream. Each takes a little memory while the stream lasts.
+// Maximum number of sources of one stream. Each takes a little memory while the stream lasts.
 constexpr std::size_t kSourcesPerStreamMax = 10'000;
 
 // The journal checks its space only between batches, so one batch must not fill it
 // (ingest_service.proto).
 constexpr std::size_t kBatchEventsMax = 10'000;
 
-// The work of one turn of a stream. The work of an event is its bytes plus kEventWork, which makes
-// a turn about 2 ms long.
+// The work of one turn of a stream. The work of an event is its number of bytes plus kEventWork, so
+// a turn takes about 2 ms.
 constexpr std::size_t kTurnWork = std::size_t{32} << 10;
 constexpr std::size_t kEventWork = 64;
 
@@ -49,12 +48,12 @@ struct Dependencies {
   transport::TurnQueue& turns;
 };
 
-// One stream: a read buffer, one response in flight, and the answers to send next. An answer to an
-// event passes three stages: it is gathered, waits for the journal, and is ready to be written.
+// One stream: a read buffer, one response in flight, and pending answers. An answer to an event
+// passes three stages: it is gathered, waits for the journal, and is ready to be written.
 //
-// On a small host gRPC has two threads, which also read and write for all other streams. They
-// process small batches immediately. The rest of a large batch, or a batch of a busy job, waits for
-// its turn (turn_queue.h). The stream is not read until then.
+// On a small host, gRPC has two threads, which also read and write for all other streams. They
+// process small batches immediately. The remainder of a large batch, or a batch of a busy job,
+// waits for its turn (turn_queue.h). The stream is not read before that.
 class IngestStream final : public Reactor,
                            public Journal::Waiter,
                            public std::enable_shared_from_this<IngestStream> {
@@ -63,7 +62,7 @@ class IngestStream final : public Reactor,
                              std::string peer) {
     auto stream = std::shared_ptr<IngestStream>(
         new IngestStream(dependencies, std::move(admitted), std::move(peer)));
-    stream->self_ = stream;  // lives until OnDone, and while the journal may call it
+    stream->self_ = stream;  // Lives until OnDone, and while the journal may call it.
     stream->ReadNext();
     return stream.get();
   }
@@ -128,15 +127,15 @@ class IngestStream final : public Reactor,
 
  private:
   struct Source {
-    wire::ReceivedEvent event;          // the event in progress
-    v1::StreamEventsResponse gathered;  // may not be durable yet
-    v1::StreamEventsResponse awaiting;  // durable when awaited_ is
+    wire::ReceivedEvent event;          // event in progress
+    v1::StreamEventsResponse gathered;  // answers that may not be durable yet
+    v1::StreamEventsResponse awaiting;  // answers that are durable when awaited_ is
     v1::StreamEventsResponse ready;
     std::uint32_t handle = 0;
     bool is_gathered = false;
     bool is_ready = false;
     bool greeted = false;
-    NamedGroups wanted;  // the request sent last
+    NamedGroups wanted;  // last sent request
     bool wants_points = false;
   };
 
@@ -159,7 +158,7 @@ class IngestStream final : public Reactor,
     if (!request_.TrySingleSlice(&bytes).ok() && !request_.DumpToSingleSlice(&bytes).ok()) {
       return {grpc::StatusCode::INVALID_ARGUMENT, "not a StreamEventsRequest"};
     }
-    request_.Clear();  // an idle stream must not keep its last message
+    request_.Clear();  // An idle stream must not keep its last message.
     metrics_.event_bytes.fetch_add(bytes.size(), std::memory_order_relaxed);
     const absl::string_view message(reinterpret_cast<const char*>(bytes.begin()), bytes.size());
     const auto check = [&](const char* what, int field, std::size_t max) -> grpc::Status {
@@ -188,8 +187,8 @@ class IngestStream final : public Reactor,
     from.Clear();
   }
 
-  // Starts the next read. If the journal has no space for the log that was written last, it first
-  // waits for the journal, which slows the sender down.
+  // Starts the next read. If the journal has no space for the log that was written last, waits for
+  // the journal first, which slows the sender down.
   void ReadNext() {
     Journal::Mark until = jobs_.journal().durable() + 1;
     {
@@ -207,8 +206,8 @@ class IngestStream final : public Reactor,
   grpc::Status ProcessBatch(storage::v1::ReceivedRequest& request) {
     if (!request.sent_by_0_1().empty()) {
       return {grpc::StatusCode::FAILED_PRECONDITION,
-              "the sender speaks the protocol of Tidemark 0.1, which this master does not; update "
-              "its agent or connector to the version of the master"};
+              "the sender uses the protocol of Tidemark 0.1, which this master does not support; "
+              "update the agent or connector"};
     }
     for (const v1::Source& opened : request.sources()) {
       if (grpc::Status status = OpenSource(opened); !status.ok()) return status;
@@ -217,9 +216,8 @@ class IngestStream final : public Reactor,
     const auto found = sources_.find(request.handle());
     if (found == sources_.end()) {
       return {grpc::StatusCode::INVALID_ARGUMENT,
-              fmt::format(
-                  "a batch with handle {}, under which no source was opened; send sources first",
-                  request.handle())};
+              fmt::format("a batch has handle {}, which has no source; send the source first",
+                          request.handle())};
     }
     Source& source = found->second;
     source.event.sent_at.reset();
@@ -238,7 +236,7 @@ class IngestStream final : public Reactor,
   static std::size_t EventsOf(const storage::v1::ReceivedRequest& request) {
     return static_cast<std::size_t>(request.events_size());
   }
-  // Stores the rest of a batch for a turn that has been requested.
+  // Stores the remainder of a batch for a requested turn.
   grpc::Status DeferRest(storage::v1::ReceivedRequest& request, std::size_t next) {
     rest_ = std::make_unique<storage::v1::ReceivedRequest>();
     rest_->Swap(&request);
@@ -274,8 +272,8 @@ class IngestStream final : public Reactor,
     return ended_;
   }
 
-  // Processes events, starting at `begin`, until all are done, the turn is over, or the job is
-  // busy. Then requests another turn. Returns the position of the first event that is not done, or
+  // Processes events from `begin` on, until all are done, the turn is over, or the job is busy. If
+  // events remain, requests another turn. Returns the position of the first unprocessed event, or
   // the status with which the stream ends. REQUIRES: batch_mutex_ is held.
   absl::StatusOr<std::size_t> ProcessEvents(storage::v1::ReceivedRequest& request,
                                             std::size_t begin, Source& source) {
@@ -293,7 +291,7 @@ class IngestStream final : public Reactor,
       work += kEventWork + body.size();
       source.event.body.swap(body);
       const auto taken = may.ok() ? IngestOne(source, sender, when_free) : Refused(may);
-      source.event.body.swap(body);  // an idle source holds no memory of events
+      source.event.body.swap(body);  // An idle source keeps no memory of events.
       if (!taken) return next;
       Gather(*taken, source);
       // If the first event has no number, later events have none either.
@@ -310,8 +308,8 @@ class IngestStream final : public Reactor,
     const std::lock_guard lock(mutex_);
     if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(opened.handle())) {
       return ToGrpc(gate_.Refuse(
-          LimitExceeded("sources_per_stream", fmt::format("one stream may carry at most {} sources",
-                                                          kSourcesPerStreamMax)),
+          LimitExceeded("sources_per_stream",
+                        fmt::format("a stream may have at most {} sources", kSourcesPerStreamMax)),
           peer_));
     }
     const auto [known, is_new] = sources_.try_emplace(opened.handle());
@@ -400,8 +398,8 @@ class IngestStream final : public Reactor,
     metrics_.unanswered_events.fetch_sub(events, std::memory_order_relaxed);
   }
 
-  // Adds the master's requests that have changed since the sender received them. REQUIRES: mutex_
-  // is held.
+  // Adds those requests of the master that have changed since the sender received them. REQUIRES:
+  // mutex_ is held.
   void AddControl(const IngestResult& taken, Source& source) {
     if (!std::exchange(source.greeted, true)) {
       v1::Control& control = *source.gathered.mutable_control();
@@ -441,7 +439,7 @@ class IngestStream final : public Reactor,
         awaited_count_ = std::exchange(gathered_count_, 0);
         awaited_since_ = gathered_since_;
       }
-      // Marks are awaited one after the other, in any order.
+      // Marks are awaited one at a time, in any order.
       if (std::exchange(asked_for_, awaited_.size()) == awaited_.size()) return;
       next = awaited_.back();
     }
@@ -497,17 +495,17 @@ class IngestStream final : public Reactor,
   const std::string peer_;
   std::shared_ptr<IngestStream> self_;
   grpc::ByteBuffer request_;        // buffer of the read in flight
-  std::atomic<bool> held_ = false;  // the next read waits for the journal
-  // Held by the thread that processes events, before mutex_. Guards rest_ and next_.
+  std::atomic<bool> held_ = false;  // true while the next read waits for the journal
+  // Held by the thread that processes events. Acquired before mutex_. Guards rest_ and next_.
   std::mutex batch_mutex_;
-  // The rest of a batch that waits for its turn, or null.
+  // The remainder of a batch that waits for its turn, or null.
   std::unique_ptr<storage::v1::ReceivedRequest> rest_;
   std::size_t next_ = 0;  // position in rest_
-  std::mutex mutex_;      // guards all below
+  std::mutex mutex_;      // Guards all members below.
   bool writing_ = false;
   bool reads_over_ = false;
   bool ended_ = false;
-  int rejections_waiting_ = 0;  // in all of sources_
+  int rejections_waiting_ = 0;  // total over sources_
   grpc::ByteBuffer response_;   // buffer of the write in flight
   // By handle. The thread that processes events may read it without this lock.
   std::map<std::uint32_t, Source> sources_;
@@ -515,7 +513,7 @@ class IngestStream final : public Reactor,
   std::vector<Source*> awaiting_;
   std::vector<Source*> ready_;
   std::vector<Journal::Mark> gathered_marks_;
-  std::vector<Journal::Mark> awaited_;  // marks of awaiting_ that are not durable
+  std::vector<Journal::Mark> awaited_;  // marks of `awaiting` answers that are not durable yet
   std::weak_ptr<Journal::Log> last_log_;
   std::size_t asked_for_ = 0;        // size of awaited_ at the last request to the journal
   std::int64_t gathered_count_ = 0;  // events in gathered_

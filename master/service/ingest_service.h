@@ -1,4 +1,4 @@
-// IngestService over a JobTable: reads events, acknowledges them and sends control messages to
+// IngestService for a JobTable: reads events, acknowledges them, and sends control messages to
 // agents.
 #pragma once
 
@@ -18,13 +18,13 @@ struct AgentControl {
   std::uint32_t lambda = 2000;
 };
 
-// Reads messages as bytes, so that the journal stores the received bytes without encoding them
+// Reads messages as bytes, so that the journal can store the received bytes without encoding them
 // again.
 class IngestService final
     : public v1::IngestService::WithRawCallbackMethod_StreamEvents<v1::IngestService::Service> {
  public:
-  // All but `control` must outlive the service. Events that wait for their turn are processed by
-  // two threads, as many as gRPC has on a small host.
+  // All arguments but `control` must outlive the service. Two threads, as many as gRPC has on a
+  // small host, process events that wait for their turn.
   IngestService(JobTable& jobs, const Clock& clock, Gate& gate, Metrics& metrics,
                 AgentControl control)
       : jobs_(jobs), clock_(clock), gate_(gate), metrics_(metrics), control_(control) {}
@@ -32,7 +32,7 @@ class IngestService final
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamEvents(
       grpc::CallbackServerContext* context) override;
 
-  // Stops processing events that wait for their turn. Call after all streams have ended.
+  // Stops processing events that wait for their turn. Must be called after all streams have ended.
   void Stop() { turns_.Stop(); }
 
  private:

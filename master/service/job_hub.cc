@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <utility>
 
 #include "tidemark/field_error.h"
 #include "tidemark/limit.h"
@@ -87,7 +85,7 @@ JobListCursor::Update JobListCursor::Next(const JobList& list, std::size_t most,
   Update update;
   update.newest = list.newest_;
   update.restarted = std::exchange(restarted_, false);
-  if (position_ < list.forgotten_) {  // this watcher has missed removals
+  if (position_ < list.forgotten_) {  // This watcher has missed removals.
     absl::erase_if(has_, [&](const std::string& job_id) {
       if (list.jobs_.contains(job_id)) return false;
       update.removed_job_ids.push_back(job_id);

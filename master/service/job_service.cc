@@ -4,17 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 #include <initializer_list>
 #include <limits>
 #include <tuple>
-#include <utility>
 
 #include "master/forecast/dag/job_scenarios.h"
-#include "master/service/gate.h"
 #include "master/store/name_space.h"
-#include "proto/wire/job_codec.h"
-#include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
 #include "proto/wire/task_codec.h"
@@ -43,7 +38,7 @@ constexpr std::size_t kPageSizeMax = 1000;
 constexpr int kScenariosMax = 100;
 constexpr std::size_t kTasksMax = 2000;
 
-// Returns the token of the page after `last`. It names a job, not a position, so that it stays
+// Returns the token of the page after `last`. The token names a job and not a position, so it stays
 // valid when jobs are added or removed.
 std::string PageToken(const PublishedJob& last) {
   return fmt::format("{}/{}", last.run, last.newest->job_id);
@@ -62,8 +57,8 @@ absl::StatusOr<JobHub::Place> ParsePageToken(const std::string& token) {
   return place;
 }
 
-// A watcher of a plan sees its jobs. A caller that changes the plan must therefore be allowed to
-// report them.
+// A watcher of a plan sees the plan's jobs. A caller that changes the plan must therefore be
+// allowed to report these jobs.
 template <typename Jobs>
 std::vector<std::string> IdsOf(const std::string& plan, const Jobs& jobs) {
   std::vector<std::string> ids = {plan};
@@ -127,7 +122,7 @@ absl::Status JobService::List(const Caller& caller, const v1::ListJobsRequest& u
   const auto shows = [&](const Snapshot& newest) {
     return caller.MayRead(newest.job_id) && wire::Matches(*filter, newest);
   };
-  // One more than the page shows whether another page follows.
+  // An additional job shows whether another page follows.
   const std::vector<PublishedJob> jobs = publishing_.hub.List(*before, shows, page_size + 1);
   std::size_t end = 0;
   for (std::size_t bytes = 0; end < std::min(page_size, jobs.size()) && bytes < kResponseBytes;) {
@@ -178,7 +173,7 @@ absl::StatusOr<JobService::Mark> JobService::Update(const grpc::CallbackServerCo
   v1::Plan part;
   *part.mutable_jobs() = untrusted.add_jobs();
   absl::StatusOr<Plan> plan = wire::ParsePartOfPlan(part);
-  if (!plan.ok()) {  // jobs[0] of the part is add_jobs[0] of the request
+  if (!plan.ok()) {  // jobs[0] of the partial plan is add_jobs[0] of the request.
     const auto [path, description] = WrongFieldOf(plan.status());
     return path.empty() ? plan.status() : FieldError("add_" + path, description);
   }
@@ -208,7 +203,7 @@ std::optional<absl::StatusOr<JobService::Mark>> JobService::Tasks(
   if (absl::Status host = wire::CheckText("host", untrusted.host()); !host.ok()) return host;
   if (workflows_.Newest(untrusted.job_id()) != nullptr) {
     return absl::FailedPreconditionError(
-        fmt::format("{} is a workflow; ask about one of its jobs", untrusted.job_id()));
+        fmt::format("{} is a workflow; pass one of its jobs", untrusted.job_id()));
   }
   TaskQuery query;
   if (untrusted.has_host()) query.host = untrusted.host();
@@ -241,7 +236,7 @@ grpc::ServerUnaryReactor* JobService::ListTasks(grpc::CallbackServerContext* con
           return mark;
         });
   }
-  // The end of the job is durable. Reading its log here would block a thread of gRPC.
+  // The end of the job is durable. Reading its log here would block a gRPC thread.
   return Later(*context, call->meter.key(), [=, this] {
     jobs_.LoadTasks(request->job_id());
     return Tasks(*request, nullptr, *response)->status();
@@ -251,7 +246,7 @@ grpc::ServerUnaryReactor* JobService::ListTasks(grpc::CallbackServerContext* con
 std::optional<absl::StatusOr<JobService::Mark>> JobService::Forecasts(
     const v1::ListForecastsRequest& untrusted, const std::function<void()>& when_free,
     v1::ListForecastsResponse& response) {
-  if (workflows_.Newest(untrusted.job_id()) != nullptr) return Mark();  // workflows store none
+  if (workflows_.Newest(untrusted.job_id()) != nullptr) return Mark();  // Workflows store no tasks.
   absl::Time after = absl::InfinitePast();
   if (untrusted.has_after()) {
     const absl::StatusOr<absl::Time> parsed = wire::ParseTime(untrusted.after(), "after");
@@ -292,13 +287,13 @@ absl::Status JobService::EstimateAlone(const Snapshot& newest,
     const Scenario& scenario = scenarios[i];
     if (scenario != Scenario() && newest.is_final) {
       return absl::FailedPreconditionError(fmt::format(
-          "{} has ended; ask without slots, executors, data_factor and policy", newest.job_id));
+          "{} has ended; omit slots, executors, data_factor and policy", newest.job_id));
     }
     if (scenario.data_factor || scenario.policy) {
       return FieldError(
           fmt::format("scenarios[{}].{}", i, scenario.data_factor ? "data_factor" : "policy"),
-          "must be omitted: the data and the slots of a running job are fixed; ask about its "
-          "workflow");
+          "must be omitted: the data and the slots of a running job are fixed; pass its workflow "
+          "instead");
     }
     Outcome would_be = {.snapshot = runs ? *running.snapshot : newest};
     if (scenario.slots || scenario.executors) {
@@ -352,7 +347,7 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
     if (scenarios[i].executors) {
       return FieldError(
           fmt::format("scenarios[{}].executors", i),
-          "must be omitted: a plan and a workflow have slots; ask about one of its jobs");
+          "must be omitted: a plan and a workflow have slots, not executors; pass one of its jobs");
     }
     auto would_be = workflow->Estimate(now, scenarios[i]);
     if (absl::IsInvalidArgument(would_be.status())) {
@@ -373,7 +368,7 @@ absl::Status JobService::Estimate(const v1::EstimateJobRequest& untrusted,
 grpc::ServerUnaryReactor* JobService::EstimateJob(grpc::CallbackServerContext* context,
                                                   const v1::EstimateJobRequest* request,
                                                   v1::EstimateJobResponse* response) {
-  std::vector<std::string> ids;  // a plan may have no ID
+  std::vector<std::string> ids;  // A plan may have no ID.
   if (request->has_plan() && !request->plan().id().empty()) ids = {request->plan().id()};
   if (request->has_job_id()) ids = {request->job_id()};
   absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, ids);

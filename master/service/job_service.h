@@ -1,5 +1,5 @@
-// JobService over the published snapshots, the tables of jobs and workflows, and requested
-// estimates. It computes no estimate itself.
+// JobService, which serves the published snapshots, the tables of jobs and workflows, and requested
+// estimates. It computes no estimates itself.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -20,14 +20,14 @@
 #include "master/service/job_table.h"
 #include "master/service/journal.h"
 #include "master/service/workflow_table.h"
-#include "proto/wire/job_request.h"
+#include "proto/wire/job_codec.h"
 #include "tidemark/job_tasks.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "transport/turn_queue.h"
 
 namespace tidemark::service {
 
-// Answers a call after its changes are durable. No thread waits for that.
+// Answers a call after its changes are durable. No thread blocks meanwhile.
 class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
                                 public Journal::Waiter,
                                 public std::enable_shared_from_this<AnswerWhenDurable> {
@@ -37,8 +37,8 @@ class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
     answer->Done(journal, done);
     return answer.get();
   }
-  // Computes the answer. Returns nullopt if it would have to wait, and then calls `again` once, on
-  // any thread, when it should run again.
+  // Computes the answer. If this would block, returns nullopt, and later calls `again` once, on any
+  // thread, when it should run again.
   using Work = std::function<std::optional<absl::StatusOr<Journal::Mark>>(
       const std::function<void()>& again)>;
   // Answers with the result of `work`, which runs in turn for `key`. The call is not finished
@@ -62,7 +62,7 @@ class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
   void OnDone() override { self_.reset(); }
 
  private:
-  // The state of work that runs in turn.
+  // State of work that runs in turn.
   enum class State { kDone, kPending, kCancelled };
 
   AnswerWhenDurable() = default;
@@ -100,12 +100,11 @@ class AnswerWhenDurable final : public grpc::ServerUnaryReactor,
   std::shared_ptr<AnswerWhenDurable> self_;
 };
 
-// Removes all attempts from the list except at most `most` running ones. Sorts attempts by
-// predicted end, latest first; attempts with an unknown end follow, sorted by start. O(n log n)
-// for n attempts.
+// Keeps at most `most` running attempts in the list and removes all others. Sorts attempts by
+// predicted end, latest first; attempts with an unknown end follow, sorted by start time. O(n log
+// n) for n attempts.
 void SelectRunning(std::size_t most, JobTasks& list);
 
-// The answer of GetServerInfo.
 struct ServerInfo {
   std::string version;
   std::string instance;
@@ -222,11 +221,11 @@ class JobService final
     return reactor;
   }
 
-  // Answers a call with the status of `work`, which runs on the thread of estimates, and charges
-  // its processor time to the caller with `key`.
+  // Answers a call with the status of `work`, which runs on the thread of estimates. Charges the
+  // processor time to the caller with `key`.
   grpc::ServerUnaryReactor* Later(grpc::CallbackServerContext& context, const std::string& key,
                                   std::function<absl::Status()> work);
-  // Each implements the call of that name.
+  // These functions implement the calls of the same names.
   absl::Status Get(const v1::GetJobRequest& untrusted, v1::GetJobResponse& response);
   absl::Status List(const Caller& caller, const v1::ListJobsRequest& untrusted,
                     v1::ListJobsResponse& response);
@@ -238,14 +237,15 @@ class JobService final
                               const v1::UpdateJobRequest& untrusted);
   absl::StatusOr<Mark> Forget(const grpc::CallbackServerContext& context,
                               const v1::ForgetJobRequest& untrusted);
-  // Both return nullopt if the job is busy, and then call `when_free` (JobTable::ListTasks()).
+  // Both functions return nullopt if the job is busy, and then call `when_free`
+  // (JobTable::ListTasks()).
   std::optional<absl::StatusOr<Mark>> Tasks(const v1::ListTasksRequest& untrusted,
                                             const std::function<void()>& when_free,
                                             v1::ListTasksResponse& response) const;
   std::optional<absl::StatusOr<Mark>> Forecasts(const v1::ListForecastsRequest& untrusted,
                                                 const std::function<void()>& when_free,
                                                 v1::ListForecastsResponse& response);
-  // `name_space` holds the IDs that the caller may read.
+  // `name_space` contains the IDs that the caller may read.
   absl::Status Estimate(const v1::EstimateJobRequest& untrusted, const std::string& name_space,
                         const std::function<bool()>& is_cancelled,
                         v1::EstimateJobResponse& response) const;

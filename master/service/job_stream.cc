@@ -6,18 +6,12 @@
 #include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
-#include <cstdint>
+#include <charconv>
 #include <iterator>
 #include <limits>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <utility>
 
-#include "master/service/job_cursor.h"
-#include "proto/wire/job_codec.h"
-#include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/job_service.pb.h"
@@ -25,10 +19,81 @@
 namespace tidemark::service {
 namespace {
 
-// Limit of the jobs in one response. Chosen by hand; they take some tens of kilobytes.
+constexpr int kTokenBase = 16;
+
+bool ParseNumber(const char* begin, const char* end, std::uint64_t& number) {
+  const auto [parsed, error] = std::from_chars(begin, end, number, kTokenBase);
+  return error == std::errc() && parsed == end;
+}
+
+}  // namespace
+
+std::string EncodeResumeToken(const ResumePoint& point) {
+  return fmt::format("{:x}-{:x}", point.run.value_or(0), point.sequence);
+}
+
+absl::StatusOr<ResumePoint> ParseResumeToken(const std::string& token) {
+  const std::size_t dash = token.find('-');
+  std::uint64_t run = 0;
+  ResumePoint point;
+  const char* const begin = token.data();
+  if (dash == std::string::npos || !ParseNumber(begin, begin + dash, run) ||
+      !ParseNumber(begin + dash + 1, begin + token.size(), point.sequence)) {
+    return FieldError(
+        "resume_token",
+        "was not issued by this service; send the token of the last response, or none");
+  }
+  point.run = run;
+  return point;
+}
+
+void JobCursor::Begin(std::shared_ptr<const Snapshot> newest, std::uint64_t run) {
+  begun_ = true;
+  const bool is_same_run = from_.run.value_or(run) == run && newest->sequence >= from_.sequence;
+  const bool has_any = from_.sequence != 0;
+  restarted_ = has_any && !is_same_run;
+  counts_gaps_ = has_any && is_same_run;
+  if (!is_same_run) from_.sequence = 0;
+  from_.run = run;
+  over_ = counts_gaps_ && newest->is_final && newest->sequence == from_.sequence;
+  Offer(std::move(newest), run);
+}
+
+void JobCursor::Offer(std::shared_ptr<const Snapshot> snapshot, std::uint64_t run) {
+  const std::uint64_t known = next_ != nullptr ? next_->sequence : from_.sequence;
+  const bool is_of_run = begun_ && run == from_.run;
+  if (is_of_run && snapshot->sequence > known) next_ = std::move(snapshot);
+}
+
+absl::Time JobCursor::next_at() const {
+  if (next_ == nullptr) return absl::InfiniteFuture();
+  return next_->is_final ? absl::InfinitePast() : taken_at_ + options_.interval_min;
+}
+
+JobCursor::Update JobCursor::Next(absl::Time now) {
+  const std::shared_ptr<const Snapshot> taken = std::exchange(next_, nullptr);
+  Update update{.published = taken};
+  if (counts_gaps_) update.skipped = taken->sequence - from_.sequence - 1;
+  update.restarted = std::exchange(restarted_, false);
+  counts_gaps_ = true;
+  from_.sequence = taken->sequence;
+  over_ = taken->is_final;
+  taken_at_ = now;
+  update.resume_token = EncodeResumeToken(from_);
+  if (options_.deltas) {
+    update.base = sent_.lock();
+    sent_ = taken;
+  }
+  return update;
+}
+
+namespace {
+
+// Maximum number of jobs in one response. Chosen by hand; this many jobs take a few tens of
+// kilobytes.
 constexpr int kJobsAtOnce = 100;
-// Interval at which a watcher of all jobs receives tokens while nothing changes. Clients assume
-// that a master is unreachable after 10 s without a response.
+// Interval at which a watcher of all jobs receives tokens while nothing changes. After 10 s without
+// a response, clients assume that a master is unreachable.
 constexpr absl::Duration kTokenEvery = absl::Seconds(2);
 
 using Refused = RefusedStream<ByteStream>;
@@ -37,7 +102,7 @@ grpc::Slice Serialized(const google::protobuf::MessageLite& message) {
   return grpc::Slice(message.SerializeAsString());
 }
 
-// Parses a request. Only a broken client sends a request that does not parse.
+// Parses a request. Only a broken client sends a request that cannot be parsed.
 template <typename Request>
 absl::StatusOr<Request> RequestOf(const grpc::ByteBuffer& untrusted) {
   Request request;
@@ -60,7 +125,7 @@ class JobStream : public ByteStream,
     Continue();
   }
   void Close() override {
-    End(absl::UnavailableError("the master is shutting down; resume elsewhere or later"));
+    End(absl::UnavailableError("the master is shutting down; resume later, or at another master"));
   }
   void OnWriteDone(bool ok) override {
     publishing_.deliveries.in_flight.End(this);
@@ -81,7 +146,7 @@ class JobStream : public ByteStream,
   }
 
  protected:
-  // A response, and the part of it that other responses share.
+  // A response, and the part of it that it shares with other responses.
   struct Made {
     grpc::ByteBuffer response;
     transport::WritesInFlight::Bytes bytes;
@@ -103,15 +168,14 @@ class JobStream : public ByteStream,
 
   // Returns the next response, or nullopt if nothing is new. Called by one thread at a time.
   virtual std::optional<Made> Make() = 0;
-  // Returns true if Make() may return a response now. REQUIRES: mutex_ is held, here and below.
+  // Returns true if Make() may return a response now. This function and those below require mutex_.
   virtual bool HasNext(absl::Time now) const = 0;
   // Returns true if no response will follow.
   virtual bool IsOver() const { return false; }
   // Returns OK if the caller may still read.
   virtual absl::Status Check() = 0;
 
-  // Requests the next response, or the one after the current response. Ends the stream if no more
-  // responses will follow.
+  // Requests a response after the current one. Ends the stream if no more responses will follow.
   void Continue() {
     if (ended_) return;
     if (is_making_ || is_writing_) {
@@ -138,7 +202,7 @@ class JobStream : public ByteStream,
 
   const Publishing publishing_;
   const std::string job_id_;  // empty for all jobs
-  std::mutex mutex_;          // guards all below
+  std::mutex mutex_;          // Guards all members below.
   AdmittedStream stream_;
 
  private:
@@ -175,7 +239,8 @@ class JobStream : public ByteStream,
   std::shared_ptr<JobStream> self_;
   bool is_making_ = false;
   bool is_writing_ = false;
-  bool is_asked_again_ = false;  // requested while a response is made or written
+  // true if a response was requested while another is made or written
+  bool is_asked_again_ = false;
   bool ended_ = false;
   grpc::ByteBuffer response_;  // buffer of the write in flight
 };
@@ -220,8 +285,8 @@ class OneJobStream final : public JobStream {
     if (asked.options.deltas) publishing.deliveries.sent.AddReader();
   }
 
-  // Reads the newest snapshot after the subscription and under the lock, so that no snapshot is
-  // missed between this one and the next.
+  // Reads the newest snapshot under the lock, after the subscription, so that no snapshot is missed
+  // between this snapshot and the next.
   void Begin() {
     const std::lock_guard lock(mutex_);
     const absl::StatusOr<PublishedJob> job = publishing_.hub.Find(job_id_);
@@ -298,7 +363,7 @@ class AllJobsStream final : public JobStream {
     auto stream = std::shared_ptr<AllJobsStream>(new AllJobsStream(
         publishing, context, std::move(admitted), std::move(cursor), interval_min));
     stream->JobStream::Start(stream, /*wants_round_end=*/true);
-    stream->OnRoundEnd();  // starts immediately
+    stream->OnRoundEnd();  // Starts immediately.
     return stream.get();
   }
 
@@ -345,7 +410,7 @@ class AllJobsStream final : public JobStream {
     written_at_ = now;
     response.set_resume_token(resume_token_);
     response.set_synced(synced_);
-    // Neither the rest of a full response nor the initial jobs wait for the interval.
+    // Neither the remainder of a full response nor the initial jobs wait for the interval.
     const std::lock_guard lock(mutex_);
     next_at_ = synced && !is_cut ? now + interval_min_ : absl::InfinitePast();
     return true;

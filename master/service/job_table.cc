@@ -2,16 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 #include <variant>
 
 #include "master/store/log_record.h"
-#include "master/store/recovery.h"
-#include "proto/wire/encode_event.h"
-#include "proto/wire/parse_event.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service {
@@ -65,42 +60,43 @@ JobTasks SelectTasks(const JobTasks& kept, const TaskQuery& query) {
 
 namespace {
 
-// Ends of attempts and jobs may exceed the byte limit of a job by 1 / kDecisiveShare.
+// Ends of attempts and jobs may exceed a job's byte limit by 1 / kDecisiveShare.
 constexpr std::size_t kDecisiveShare = 16;
 
-// The allowed excess of events over the share of a reporter, in sixteenths of the share. Ends of
-// attempts may exceed it by one sixteenth, ends of jobs by any amount, since they free more than
-// they take.
+// Allowed excess of events over the share of a reporter, in sixteenths of the share. Ends of
+// attempts may exceed the share by one sixteenth, and ends of jobs by any amount, since they free
+// more than they take.
 constexpr unsigned kDecisiveSlack = 1;
 constexpr unsigned kCloseSlack = 16;
 
-// Limit of the past forecasts of one job. Each takes about 70 bytes, for every tracked job.
+// Maximum number of past forecasts per job. Each takes about 70 bytes, for every tracked job.
 constexpr std::size_t kForecastsMax = 200;
 // The tasks of an ended job with more tasks are not kept, since its last tick would take too long.
 // A list of more than kKeptTasksMax attempts keeps only the work of hosts. Chosen by hand.
 constexpr std::uint64_t kListedOnceEndedMax = 20'000;
 constexpr std::size_t kKeptTasksMax = 2'000;
-// A longer log of an ended job is not read again for its tasks. Chosen by hand; reading this much
-// takes about a second.
+// A longer log of an ended job is not read for its tasks. Chosen by hand; reading this much takes
+// about a second.
 constexpr std::uintmax_t kReadAgainBytesMax = std::uintmax_t{256} << 20;
 
-// Limit of checkpoints in one round. It is small enough that snapshots need not wait for them.
+// Maximum number of checkpoints in one round. It is so small that snapshots need not wait for
+// checkpoints.
 constexpr std::size_t kCheckpointsAtOnce = 32;
 
 // Estimated duration of the first tick of a job, per megabyte of state. For example, 10,000 tasks
 // in 1,000 stages take 1.5 MB and 26 ms.
 constexpr absl::Duration kTickOfMegabyte = absl::Milliseconds(20);
-// A smaller job counts as one of this size, since fewer bytes do not shorten its ticks.
+// A smaller job counts as this large, since the duration of its ticks does not shrink further.
 constexpr std::size_t kTickedBytesMin = std::size_t{64} << 10;
 
-// Bytes of an event on the disk in addition to its body and names. They include its frame.
+// Size of an event on the disk in addition to its body and names, including its frame.
 constexpr std::size_t kLoggedBytes = 64;
 
 std::size_t BytesOf(const wire::ReceivedEvent& received) {
   return kLoggedBytes + received.body.size() + received.source_id.size() + received.run_uid.size();
 }
 
-// If both directories are the same, the files of the journal serve as traces. A second writer would
+// If both directories are the same, the journal's files serve as traces. A second writer would
 // corrupt them.
 JobTableOptions WithOneWriter(JobTableOptions options) {
   std::error_code error;
@@ -115,7 +111,7 @@ std::shared_ptr<TableContext> ContextOf(const JobTableOptions& options) {
   ShareOptions shares = options.shares;
   shares.jobs_max = options.jobs_max;
   const auto disk = options.disk ? options.disk : store::MakeFileDisk(/*sync=*/true);
-  // make_shared would need movable shares and a movable journal.
+  // make_shared would require movable shares and a movable journal.
   return std::shared_ptr<TableContext>(
       new TableContext{.data_dir = options.data_dir,
                        .hub = options.hub,
@@ -131,12 +127,12 @@ std::shared_ptr<TableContext> ContextOf(const JobTableOptions& options) {
 absl::Status NotKept(const std::string& id, const TaskQuery& query) {
   if (query.host) {
     return absl::FailedPreconditionError(fmt::format(
-        "job {} has ended, and only the totals of each host are stored; ask without host", id));
+        "job {} has ended, and only the totals of each host are stored; omit host", id));
   }
-  return absl::FailedPreconditionError(fmt::format(
-      "job {} has ended, and its tasks are not stored: it had more than {}, its log is large or "
-      "damaged, or there is no data directory and the memory was needed",
-      id, kListedOnceEndedMax));
+  return absl::FailedPreconditionError(
+      fmt::format("job {} has ended, and its tasks are not stored: it had more than {}, its log is "
+                  "large or damaged, or there is neither a data directory nor enough memory",
+                  id, kListedOnceEndedMax));
 }
 
 }  // namespace
@@ -161,8 +157,8 @@ std::vector<std::string> JobTable::FilesOf(const std::string& id) const {
   return {log, store::CheckpointPath(log)};
 }
 
-// Charges `bytes` on the disk to the job's reporter. If its share is used up, evicts ended jobs of
-// the same reporter first. REQUIRES: job.mutex is held, or no other thread has access to the job.
+// Charges `bytes` on the disk to the job's reporter. If the reporter's share is used up, evicts its
+// ended jobs first. REQUIRES: job.mutex is held, or no other thread has access to the job.
 absl::Status JobTable::ChargeDisk(std::size_t bytes, unsigned slack, Job& job) {
   absl::Status taken = job.holding.Reserve(Resource::kDiskBytes, bytes, slack);
   while (!taken.ok() && MakeRoomOf(job.reporter)) {
@@ -181,16 +177,16 @@ std::size_t JobTable::SizeOf(const Incoming& incoming) const {
 void JobTable::CheckDisk() {
   for (const std::string& directory : {data_dir(), options_.event_log_dir}) {
     if (directory.empty()) continue;
-    // If both directories are set, all data counts as data of the first one's disk.
+    // If both directories are set, all data counts as data on the disk of the first.
     if (const auto free = context()->disk->FreeBytes(directory); free.ok()) {
       return shares().SetFree(Resource::kDiskBytes, *free);
     }
   }
 }
 
-// Adds a job whose monitor accepts its opening `event`. Replaces `before`, an ended run of that ID,
-// unless it is null. A rejected job leaves no trace. Returns null on success, or the job that
-// another thread opened first.
+// Adds a job whose monitor accepts its opening `event`. Unless `before` is null, replaces `before`,
+// an ended run of the same ID. A rejected job leaves no trace. Returns null on success, or the job
+// that another thread opened first.
 absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const Incoming& incoming,
                                                               const Sender& sender,
                                                               const std::shared_ptr<Job>& before,
@@ -212,7 +208,7 @@ absl::StatusOr<std::shared_ptr<JobTable::Job>> JobTable::Open(const Incoming& in
   if (!known.ok()) return known.status();
   if (*known != nullptr) return std::static_pointer_cast<Job>(*known);
   OpenLogs(*job);
-  // The rest of the log is useless without this event, so the event is written twice.
+  // The log is useless without this event, so the event is written twice.
   for (int copies = 0; copies < 2; ++copies) {
     AppendRecord(*job, [&](std::string& out) {
       store::EncodeReceived(incoming.received(), event.arrived_at, job->key, out);
@@ -242,7 +238,7 @@ void JobTable::AppendRecord(Job& job, Encode encode) const {
 
 void JobTable::Logged(const absl::Status& status, Job& job) {
   if (status.ok()) return;
-  job.monitor.AddNote(fmt::format("no event log from here on: {}", std::string(status.message())));
+  job.monitor.AddNote(fmt::format("the event log ends here: {}", std::string(status.message())));
   job.trace.reset();
 }
 
@@ -267,7 +263,7 @@ bool JobTable::IsOfRun(const wire::ReceivedEvent& received, const Job& job) {
   return received.run_uid.empty() || received.run_uid == job.monitor.run_uid();
 }
 
-// Rejects an invalid event. A duplicate gets the same reason and is not counted again.
+// Rejects an invalid event. A duplicate gets the same reason but is not counted again.
 IngestResult JobTable::Reject(const wire::ReceivedEvent& received, const absl::Status& reason,
                               Job& job) {
   AcceptedSequence event;
@@ -290,8 +286,8 @@ void JobTable::AppendRefusal(const absl::Status& reason, const AcceptedSequence&
 }
 
 // Charges `bytes` of an event to its job and its reporter. `event` is null for a rejected event.
-// Only the first event over a limit is counted and logged, so that rejected events cost no memory
-// and no disk. Events that decide how the job ends have higher limits.
+// Only the first event beyond a limit is counted and logged, so that rejected events cost neither
+// memory nor disk. Events that determine how the job ends have higher limits.
 absl::Status JobTable::Charge(std::size_t bytes, const Event* event, Job& job) {
   const bool closes = event != nullptr && std::holds_alternative<JobClosed>(event->body);
   const bool decides =
@@ -392,8 +388,8 @@ std::optional<IngestResult> JobTable::Ingest(const Incoming& incoming, std::shar
   return taken;
 }
 
-// Applies the deadline of the settings to a job that states none. The deadline becomes an event of
-// an additional source, so that the job's log contains it.
+// If a job states no deadline, applies the deadline of the settings. The deadline becomes an event
+// of an additional source, so that the job's log contains it.
 void JobTable::ApplyDeadline(const Event& opening, absl::Time now, Job& job) {
   const auto* const opened = std::get_if<JobOpened>(&opening.body);
   if (opened == nullptr || !options_.deadline_of || opened->deadline || opened->name.empty())
@@ -414,7 +410,7 @@ IngestResult JobTable::Fold(const Incoming& incoming, absl::Time now, Job& job) 
   if (absl::Status other_run = job.monitor.CheckRun(event); !other_run.ok()) {
     return {.status = std::move(other_run)};
   }
-  // A duplicate changes nothing. It is answered when the first one is durable.
+  // A duplicate changes nothing. It is answered when the first event is durable.
   if (event.sequence <= job.monitor.accepted_sequence(event.source_id)) {
     return job.Answer(absl::OkStatus());
   }
@@ -471,7 +467,7 @@ std::shared_ptr<const Snapshot> JobTable::Loadable(Job& job) const {
   if (!newest->is_final || data_dir().empty() || newest->counts.tasks > kListedOnceEndedMax) {
     return nullptr;
   }
-  const std::lock_guard lock(job.mutex);  // a short wait, since the job has ended
+  const std::lock_guard lock(job.mutex);  // The wait is short, since the job has ended.
   return job.tasks.expired() ? newest : nullptr;
 }
 
@@ -559,7 +555,7 @@ void JobTable::LoadPastRuns(Job& job) {
 }
 
 // Reports the ended job to on_end, logs the end, and frees all state that an ended job does not
-// need. REQUIRES: job.mutex is held; the final snapshot is in job.ticked.
+// need. REQUIRES: job.mutex is held, and job.ticked contains the final snapshot.
 void JobTable::End(Job& job) {
   const Snapshot& final = *job.ticked.snapshot;
   if (options_.on_end) options_.on_end({final, job.monitor.Summary(), job.name_space});
@@ -588,7 +584,7 @@ void JobTable::DropCheckpoint(const std::string& job_id) const {
   std::filesystem::remove(store::CheckpointPath(log), error);
 }
 
-// REQUIRES: job.mutex is held, here and below.
+// This function and those below require job.mutex.
 bool JobTable::WantsCheckpoint(const Job& job) const {
   return job.log != nullptr &&
          job.unkept_cost >= std::max(options_.checkpoints.after,
@@ -675,10 +671,10 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
       store::EncodeRestart(job->latest, options_.job.limits, job->key, out);
     });
     if (restored.damages.empty()) return;
-    // The next snapshot must not reuse a sequence number of a lost tick.
+    // The next snapshot must not reuse the sequence number of a lost tick.
     PublishLater(Tick(job, job->latest));
   } else if (!restored.has_end) {
-    End(*job);  // the master was killed before End() was complete
+    End(*job);  // The master was killed before End() was complete.
     // The entry must not be evicted before its last record is durable.
     PublishLater(TickedOf(job));
   }

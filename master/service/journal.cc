@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <utility>
-
 namespace tidemark::service {
 namespace {
 
-// One log may take 1 / kLogShare of the free memory. Chosen by hand; a disk of 100 MB/s writes an
+// One log may take 1 / kLogShare of the free memory. Chosen by hand. A disk of 100 MB/s writes an
 // eighth of 64 MiB in less than 0.1 s, so other logs wait no longer.
 constexpr std::size_t kLogShare = 8;
-// Longer waits would overflow the clocks of the standard library.
+// Longer waits would overflow the standard library's clocks.
 constexpr absl::Duration kRetryMax = absl::Hours(24);
 
 }  // namespace
@@ -31,14 +28,14 @@ class Journal::Log {
   std::size_t next_waiting = 0;  // bytes of `next` that count as waiting
   std::size_t batch_waiting = 0;
   bool dirty = false;        // true if the log is in Journal::dirty_
-  bool has_last = false;     // no record will follow
-  absl::Status stuck;        // the reason why no record becomes durable
+  bool has_last = false;     // whether the last record was appended
+  absl::Status stuck;        // why no record becomes durable
   Position stuck_after = 0;  // the last durable position before `stuck`
 
   // Only the journal's thread uses the members below.
 
-  // Moves `next` to the batch, which is empty unless it failed. REQUIRES: the journal's mutex is
-  // held.
+  // Moves `next` to the batch, which is empty unless its last write failed. REQUIRES: the journal's
+  // mutex is held.
   void MoveToBatch() {
     if (batch_.empty()) {
       std::swap(batch_, next);
@@ -50,7 +47,7 @@ class Journal::Log {
     batch_has_last_ = has_last;
     dirty = false;
   }
-  // Writes from the last durable byte, because it is unknown which bytes reached the disk before a
+  // Writes from the last durable byte, since it is unknown which bytes reached the disk before a
   // failure.
   absl::Status Write(store::Disk& disk) {
     if (file_ == nullptr) {
@@ -63,7 +60,7 @@ class Journal::Log {
   void Committed() {
     durable_bytes_ += batch_.size();
     batch_.clear();
-    // After a burst, a log must not keep the memory for the rest of its job's life.
+    // After a burst, a log must not keep the memory for the remaining life of its job.
     if (batch_.capacity() > kKeptBytes) batch_.shrink_to_fit();
     if (batch_has_last_) file_.reset();
   }
@@ -112,7 +109,7 @@ Journal::Position Journal::Append(const std::shared_ptr<Log>& log, absl::string_
     waiting_bytes_.fetch_add(records.size(), std::memory_order_relaxed);
   }
   ++appended_;
-  if (appended_ == batch_end_ + 1) work_.notify_one();  // the first record of its batch
+  if (appended_ == batch_end_ + 1) work_.notify_one();  // The record is the first of its batch.
   return appended_;
 }
 
@@ -234,7 +231,7 @@ void Journal::Fail(const std::shared_ptr<Log>& log, const absl::Status& why, Att
   attempt.failed.push_back(log);
 }
 
-// A log that fails does not prevent writes to other logs.
+// A failing log does not prevent writes to other logs.
 Journal::Attempt Journal::WriteBatch() {
   Attempt attempt;
   Logs written;
@@ -250,9 +247,9 @@ Journal::Attempt Journal::WriteBatch() {
   return attempt;
 }
 
-// Syncs all logs together. If that fails, it writes each log again and syncs it alone, to find the
-// working ones. The second write is necessary since the kernel reports a failed page once and then
-// treats it as clean.
+// Syncs all logs together. If that fails, rewrites and syncs each log alone, to find the working
+// ones. The kernel reports a failed page once and then treats it as clean, so the second write is
+// necessary.
 void Journal::Sync(Logs& written, Attempt& attempt) {
   std::vector<store::AppendFile*> files;
   files.reserve(written.size());

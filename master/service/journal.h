@@ -1,15 +1,15 @@
 // Makes records durable before they are acknowledged or published.
 //
 // Callers append records to logs and get a position. The journal's thread writes all records since
-// the last batch in one batch, makes it durable with one sync, and then notifies the waiters. The
-// next batch gathers during this time.
+// the last batch in one batch, makes it durable with one sync, and then notifies the waiters.
+// Meanwhile, the next batch accumulates.
 //
-// If the disk is full or broken, the journal keeps the batch and retries it until it succeeds.
-// Meanwhile no position becomes durable, and status() returns the reason. If a single log fails
-// while others can be written, the log is stuck. Only callers that wait for it are delayed, and
-// the journal retries it periodically. If callers respect HasRoomFor(), the memory of waiting
-// records is bounded. A busy log cannot crowd out the others, since its waiting records may take
-// only an eighth of the free memory.
+// If the disk is full or broken, the journal retries the batch until it succeeds. Meanwhile, no
+// position becomes durable, and status() returns the reason. If a single log fails while others can
+// be written, the log is stuck. Only callers that wait for the stuck log are delayed, and the
+// journal retries it periodically. If callers respect HasRoomFor(), the memory of waiting records
+// is bounded. A busy log cannot crowd out other logs, since its waiting records may take only an
+// eighth of the free memory.
 //
 // Thread-safe.
 #pragma once
@@ -36,12 +36,12 @@
 namespace tidemark::service {
 
 struct JournalOptions {
-  // The time for which a record waits for others to share a sync. An acknowledgement takes at most
-  // about this time and two syncs.
+  // How long a record waits so that other records share its sync. An acknowledgement takes at most
+  // about this time plus two syncs.
   absl::Duration commit_interval = absl::Milliseconds(5);
-  // Time between two attempts to write to a failing disk or log.
+  // Time between attempts to write to a failing disk or log.
   absl::Duration retry_interval = absl::Milliseconds(500);
-  // Bytes of records that may wait in memory.
+  // Maximum size of the records that wait in memory.
   std::size_t waiting_bytes_max = std::size_t{64} << 20;
   // Called on the journal's thread if a log cannot be removed or is stuck. May be empty.
   std::function<void(const std::string&)> on_notice;
@@ -56,7 +56,7 @@ class Journal {
   // stuck logs.
   using Position = std::uint64_t;
 
-  // Notified once, on the journal's thread. Must not block.
+  // Is notified once, on the journal's thread. Must not block.
   class Waiter {
    public:
     virtual ~Waiter() = default;
@@ -66,7 +66,8 @@ class Journal {
     virtual void OnStalled(const absl::Status& /*status*/) {}
   };
 
-  // One log, stored in one file. The journal keeps it alive while its records are not durable.
+  // One log, stored in one file. The journal keeps it alive while any of its records is not
+  // durable.
   class Log;
 
   // The position of a record and its log. The log is null for a record that is not stored.
@@ -86,13 +87,12 @@ class Journal {
   // Returns a new log that begins with `start`. The first record creates its file, which replaces
   // any file of that name.
   static std::shared_ptr<Log> MakeLog(std::string path, std::string start);
-  // Returns the log at `path`, which continues after its first `durable_bytes`.
+  // Returns the log at `path`. The log continues after its first `durable_bytes`.
   static std::shared_ptr<Log> MakeLog(std::string path, std::uint64_t durable_bytes);
 
-  // Appends whole records. Records without a log are not stored and only get a position. The file
-  // of a log is closed, and its lock released, as soon as its last record is durable, even if the
-  // log is still referenced. O(size of the records). REQUIRES: the last record of a log is appended
-  // last.
+  // Appends whole records. Records without a log are not stored and only get a position. As soon as
+  // its last record is durable, a log's file is closed and unlocked, even if the log is still
+  // referenced. O(size of the records). REQUIRES: the last record of a log is appended last.
   Position Append(const std::shared_ptr<Log>& log, absl::string_view records, bool is_last = false);
 
   // Removes a file to which no log appends any more. The removal precedes all records that are
@@ -101,23 +101,24 @@ class Journal {
   void Remove(std::string path);
 
   Position durable() const { return durable_.load(std::memory_order_acquire); }
-  // Returns true if the record and all earlier ones in its log are durable.
+  // Returns true if the record and all earlier records in its log are durable.
   bool IsDurable(const Mark& mark) const;
   // Blocks until the record is durable. Returns false if the journal or its log fails or ends
   // first.
   bool WaitUntilDurable(const Mark& mark);
-  // Notifies `waiter` once the record is durable. If it already is, notifies `waiter` immediately,
+  // Notifies `waiter` once the record is durable. If it already is, notifies `waiter` immediately
   // on this thread.
   void NotifyWhenDurable(Mark mark, std::shared_ptr<Waiter> waiter);
-  // Returns true if the log cannot be written although others may be. Callers should not produce
+  // Returns true if the log cannot be written although other logs may be. Callers should produce no
   // records for a stuck log.
   bool IsStuck(const std::shared_ptr<Log>& log) const;
 
   // Returns OK, or the reason why no record becomes durable at the moment.
   absl::Status status() const;
-  // Returns true if more records of the log should be accepted. A null `log` represents a log that
-  // has no waiting records. If false, wait until the log's waiting records, or any later position,
-  // are durable. Records that wait in stuck logs count only while no other log can be written.
+  // Returns true if more records of the log should be accepted. A null `log` represents a log
+  // without waiting records. If the result is false, the caller should wait until the log's waiting
+  // records, or any later position, are durable. Records in stuck logs count only while no other
+  // log can be written.
   bool HasRoomFor(const std::shared_ptr<Log>& log) const;
   std::size_t waiting_bytes() const { return waiting_bytes_.load(std::memory_order_relaxed); }
 
@@ -132,7 +133,7 @@ class Journal {
   struct Attempt {
     Logs durable;
     Logs failed;
-    absl::Status why;  // the first failure of a log that had not failed before
+    absl::Status why;  // first failure of a log that had not failed before
   };
 
   void CommitUntilStopped();
@@ -149,7 +150,7 @@ class Journal {
   const std::shared_ptr<store::Disk> disk_;
   const JournalOptions options_;
 
-  // The batch that is not durable. Only the journal's thread uses it and the members up to
+  // The batch that is not durable yet. Only the journal's thread uses it and the members up to
   // batch_end_.
   Logs batch_;
   Logs stuck_;  // logs whose batch failed
@@ -161,7 +162,7 @@ class Journal {
   std::atomic<Position> durable_ = 0;
   std::atomic<std::size_t> waiting_bytes_ = 0;
   std::atomic<std::size_t> stuck_bytes_ = 0;  // bytes of stuck logs, which delay no other log
-  mutable std::mutex mutex_;                  // guards all below, and the first part of Log
+  mutable std::mutex mutex_;  // Guards all members below, and the first part of Log.
   std::condition_variable work_;
   std::condition_variable changed_;  // signals changes of durable_, status_ and stopping_
   bool stopping_ = false;

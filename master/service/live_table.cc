@@ -3,13 +3,85 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "master/service/metrics.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service {
+namespace {
+
+constexpr int kSpins = 200;  // about 10 microseconds
+
+void Pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+bool EntryMutex::TryAcquire(Holder holder) {
+  if (holder_.load(std::memory_order_relaxed) != Holder::kNone) return false;
+  const std::lock_guard lock(mutex_);
+  if (holder_ != Holder::kNone) return false;
+  holder_ = holder;
+  return true;
+}
+
+void EntryMutex::Acquire(Holder holder) {
+  for (int spin = 0; spin < kSpins; ++spin) {
+    if (TryAcquire(holder)) return;
+    Pause();
+  }
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return holder_ == Holder::kNone; });
+  holder_ = holder;
+}
+
+void EntryMutex::lock() { Acquire(Holder::kShort); }
+
+void EntryMutex::LockLong() {
+  Acquire(Holder::kLong);
+  // Callers of LockUnlessLong() that are still asleep must not wait for this holder.
+  changed_.notify_all();
+}
+
+bool EntryMutex::AcquireUnlessLong(Holder holder, std::function<void()> when_free) {
+  const auto has_taken = [this, holder] {
+    for (int spin = 0; spin < kSpins && holder_.load(std::memory_order_relaxed) != Holder::kLong;
+         ++spin) {
+      if (TryAcquire(holder)) return true;
+      Pause();
+    }
+    return false;
+  };
+  bool is_held = has_taken();
+  if (!is_held) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return holder_ != Holder::kShort; });
+    if (holder_ == Holder::kNone) {
+      holder_ = holder;
+      is_held = true;
+    } else if (when_free) {
+      when_free_.push_back(std::move(when_free));
+    }
+  }
+  if (is_held && holder == Holder::kLong) changed_.notify_all();
+  return is_held;
+}
+
+void EntryMutex::unlock() {
+  std::vector<std::function<void()>> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    holder_ = Holder::kNone;
+    calls.swap(when_free_);
+  }
+  changed_.notify_one();
+  for (const std::function<void()>& call : calls) call();
+}
 
 void EvictionOrder::Enter(const std::string& reporter) { ++reporters_[reporter].kept; }
 
@@ -36,8 +108,8 @@ std::optional<EvictionOrder::One> EvictionOrder::OldestOf(const std::string& rep
 std::optional<EvictionOrder::One> EvictionOrder::NextToEvict(const std::string& reporter) const {
   const auto own = reporters_.find(reporter);
   const std::size_t own_kept = own == reporters_.end() ? 0 : own->second.kept;
-  // Evicts from another reporter only if that one keeps more entries and would not keep fewer
-  // afterwards.
+  // Evicts an entry of another reporter only if that reporter keeps more entries and would not keep
+  // fewer afterwards.
   auto most = reporters_.end();
   for (auto other = reporters_.begin(); other != reporters_.end(); ++other) {
     if (other->second.ended.empty() || other->second.kept <= own_kept) continue;
@@ -144,15 +216,15 @@ void LiveTable::Adopt(const std::shared_ptr<LiveEntry>& entry, std::uint64_t log
   entry->number = ++entered_;
   kept_.Enter(entry->reporter);
   if (may_forget) AllowEviction(*entry);
-  // If the ID is in use by now, the log stays as it is.
+  // If the ID has been reused in the meantime, the log stays as it is.
   EnterHub(*entry).IgnoreError();
   entries_.emplace(entry->id, entry);
 }
 
-// Returns the entry, so that it is destroyed outside the lock.
+// Returns the entry, so that it is destroyed without holding the lock.
 std::shared_ptr<LiveEntry> LiveTable::Forget(const EvictionOrder::One& ended) {
-  // In the journal, the removal precedes the log of the next run of that ID. A log that cannot be
-  // removed is restored after a restart and evicted again.
+  // In the journal, the removal precedes the log of the next run of the same ID. A log that cannot
+  // be removed is restored after a restart and evicted again.
   if (!data_dir().empty()) {
     for (std::string& path : FilesOf(ended.id)) journal().Remove(std::move(path));
   }
@@ -279,7 +351,7 @@ std::vector<PublishedJob> LiveTable::TickDue(absl::Time now) {
   for (const std::shared_ptr<LiveEntry>& entry : round.light) PublishLater(Tick(entry, now));
   std::vector<PublishedJob> published = Publish();
   if (round.heavy != nullptr && context_->heavy == nullptr) {
-    // The other snapshots have already been published.
+    // All other snapshots have already been published.
     PublishLater(Tick(round.heavy, now));
     for (PublishedJob& last : Publish()) published.push_back(std::move(last));
   }

@@ -2,23 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <queue>
-#include <string>
 #include <system_error>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "master/store/event_log.h"
-#include "master/waits/own_causes.h"
 
 namespace tidemark::service {
 
@@ -65,7 +58,7 @@ namespace {
 
 constexpr absl::Duration kAdvanceEvery = absl::Seconds(1);
 constexpr absl::Duration kPruneEvery = absl::Seconds(30);
-// After the inbox is full, one job may take 1 / kJobShare of the remaining space.
+// Once the inbox is full, one job may take 1 / kJobShare of the remaining space.
 constexpr std::size_t kJobShare = 8;
 
 }  // namespace
@@ -186,7 +179,7 @@ std::vector<waits::CostOf> LiveWaits::Costs(const std::string& job_id,
 
 namespace {
 
-// Limits of the logs that are read for one answer. Chosen by hand; reading takes about a second of
+// Limits of the logs that are read for one answer. Chosen by hand. Reading takes about a second of
 // processor time, and a master can spare this many open files.
 constexpr std::uint64_t kPastBytesMax = std::uint64_t{256} << 20;
 constexpr std::size_t kPastLogsMax = 100;
@@ -242,7 +235,7 @@ class LogCursor {
 
 using Cursors = std::vector<std::unique_ptr<LogCursor>>;
 
-// Opens the logs, the job's own first. Sets `is_partial` if another log is left out.
+// Opens the logs, the job's own log first. Sets `is_partial` if another log is omitted.
 absl::StatusOr<Cursors> OpenLogs(const LogsOfRun& logs, bool& is_partial) {
   Cursors cursors;
   std::uint64_t bytes = 0;
@@ -270,7 +263,8 @@ absl::StatusOr<PastWaits> ReadPastWaits(const LogsOfRun& logs) {
   PastWaits past;
   const absl::StatusOr<Cursors> cursors = OpenLogs(logs, past.is_partial);
   if (!cursors.ok()) return cursors.status();
-  using Next = std::pair<absl::Time, std::size_t>;  // time and index of a cursor
+  // time of the next record, and index of the cursor
+  using Next = std::pair<absl::Time, std::size_t>;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
   const absl::Time end = logs.ended_at + kPastSettled;
   const auto add = [&](std::size_t i) {
@@ -282,7 +276,7 @@ absl::StatusOr<PastWaits> ReadPastWaits(const LogsOfRun& logs) {
   while (!queue.empty()) {
     const auto [at, i] = queue.top();
     queue.pop();
-    // A damaged log may begin with records that have no instant.
+    // A damaged log may begin with records that have no time.
     if (at != absl::InfinitePast()) {
       if (advanced_at == absl::InfinitePast()) advanced_at = at;
       if (at >= advanced_at + kPastAdvanceEvery) past.waits.Advance(advanced_at = at);

@@ -24,9 +24,9 @@ class Log {
 
   void Info(const std::string& message, const std::string& job_id = "", Fields fields = {}) const;
   void Warn(const std::string& message, const std::string& job_id = "", Fields fields = {}) const;
-  // Writes at most one entry a second for each message, with the number of entries omitted before
-  // it. For messages that unauthenticated clients can trigger. The number of different messages
-  // must be bounded.
+  // Writes at most one entry per second for each message, with the number of entries omitted before
+  // it. Use it for messages that unauthenticated clients can trigger. The number of different
+  // messages must be bounded.
   void WarnRarely(const std::string& message, absl::Time now, const std::string& job_id = "",
                   Fields fields = {});
 

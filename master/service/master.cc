@@ -32,7 +32,6 @@
 #include "master/service/log.h"
 #include "master/service/metrics.h"
 #include "master/service/shares.h"
-#include "master/service/tokens.h"
 #include "master/service/workflow_table.h"
 #include "master/store/disk.h"
 #include "master/store/job_history.h"
@@ -51,7 +50,7 @@ using service::PublishedJob;
 
 constexpr absl::Duration kTokensCheckedEvery = absl::Seconds(1);
 // The contention metrics cover kContentionTime and are updated every kContentionEvery. Chosen by
-// hand; alerts need minutes, and the sums of a full master take tenths of a second.
+// hand. Alerts need minutes, and the sums of a full master take tenths of a second.
 constexpr absl::Duration kContentionTime = absl::Minutes(5);
 constexpr absl::Duration kContentionEvery = absl::Seconds(30);
 
@@ -82,10 +81,11 @@ const char* NameOf(JobState state) {
 }
 
 // Keepalive pings close the streams of hosts that lost power, which would otherwise never end.
-// Chosen by hand; two pings a minute cost little, and no healthy network is silent for a minute.
+// Chosen by hand. Two pings a minute cost little, and no healthy network is silent for a minute.
 constexpr int kKeepaliveIntervalMillis = 30'000;
 constexpr int kKeepaliveTimeoutMillis = 30'000;
-// Shortest accepted interval of clients' pings. Clients ping every 30 s (cli/master_client.cc).
+// Shortest accepted interval between a client's pings. Clients ping every 30 s
+// (cli/master_client.cc).
 constexpr int kPingIntervalMinMillis = 5'000;
 
 void EnableKeepalive(grpc::ServerBuilder& builder) {
@@ -95,8 +95,8 @@ void EnableKeepalive(grpc::ServerBuilder& builder) {
                              kPingIntervalMinMillis);
 }
 
-// Returns true if clients must show a token or a certificate. A unix socket is protected by the
-// permissions of its file instead.
+// Returns true if clients must show a token or a certificate. A unix socket is instead protected by
+// the permissions of its file.
 bool HasUnauthenticated(const MasterOptions& options) {
   return !options.listen_address.starts_with("unix:") &&
          !(options.tokens_file.empty() && options.tls.client_ca_file.empty());
@@ -113,7 +113,7 @@ service::ConnectionLimits ConnectionsOf(const MasterOptions& options) {
                             options.message_bytes_max, HasUnauthenticated(options));
 }
 
-// gRPC processes all data of one read, even if the connection is closed during it. This many bytes
+// gRPC processes all data of one read, even if the connection is closed meanwhile. This many bytes
 // can start a hundred calls; the default is 4 MiB.
 constexpr int kReadAtOnceBytes = 2 << 10;
 
@@ -131,7 +131,7 @@ std::string InstanceName() {
   return fmt::format("{:08x}{:08x}", random(), random());
 }
 
-// Returns the limits by their names in rejections.
+// Returns the limits by the names used in rejections.
 std::map<std::string, std::uint64_t> LimitsOf(const MasterOptions& options) {
   return {{"jobs", options.jobs_max},
           {"workflows", options.workflows_max},
@@ -148,7 +148,7 @@ std::map<std::string, std::uint64_t> LimitsOf(const MasterOptions& options) {
           {"reduce_tasks", options.job.limits.reduce_tasks_max}};
 }
 
-// Longer waits would overflow the clocks of the standard library.
+// Longer waits would overflow the standard library's clocks.
 constexpr absl::Duration kWaitMax = absl::Hours(24 * 365);
 
 service::TickPace PaceOf(const MasterOptions& options) {
@@ -212,8 +212,8 @@ service::WorkflowTableOptions WorkflowOptions(
           .node = std::move(node)};
 }
 
-// Adapts a callback to a watcher. It is not called after the final snapshot or after Stop(). It
-// runs outside the lock, so that it may end its own subscription.
+// Adapts a callback to a watcher. The callback is not called after the final snapshot or after
+// Stop(). It runs outside the lock, so that it may end its own subscription.
 class CallbackWatcher final : public service::JobWatcher {
  public:
   CallbackWatcher(const JobHub& hub, std::function<void(const Snapshot&)> on_snapshot)
@@ -228,7 +228,7 @@ class CallbackWatcher final : public service::JobWatcher {
     on_snapshot_(*job.newest);
     const std::lock_guard lock(mutex_);
     caller_ = {};
-    if (job.newest->is_final) stopped_ = true;  // later snapshots belong to another run
+    if (job.newest->is_final) stopped_ = true;  // Later snapshots belong to another run.
     returned_.notify_all();
   }
   void Close() override {}
@@ -243,8 +243,8 @@ class CallbackWatcher final : public service::JobWatcher {
  private:
   const JobHub& hub_;
   const std::function<void(const Snapshot&)> on_snapshot_;
-  std::mutex mutex_;                  // guards the rest
-  std::optional<std::uint64_t> run_;  // the run of its first call
+  std::mutex mutex_;                  // Guards the members below.
+  std::optional<std::uint64_t> run_;  // the run of the first call
   std::condition_variable returned_;
   bool stopped_ = false;
   std::thread::id caller_;  // thread of the running call
@@ -267,7 +267,7 @@ class CallbackSubscription final : public Master::Subscription {
 };
 
 // Answers calls of unknown methods, which clients of another version may use. The message names the
-// method; gRPC's own answer has no message. Thread-safe.
+// method, whereas gRPC's own answer has no message. Thread-safe.
 class UnknownCalls final : public grpc::CallbackGenericService {
  public:
   explicit UnknownCalls(std::string version) : version_(std::move(version)) {}
@@ -363,7 +363,7 @@ class Master::Impl {
 
   std::shared_ptr<grpc::Channel> InProcessChannel() const {
     grpc::ChannelArguments arguments;
-    arguments.SetMaxReceiveMessageSize(-1);  // a snapshot is as large as its job
+    arguments.SetMaxReceiveMessageSize(-1);  // A snapshot is as large as its job.
     return server_->InProcessChannel(arguments);
   }
   void AnnouncePage(const std::string& url) { job_service_.AddFeature("page=" + url); }
@@ -384,7 +384,7 @@ class Master::Impl {
 
   const MasterOptions options_;
   store::DirectoryLock data_dir_lock_;  // outlives the journal
-  store::JobHistory history_;           // in the data directory
+  store::JobHistory history_;           // stored in the data directory
   service::Metrics metrics_;
   service::Clock clock_;
   service::Log log_;
@@ -393,7 +393,7 @@ class Master::Impl {
   service::Gate gate_;
   service::Deliveries deliveries_;
   std::shared_ptr<JobHub> hub_;  // subscriptions may outlive the master
-  // For work for which neither ticks nor calls wait.
+  // For work that neither ticks nor calls wait for.
   transport::TurnQueue aside_{1, transport::kNice};
   service::LiveWaits waits_{{}, &aside_};
   JobTable jobs_;
@@ -405,12 +405,12 @@ class Master::Impl {
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> draining_ = false;
 
-  std::mutex mutex_;  // guards stopping_ and ticks_
+  std::mutex mutex_;  // Guards stopping_ and ticks_.
   std::condition_variable changed_;
   bool stopping_ = false;
   std::uint64_t ticks_ = 0;
-  bool journal_ok_ = true;  // as last reported; used by the thread that ticks
-  absl::Time tokens_checked_at_ = absl::InfinitePast();  // used by the thread that ticks
+  bool journal_ok_ = true;  // last reported state; used by the tick thread
+  absl::Time tokens_checked_at_ = absl::InfinitePast();  // used by the tick thread
   absl::Time contention_at_ = absl::InfinitePast();      // used by the thread of aside_
   std::thread ticker_;
 };
@@ -493,7 +493,7 @@ absl::Status Master::Impl::Start() {
 void Master::Impl::SetServing(bool serving) {
   if (server_ == nullptr) return;
   grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
-  health.SetServingStatus(serving);  // status of the whole server
+  health.SetServingStatus(serving);  // Sets the status of the whole server.
   for (const char* service : kServices) health.SetServingStatus(service, serving);
 }
 
@@ -509,7 +509,7 @@ void Master::Impl::RefreshTokens() {
   tokens_checked_at_ = now;
   const absl::StatusOr<bool> changed = tokens_->Refresh();
   if (!changed.ok()) {
-    log_.Warn("cannot reload the tokens; the old ones stay valid", "",
+    log_.Warn("cannot reload the tokens; the old tokens stay valid", "",
               {{"reason", std::string(changed.status().message())}});
   } else if (*changed) {
     log_.Info("tokens reloaded", "", {{"tokens", fmt::to_string(tokens_->table()->size())}});

@@ -40,7 +40,7 @@ void Metrics::SetContention(const ClusterContention& contention) {
   PerWaitReason<double> by_resource;
   for (const ContentionList& list : contention.lists) {
     for (const ContentionRow& row : list.rows) {
-      if (row.cause && row.cause->jobs == 0) continue;  // processes that no task reported
+      if (row.cause && row.cause->jobs == 0) continue;  // Excludes processes outside Tidemark.
       const double seconds = row.seconds ? row.seconds->value : 0;
       double& most = largest[static_cast<std::size_t>(list.kind)];
       most = std::max(most, seconds);

@@ -1,6 +1,6 @@
 // The counters behind MasterStats.
 //
-// Thread-safe. Each counter is atomic, so two counters of one reading may differ by a few events.
+// Thread-safe. Each counter is atomic, but two counters read together may differ by a few events.
 #pragma once
 
 #include <array>
@@ -53,7 +53,7 @@ struct Metrics {
   LatencyHistogram workflow_estimate;
   LatencyHistogram journal;
 
-  // Reads all values but the number of watchers.
+  // Reads all values except the number of watchers.
   MasterStats Read() const;
   // Replaces the values of contention.
   void SetContention(const ClusterContention& contention);
@@ -62,7 +62,7 @@ struct Metrics {
 // Returns the processor time of the calling thread.
 absl::Duration ThreadCpuTime();
 
-// Observes the time from its construction to its destruction. `histogram` may be null.
+// Records the time between its construction and its destruction. `histogram` may be null.
 class Stopwatch {
  public:
   explicit Stopwatch(LatencyHistogram* histogram);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -19,7 +18,7 @@ namespace tidemark::service {
 namespace {
 
 constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
-// Larger amounts, above a thousand terabytes, would overflow products.
+// Larger amounts (above a thousand terabytes) would overflow products.
 constexpr std::uint64_t kCountedMax = std::uint64_t{1} << 50;
 
 std::size_t Index(Resource resource) { return static_cast<std::size_t>(resource); }
@@ -111,7 +110,7 @@ absl::Status Shares::Holding::Reserve(Resource resource, std::uint64_t amount, u
 void Shares::Holding::Hold(Resource resource, std::uint64_t amount) {
   if (shares_ == nullptr) return;
   const std::size_t i = Index(resource);
-  const std::uint64_t more = amount - held_[i];  // modulo 2^64, as the sums are
+  const std::uint64_t more = amount - held_[i];  // modulo 2^64, like the sums
   held_[i] = amount;
   account_->taken[i] += more;
   shares_->all_.taken[i] += more;
@@ -119,7 +118,7 @@ void Shares::Holding::Hold(Resource resource, std::uint64_t amount) {
 
 namespace {
 
-// The files of one hierarchy of cgroups.
+// The files of one cgroup hierarchy.
 struct MemoryFiles {
   const char* root;  // mount point
   const char* limit;
@@ -127,8 +126,8 @@ struct MemoryFiles {
 constexpr MemoryFiles kVersion1 = {"/sys/fs/cgroup/memory", "memory.limit_in_bytes"};
 constexpr MemoryFiles kVersion2 = {"/sys/fs/cgroup", "memory.max"};
 
-// Returns nullopt for "max", which means unlimited in version 2, and for 0, under which no process
-// could run.
+// Returns nullopt for "max", which means unlimited in version 2, and for 0, which would allow no
+// process.
 std::optional<std::uint64_t> ParseLimit(const std::optional<std::string>& text) {
   std::uint64_t bytes = 0;
   if (!text || !absl::SimpleAtoi(absl::StripAsciiWhitespace(*text), &bytes) || bytes == 0) {
@@ -143,7 +142,7 @@ std::optional<std::uint64_t> Smaller(std::optional<std::uint64_t> a,
   return std::min(*a, *b);
 }
 
-// Returns the smallest limit of the cgroup at this path and of its parents. A path outside of the
+// Returns the smallest limit of the cgroup at this path and of its parents. A path outside the
 // container, or one that does not exist in it, counts as the root, which is the container's own
 // cgroup.
 std::optional<std::uint64_t> LimitAlong(std::string cgroup, const MemoryFiles& files,

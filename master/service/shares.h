@@ -3,8 +3,8 @@
 //
 // A reporter is the account of a job or workflow: the name space of the token that opened it
 // (name_space.h) or, if there are no tokens, a host. With a share of 80 %, a reporter gets no more
-// once its use exceeds four times the free amount. One greedy reporter leaves a fifth free and two
-// leave a ninth, so there is always space for the next. A single reporter that uses less is never
+// once its use exceeds four times the free amount. One greedy reporter leaves a fifth free, and two
+// leave a ninth, so there is always space for another reporter. A reporter that uses less is never
 // limited (docs/internals/adr/0023).
 //
 // Thread-safe. Two concurrent calls may both get the last free amount. O(1).
@@ -29,13 +29,13 @@ namespace tidemark::service {
 enum class Resource : std::uint8_t { kJobs, kWorkflows, kDiskBytes, kStateBytes };
 inline constexpr std::size_t kResources = 4;
 
-// The name of the limit in a rejection (tidemark/limit.h).
+// Name of the limit in a rejection (tidemark/limit.h).
 inline constexpr char kShareLimit[] = "share_percent";
 
 struct ShareOptions {
   // Largest share of one reporter. 100 means no limit.
   unsigned percent = 80;
-  std::size_t jobs_max = std::numeric_limits<std::size_t>::max();  // running jobs
+  std::size_t jobs_max = std::numeric_limits<std::size_t>::max();  // limit of running jobs
   std::size_t workflows_max = std::numeric_limits<std::size_t>::max();
   std::size_t state_bytes_max = std::numeric_limits<std::size_t>::max();
   // Bytes of disk and of memory that every reporter may use, regardless of free space.
@@ -51,7 +51,7 @@ class Shares {
  public:
   explicit Shares(const ShareOptions& options);
 
-  // The resources of one job or workflow. They are released when it is destroyed. Not thread-safe.
+  // The resources of one job or workflow. Destroying the object releases them. Not thread-safe.
   class Holding {
    public:
     Holding() = default;
@@ -60,7 +60,7 @@ class Shares {
     ~Holding();
 
     // Takes the whole amount or nothing. Fails with ResourceExhausted, which names the resource.
-    // `slack` is how far the use may exceed the share, in sixteenths; 16 means no limit.
+    // `slack` is the allowed excess over the share, in sixteenths; 16 means no limit.
     absl::Status Reserve(Resource resource, std::uint64_t amount, unsigned slack = 0);
     // Sets the held amount, even beyond the share.
     void Hold(Resource resource, std::uint64_t amount);
@@ -80,7 +80,7 @@ class Shares {
   // Returns an empty holding of `reporter`. The shares must outlive it.
   Holding Of(const std::string& reporter);
 
-  // Sets the free amount as measured. Before the first call it is unlimited.
+  // Sets the free amount as measured. Before the first call, the free amount is unlimited.
   void SetFree(Resource resource, std::uint64_t amount);
 
  private:
@@ -92,9 +92,9 @@ class Shares {
   const ShareOptions options_;
   Account all_;
   std::array<std::atomic<std::uint64_t>, kResources> limits_;  // limits for all reporters together
-  std::mutex mutex_;                                           // guards all below
+  std::mutex mutex_;                                           // Guards all members below.
   absl::flat_hash_map<std::string, std::weak_ptr<Account>> accounts_;
-  std::size_t pruned_at_ = 64;  // number of accounts at which unused ones are removed
+  std::size_t pruned_at_ = 64;  // number of accounts at which unused accounts are removed
 };
 
 // Returns the contents of a file, or nullopt if it cannot be read.
@@ -105,7 +105,7 @@ using ReadFile = std::function<std::optional<std::string>(const std::string& pat
 // Source: cgroups(7), /proc/[pid]/cgroup.
 std::optional<std::uint64_t> CgroupMemoryLimitBytes(const ReadFile& read);
 
-// Returns half of the host's memory, or of the cgroup limit if that is smaller. Returns the
+// Returns half of the host's memory, or half of the cgroup limit if that is smaller. Returns the
 // largest number if neither is known. Reads files. Thread-safe.
 std::size_t HalfOfTheMemoryBytes();
 

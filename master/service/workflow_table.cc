@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "master/forecast/dag/live_workflow.h"
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
 
@@ -17,7 +16,7 @@ namespace {
 // takes a few milliseconds.
 constexpr std::size_t kLightJobs = 50;
 // Processor time for estimates of workflows before a restarted master listens. The remaining
-// estimates follow one by one.
+// estimates follow one at a time.
 constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
 
 absl::Status NoWorkflow(const std::string& id) {
@@ -53,7 +52,7 @@ std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
   return {store::WorkflowLogPath(data_dir(), id)};
 }
 
-// Returns the workflow that follows the job. If several do, returns the first.
+// Returns the workflow that contains the job, or the first if there are several.
 std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
   const std::lock_guard lock(followers_mutex_);
   const auto of_job = followers_.find(job_id);
@@ -95,14 +94,14 @@ absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(Plan p
   auto entry =
       std::make_shared<Entry>(dag::LiveWorkflow(plan, now, options_.live), now, sender, shares());
   if (absl::Status taken = entry->holding.Reserve(Resource::kDiskBytes, 0); !taken.ok()) {
-    // Another thread may have submitted the same plan in the meantime; this is not an error.
+    // Another thread may have submitted the same plan in the meantime, which is not an error.
     if (auto known = FindWorkflow(plan.id)) return known;
     return taken;
   }
   std::string start;
   store::EncodeSubmission(plan, sender.name_space, now, entry->key, start);
-  // No other thread has this entry yet, so its lock is free. Other threads wait for it until the
-  // log begins.
+  // No other thread has this entry yet, so its lock is free. Other threads wait for the lock until
+  // the log begins.
   const std::lock_guard entry_lock(entry->mutex);
   const auto known = Enter(entry);
   if (!known.ok()) return known.status();
@@ -133,7 +132,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const Plan& plan, const Send
           "remove the ended workflow first with `tidemark forget {}`",
           plan.id, plan.id));
     }
-    if (entry->live.is_cancelled()) {  // its next tick ends it
+    if (entry->live.is_cancelled()) {  // Its next tick ends it.
       return absl::AlreadyExistsError(fmt::format(
           "workflow {} was cancelled, so nothing would run; submit the plan under another id, or "
           "remove the workflow with `tidemark forget {}` once it has ended",
@@ -252,7 +251,7 @@ void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
   }
 }
 
-// Loads the past runs of the workflow's jobs, once for each job, and the measured node.
+// Loads the past runs of the workflow's jobs, once per job, and the measured node.
 void WorkflowTable::LoadHistory(Entry& entry) const {
   if (!options_.runs) return;
   std::vector<std::size_t> unknown;
@@ -350,7 +349,7 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
     for (const std::string& job_id : entry->live.attached_jobs()) ObserveNewest(*entry, job_id);
     const bool estimates = ThreadCpuTime() - began < kRecoveryCpu;
     if (estimates) LoadHistory(*entry);
-    // Remakes the snapshot of the last tick. Later changes of the jobs are known after their
+    // Makes the snapshot of the last tick again. Later changes of the jobs become known at their
     // ticks, when the workflow is due again.
     PublishLater(MakeSnapshot(entry, newest->at, estimates));
   }
@@ -380,7 +379,7 @@ absl::StatusOr<dag::LiveWorkflow> WorkflowTable::MakeHypothetical(const Plan& pl
                                                                   absl::Time now) const {
   if (absl::Status ok = dag::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok())
     return ok;
-  // No job of a hypothetical workflow has begun, even if a job of that ID runs.
+  // No job of a hypothetical workflow has begun, even if a job with the same ID runs.
   Entry asked(dag::LiveWorkflow(plan, now, options_.live), now, {.name_space = name_space},
               shares());
   LoadHistory(asked);

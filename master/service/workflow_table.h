@@ -1,7 +1,7 @@
 // All workflows of a master. Each has a LiveWorkflow and a log. live_table.h describes the rules
 // that jobs and workflows share.
 //
-// Thread-safe, as live_table.h defines. The lock of a workflow is never held during an estimate.
+// Thread-safe as defined in live_table.h. The lock of a workflow is never held during an estimate.
 #pragma once
 
 #include <cstddef>
@@ -36,12 +36,12 @@ struct WorkflowTableOptions {
   // Returns the deadline of a workflow named `name` that is submitted at `now` and states none.
   // May be empty.
   std::function<std::optional<absl::Time>(const std::string& name, absl::Time now)> deadline_of;
-  // Returns profiles of past runs of jobs named `name` that `job` may use, the newest first.
-  // Called on any thread; may be empty.
+  // Returns profiles of past runs of jobs named `name` that `job` may use, newest first. Called on
+  // any thread. May be empty.
   std::function<std::vector<JobProfile>(const std::string& name, const store::Reported& job)> runs;
-  // Returns past runs, in the same way, of applications that consist of stages.
+  // Like `runs`, but returns past runs of applications of stages.
   std::function<dag::StageRuns(const std::string& name, const store::Reported& job)> stage_runs;
-  // Returns the measured capacity of a node. Called on any thread; may be empty.
+  // Returns the measured resources of a node. Called on any thread. May be empty.
   std::function<std::optional<ResourceProfile>()> node;
   // Computes an estimate. May be slow; called without a lock.
   std::function<absl::StatusOr<dag::ApplicationForecast>(const dag::JobsNow&)> estimate =
@@ -50,37 +50,37 @@ struct WorkflowTableOptions {
 
 class WorkflowTable final : public LiveTable {
  public:
-  // Uses the context of `jobs`. `jobs` and `metrics`, which may be null, must outlive the table.
+  // Uses the context of `jobs`. `jobs` and `metrics` must outlive the table. `metrics` may be null.
   WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metrics* metrics = nullptr);
   ~WorkflowTable() override;
 
-  // Restores the workflows of data_dir. Makes the next snapshot of each at the instant of its last
+  // Restores the workflows of data_dir. Makes the next snapshot of each at the time of its last
   // one, so that no sequence number is published twice. Silence is counted from `now`. REQUIRES:
   // the jobs have been recovered, and no plan has been submitted.
   absl::StatusOr<Recovery> Recover(absl::Time now);
 
   // Submit(), Attach() and Update() return the position in the journal that must be durable before
-  // the caller gets an answer. They do not wait for it.
+  // the caller is answered. They do not wait for it.
   //
-  // Fails as CheckWorkflow() does, and with AlreadyExists if another workflow has the ID. Fails
-  // with ResourceExhausted over workflows_max or share_percent. Fails with Unavailable, without
+  // Fails like CheckWorkflow(), and with AlreadyExists if another workflow has the ID. Fails with
+  // ResourceExhausted beyond workflows_max or share_percent. Fails with Unavailable, without
   // effect, if the journal fails.
   absl::StatusOr<Journal::Mark> Submit(const Plan& plan, const Sender& sender, absl::Time now);
-  // Fails as LiveWorkflow::Attach() does, with NotFound for an unknown workflow, and with
-  // Unavailable as Submit() does.
+  // Fails like LiveWorkflow::Attach(), with NotFound for an unknown workflow, and with Unavailable
+  // like Submit().
   absl::StatusOr<Journal::Mark> Attach(const std::string& workflow_id, const std::string& job_name,
                                        const std::string& job_id, absl::Time now);
 
-  // Fails as LiveWorkflow::Update() does, and with NotFound and Unavailable as Attach() does.
+  // Fails like LiveWorkflow::Update(), and with NotFound and Unavailable like Attach().
   absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id, const PlanChange& change,
                                        absl::Time now);
 
-  // Passes a published snapshot of a job, which is not null, to the workflows of the job.
-  // O(workflows of the job).
+  // Passes a published snapshot of a job to the workflows that contain the job. `job` must not be
+  // null. O(workflows of the job).
   void Observe(const std::shared_ptr<const Snapshot>& job);
 
-  // Return a submitted workflow or a plan, with past runs, for estimates. `name_space` holds the
-  // IDs that the caller may read.
+  // These functions return a submitted workflow or a plan, with past runs, for estimates.
+  // `name_space` contains the IDs that the caller may read.
   absl::StatusOr<dag::LiveWorkflow> Copy(const std::string& workflow_id) const;
   absl::StatusOr<dag::LiveWorkflow> MakeHypothetical(const Plan& plan,
                                                      const std::string& name_space,
@@ -95,10 +95,10 @@ class WorkflowTable final : public LiveTable {
           Shares& shares);
     bool has_news() const override { return is_changed; }
 
-    std::mutex following;  // held while `followed` is updated; taken before the others
+    std::mutex following;  // held while `followed` is updated; taken before other locks
     absl::flat_hash_set<std::string> followed;  // guarded by followers_mutex_
 
-    // Guarded by the lock of the entry.
+    // The entry's lock guards the members below.
     dag::LiveWorkflow live;
     bool is_changed = true;  // since the last tick
   };
@@ -109,14 +109,14 @@ class WorkflowTable final : public LiveTable {
   std::string WorkflowOf(const std::string& job_id) const;
   absl::Status CheckJournal() const;
   absl::StatusOr<std::shared_ptr<Entry>> Open(Plan plan, const Sender& sender, absl::Time now);
-  // Changes a workflow and appends a record of the change, if any. `observed_job` is a job that
-  // the workflow may have ignored before, or empty.
+  // Changes a workflow, and appends a record of the change if there is one. `observed_job` is a job
+  // that the workflow may have ignored before, or empty.
   absl::StatusOr<Journal::Mark> Change(
       const std::string& workflow_id, const std::string& observed_job,
       absl::FunctionRef<absl::StatusOr<bool>(dag::LiveWorkflow&)> change,
       absl::FunctionRef<void(store::LogKey, std::string&)> encode);
   // Follows exactly the jobs that the workflow needs now, and adds the newest snapshots of newly
-  // followed jobs. REQUIRES: no lock of the entry is held, here and in the next ones.
+  // followed jobs. This function and the next require that the entry's lock is not held.
   void Follow(const std::shared_ptr<Entry>& entry);
   void LoadHistory(Entry& entry) const;
   void ObserveNewest(Entry& entry, const std::string& job_id) const;
@@ -124,19 +124,19 @@ class WorkflowTable final : public LiveTable {
   void OnPublished(const std::shared_ptr<LiveEntry>& entry) override;
   std::vector<std::string> FilesOf(const std::string& id) const override;
   // Makes the next snapshot. If `estimates` is false, the following snapshot contains the estimate.
-  // REQUIRES: one caller at a time.
+  // REQUIRES: only one caller at a time.
   Ticked MakeSnapshot(const std::shared_ptr<Entry>& entry, absl::Time now, bool estimates);
-  // REQUIRES: entry.mutex is held, here and below.
+  // This function and those below require entry.mutex.
   void AppendRecord(Entry& entry, const std::string& record) const;
-  // Appends the facts since the last tick. The facts decide which attachments and changes are
-  // valid, even when the log is read again.
+  // Appends the facts since the last tick. They determine which attachments and changes are valid,
+  // also when the log is read again.
   void AppendNewFacts(Entry& entry) const;
 
   const WorkflowTableOptions options_;
   JobTable& jobs_;
   Metrics* const metrics_;
-  // Guards all below, and Entry::followed. Taken under the lock of a job or of an entry (Tick()
-  // reads the workflow of a job), never together with a table's lock.
+  // Guards all members below, and Entry::followed. Taken under the lock of a job or of an entry
+  // (Tick() reads the workflow of a job), but never together with a table's lock.
   mutable std::mutex followers_mutex_;
   absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job ID
 };

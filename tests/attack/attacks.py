@@ -62,7 +62,7 @@ def idle(count):
 
 
 def reset_flood(master, until):
-    """Starts calls and resets them at once (CVE-2023-44487)."""
+    """Starts calls and immediately resets them (CVE-2023-44487)."""
     block = 500
 
     def flood(connection, end):
@@ -117,7 +117,7 @@ def split_literals(master, until):
 
 
 def open_calls(master, until):
-    """Starts calls without sending their message."""
+    """Starts calls without sending their messages."""
     opened = []
 
     def open_many(connection, end):
@@ -228,7 +228,7 @@ def idle_metrics(master, until):
 class LargeJob:
     """Reports a job of many stages with changing tasks until it is closed. Has a token."""
 
-    AT_ONCE = 250  # stages per message, which fits into the window of a new stream
+    AT_ONCE = 250  # Number of stages per message, which fits into the window of a new stream.
 
     def __init__(self, master, job_id, stages):
         self.stages = stages

@@ -31,7 +31,7 @@ def integer(value, bits, first=0):
 
 
 def literal(name, value, remember=False):
-    """Returns an encoded header. The server may store it in its table or not."""
+    """Returns an encoded header, which the server may store in its table."""
     return (b"\x40" if remember else b"\x00") + b"".join(
         integer(len(word), 7) + word for word in (name.encode(), value.encode()))
 

@@ -4,8 +4,8 @@
 // quota_attack TIDEMARK [--seconds N] [--latency-ms N] [--no-goals] [ATTACK...]
 //
 // Prints a line of JSON for each attack (default: all). The exit code is 1 if a goal is missed. The
-// goals are that other clients keep their rights and that 99 of 100 of their acknowledgements and
-// responses arrive within 100 ms, or N.
+// goals are that other clients keep their rights, and that 99 of 100 acknowledgements and responses
+// to them arrive within 100 ms, or within N ms.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 #include <sys/mount.h>
@@ -107,7 +107,7 @@ double P99(std::vector<double>& values) {
   return values[values.size() * 99 / 100 - (values.size() >= 100 ? 1 : 0)];
 }
 
-// Reports on a job and watches it until it is destroyed.
+// Reports and watches a job until it is destroyed.
 class GoodJob {
  public:
   explicit GoodJob(const std::string& address)
@@ -115,8 +115,8 @@ class GoodJob {
         asks_([this, address](const std::stop_token& stop) { Ask(address, stop); }) {
     while (!begun_) absl::SleepFor(absl::Milliseconds(1));
   }
-  // Ends the job. Returns latencies in milliseconds, or a thousand seconds if the job was not
-  // served.
+  // Ends the job. Returns latencies in milliseconds, or a thousand seconds if the master did not
+  // serve the job.
   std::pair<double, double> AckAndAnswerP99() {
     reports_ = {};
     asks_ = {};
@@ -165,7 +165,7 @@ struct Arena {
   std::string address;
 };
 
-// The result of the attacker, and whether other clients were served.
+// The result of the attacker, and whether the master served other clients.
 struct Outcome {
   std::string told;
   bool others_unharmed = true;
@@ -204,7 +204,7 @@ Outcome OpenAndClose(const Arena& arena) {
   };
   Agent good(arena.address, kGood);
   for (int i = 0; i < 50; ++i) open_and_close(good, fmt::format("good-{}", i));
-  absl::SleepFor(absl::Seconds(1));  // until the final snapshots were published
+  absl::SleepFor(absl::Seconds(1));  // Waits until the final snapshots were published.
   Agent evil(arena.address, kEvil);
   int ended = 0;
   for (int i = 0; i < 1200; ++i) {
@@ -216,8 +216,8 @@ Outcome OpenAndClose(const Arena& arena) {
           kept == 51};
 }
 
-// Repeats a call on each of eight threads for this time. Returns how many calls succeeded and how
-// many failed.
+// Repeats a call on each of eight threads for the given time. Returns how many calls succeeded and
+// how many failed.
 std::pair<std::size_t, std::size_t> FromEightThreads(
     absl::Duration lasts, const std::function<std::function<bool()>(int thread)>& make_call) {
   std::atomic<std::size_t> succeeded = 0;
@@ -303,7 +303,7 @@ Outcome HugeEstimates(const Arena& arena) {
 struct Attack {
   const char* name;
   Outcome (*run)(const Arena& arena);
-  // Size of a mounted disk for the data, or 0 for the host's disk.
+  // Size of a mounted disk for the data. 0 selects the disk of the host.
   std::size_t disk_mb;
 };
 constexpr Attack kAttacks[] = {{"many_jobs", ManyJobs, 0},

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Attacks a real `tidemark serve` and measures its effect on the master and on a legitimate job.
 
-usage: run_attack.py TIDEMARK [--seconds N] [--json FILE] [--no-goals] [--air X] [ATTACK...]
+usage: run_attack.py TIDEMARK [--seconds N] [--json FILE] [--no-goals] [--air X] [--any-time] [ATTACK...]
 
 Prints one line for each attack (default: all). The exit code is 1 if a goal is missed: at most 150 MB more
 memory, 99 of 100 acknowledgements of the legitimate job within 100 ms, and an answer within 2 s after the
-attack. --no-goals only measures. --air multiplies the limits by X, for busy machines. In the JSON, null means
-never.
+attack. --no-goals only measures. --air multiplies the limits by X. --any-time removes the limits of times, which
+depend on the machine; the job must still be served. In the JSON, null means never.
 """
 
 import argparse
@@ -25,7 +25,7 @@ MEMORY_MB_MAX = 150
 ACK_P99_MS_MAX = 100
 RECOVERED_S_MAX = 2
 
-# Each attack with the options of its master, and its additional goals.
+# Each attack with the options for its master, and its additional goals.
 ATTACKS = {
     "idle_1200_of_1024": (attacks.idle(1200), {"descriptors": 1024}, {}),
     "idle_4300_of_4096_mutual_tls": (attacks.idle(4300), {"mutual_tls": True}, {}),
@@ -36,7 +36,7 @@ ATTACKS = {
     "slow_bodies": (attacks.slow_bodies, {}, {}),
     "token_guesses": (attacks.token_guesses, {}, {"guesses_per_s": 200}),
     "idle_metrics": (attacks.idle_metrics, {"metrics": True}, {"scrape_s": 1}),
-    # The job takes about 120 MB. Responses and updates in flight take up to 64 MiB each.
+    # The job takes about 120 MB. Responses and updates that are being sent take up to 64 MiB each.
     "page_readers": (attacks.page_readers, {"page": True},
                      {"memory_mb": 450, "good_ack_max_ms": 1000}),
 }
@@ -69,7 +69,7 @@ def run(program, name, seconds):
         recovered = time_until_served(master) if master.lives() else float("inf")
         result = {
             "rss_mb_before": before,
-            "rss_mb_after": master.memory_mb("VmHWM"),  # the peak
+            "rss_mb_after": master.memory_mb("VmHWM"),  # peak memory
             "good_ack_p99_ms": 1000 * p99(latencies),
             "good_ack_max_ms": 1000 * max(latencies),
             "recovered_s": recovered,
@@ -79,10 +79,13 @@ def run(program, name, seconds):
     return {key: round(value, 3) if math.isfinite(value) else None for key, value in result.items()}
 
 
-def missed(name, result, air):
+def missed(name, result, air, any_time):
     goals = {"memory_mb": MEMORY_MB_MAX, "good_ack_p99_ms": ACK_P99_MS_MAX,
              "recovered_s": RECOVERED_S_MAX, **ATTACKS[name][2]}
     got = {**result, "memory_mb": result["rss_mb_after"] - result["rss_mb_before"]}
+    if any_time:
+        goals = {key: math.inf if key.endswith(("_s", "_ms")) and "_per_" not in key else most
+                 for key, most in goals.items()}
     return [f"{key} {got.get(key)}, allowed {air * most:g}" for key, most in goals.items()
             if got.get(key) is None or got[key] > air * most]
 
@@ -95,6 +98,7 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--no-goals", action="store_true")
     parser.add_argument("--air", type=float, default=1)
+    parser.add_argument("--any-time", action="store_true")
     arguments = parser.parse_intermixed_args()
     for name in arguments.names:
         if name not in ATTACKS:
@@ -107,7 +111,7 @@ def main():
         results[name] = run(arguments.program, name, arguments.seconds)
         print(name, json.dumps(results[name]), flush=True)
         if not arguments.no_goals:
-            faults += [f"{name}: {fault}" for fault in missed(name, results[name], arguments.air)]
+            faults += [f"{name}: {fault}" for fault in missed(name, results[name], arguments.air, arguments.any_time)]
     if arguments.json:
         with open(arguments.json, "w") as file:
             json.dump(results, file, indent=2)

@@ -1,5 +1,5 @@
-// Tests a real master with real clients and bare sockets on this host. Waits are for conditions,
-// with a deadline that only a failure reaches.
+// Tests a real master with real clients and plain sockets on this host. The tests wait for
+// conditions, and a deadline expires only if a test fails.
 #include "master/service/acceptor.h"
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 #include "tidemark/master.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark {
+namespace tidemark::acceptor_test {
 namespace {
 
 using test::Eventually;
@@ -41,7 +41,7 @@ TEST(PlainPeer, IsWithoutEscapesAndZones) {
 class AcceptorTest : public ::testing::Test {
  protected:
   void Start(const std::string& address, bool with_tokens) {
-    master_.reset();  // the end of one master removes the socket of its address
+    master_.reset();  // At its end, a master removes the socket of its address.
     MasterOptions options = {.listen_address = address, .allow_insecure_remote = true};
     if (with_tokens) {
       options.tokens_file = directory_.Write("tokens", std::string("reader * ") + kToken + "\n");
@@ -51,7 +51,7 @@ class AcceptorTest : public ::testing::Test {
     master_ = *std::move(master);
   }
   std::string port() const { return master_->address().substr(master_->address().rfind(':') + 1); }
-  // Returns a channel over a separate connection, which the caller may keep.
+  // Returns a channel with its own connection, which the caller may keep.
   std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -74,18 +74,18 @@ class AcceptorTest : public ::testing::Test {
   std::unique_ptr<Master> master_;
 };
 
-// Checks that all clients are served. They outnumber the places of unauthenticated connections, so
-// each must authenticate.
+// Checks that all clients are served. They exceed the limit of unauthenticated connections, so each
+// of them must authenticate.
 void ExpectThatManyBecomeKnown(const std::vector<std::shared_ptr<grpc::Channel>>& channels,
                                const Master& master, auto ask) {
   for (const auto& channel : channels) EXPECT_EQ(ask(channel), grpc::StatusCode::NOT_FOUND);
-  // The last one is counted at the end of the round that admitted it.
+  // The last connection is counted at the end of the round that admitted it.
   EXPECT_TRUE(Eventually([&] { return master.stats().connections == channels.size(); }));
   EXPECT_EQ(master.stats().connections_cut, 0U);
 }
 
 TEST_F(AcceptorTest, AuthenticatesClientsWithATokenAtAnyAddress) {
-  Start("0.0.0.0:0", true);  // takes IPv6 too
+  Start("0.0.0.0:0", true);  // This address also accepts IPv6.
   for (const char* host : {"127.0.0.1:", "[::1]:"}) {
     std::vector<std::shared_ptr<grpc::Channel>> channels;
     for (int i = 0; i < 20; ++i) channels.push_back(Connect(host + port()));
@@ -98,7 +98,7 @@ TEST_F(AcceptorTest, AuthenticatesClientsWithATokenAtAnyAddress) {
 
 TEST_F(AcceptorTest, ALocalNameAndAUnixSocketAreServed) {
   Start("localhost:0", false);
-  // Connects by address, since the name resolver of gRPC's clients leaks.
+  // Connects by address, since the name resolver of gRPC's clients leaks memory.
   EXPECT_EQ(Ask(Connect("127.0.0.1:" + port()), ""), grpc::StatusCode::NOT_FOUND);
   const std::string address = "unix:" + (directory_ / "socket");
   for (int restart = 0; restart < 2; ++restart) {
@@ -124,7 +124,7 @@ TEST_F(AcceptorTest, CutsAClientThatGuessesTokensButNoOtherOfItsHost) {
   EXPECT_EQ(Ask(Connect(master_->address()), kToken), grpc::StatusCode::NOT_FOUND);
 }
 
-// Holds open connections that send nothing.
+// Keeps open connections that send nothing.
 class IdleConnections {
  public:
   IdleConnections(const std::string& port, int count) {
@@ -177,7 +177,8 @@ TEST_F(AcceptorTest, ContinuesToServeAfterDescriptorsRunOut) {
     EXPECT_EQ(Ask(client, kToken), grpc::StatusCode::NOT_FOUND);
     {
       const DescriptorsLeft few(60);
-      const IdleConnections idle(port(), 40);  // the master lacks a descriptor for each
+      // The master does not have a descriptor for each connection.
+      const IdleConnections idle(port(), 40);
       EXPECT_TRUE(Eventually([&] { return master_->stats().connections_refused > 0; }));
       EXPECT_EQ(Ask(client, kToken), grpc::StatusCode::NOT_FOUND);
     }
@@ -186,4 +187,4 @@ TEST_F(AcceptorTest, ContinuesToServeAfterDescriptorsRunOut) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::acceptor_test

@@ -4,7 +4,7 @@
 
 #include "tests/facts/events.h"
 
-namespace tidemark::service {
+namespace tidemark::service::clock_test {
 namespace {
 
 using test::At;
@@ -12,8 +12,7 @@ using test::At;
 absl::Time wall = At(0);
 absl::Time Wall() { return wall; }
 
-// Returns the first instant after `at` that the clock shows. It never returns for a clock that
-// stops.
+// Returns the first time after `at` that the clock shows. Does not return if the clock has stopped.
 absl::Time NextAfter(absl::Time at, const Clock& clock) {
   absl::Time now = at;
   while (now <= at) now = clock.Now();
@@ -59,4 +58,4 @@ TEST_F(ClockTest, IgnoresAnEarlierLoggedInstant) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::clock_test

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::service {
+namespace tidemark::service::connection_table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -133,13 +133,13 @@ TEST_F(ConnectionTableTest, CutsTheConnectionThatSentMostWhenItsHostExceedsItsBy
 TEST_F(ConnectionTableTest, ReconnectingGivesNoAdvantage) {
   const ConnectionId calls = Arrive("evil");
   ASSERT_THAT(Admitted(), ElementsAre(calls));
-  table_.Sent(calls, 10, 5);  // at its limit
+  table_.Sent(calls, 10, 5);  // This connection is at its limit.
   table_.Closed(calls, At(1));
   const ConnectionId again = Arrive("evil", 1);
   const ConnectionId good = Arrive("good", 1);
   EXPECT_THAT(Admitted(2.9), ElementsAre(good));
   EXPECT_THAT(Admitted(3), ElementsAre(again));
-  // The calls of a connection that closes at once are unknown.
+  // The calls of a connection that closes immediately are unknown.
   table_.Sent(again, 250, 0);
   table_.Closed(again, At(3));
   const ConnectionId last = Arrive("evil", 3);
@@ -196,7 +196,7 @@ TEST_F(ConnectionTableTest, ResetsThePlacesOfAHostWhenItsLineEnds) {
   EXPECT_THAT(Admitted(), SizeIs(2));
 }
 
-// The longest queue of any host is cut. Two hosts cannot exclude a third.
+// The longest queue of any host is shortened. Two hosts cannot exclude a third.
 TEST_F(ConnectionTableTest, CutsTheLongestLineInFavourOfAShorterOne) {
   std::vector<ConnectionId> evil;
   for (int i = 0; i < 20; ++i) {
@@ -259,4 +259,4 @@ TEST(ConnectionLimits, LimitsLeaveDescriptorsForOtherFiles) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::connection_table_test

@@ -6,7 +6,7 @@
 
 #include "master/service/explain_service.h"
 
-namespace tidemark::service {
+namespace tidemark::service::contending_queries_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -43,7 +43,8 @@ TEST(HideContendingQueries, NamesVisibleQueriesWorstFirst) {
   EXPECT_THAT(explanation.queries[0].culprits, ElementsAre(Of("theirs-1", 5), Of("mine", 4)));
 }
 
-// Hidden queries are merged before the worst are selected. Each alone would not be among them.
+// Hidden queries are merged before the worst queries are selected. None of them alone would be
+// among the worst.
 TEST(HideContendingQueries, ManySmallHiddenQueriesMayBeTheWorst) {
   Explanation explanation = {.job_id = "mine", .queries = {{.query = ""}}};
   explanation.queries[0].culprits = {Of("mine", 4), Of("a", 3), Of("b", 3)};
@@ -63,7 +64,7 @@ TEST(HideContendingQueries, AddsTheBoundsOfHiddenQueriesIfAllAreKnown) {
   EXPECT_EQ(explanation.queries[0].culprits[1].seconds_lower, 1);
 }
 
-// The master does not know whether the caller may read a removed job.
+// The master does not know whether the caller may read a job that was removed.
 TEST(HideContendingQueries, CountsRemovedJobsAmongTheHiddenOnes) {
   Explanation explanation = {.job_id = "mine", .queries = {{.query = ""}}};
   explanation.queries[0].culprits = {Of("", 3)};
@@ -73,7 +74,7 @@ TEST(HideContendingQueries, CountsRemovedJobsAmongTheHiddenOnes) {
   EXPECT_EQ(explanation.queries[0].culprits.at(0).jobs, 1U);
 }
 
-// Use outside of jobs is not secret.
+// Use outside jobs is not secret.
 TEST(HideContendingQueries, KeepsUseThatNoTaskReportedSeparate) {
   Explanation explanation = {.job_id = "mine", .queries = {{.query = ""}}};
   explanation.queries[0].culprits = {{.jobs = 0, .seconds = 3}, Of("theirs", 1)};
@@ -134,4 +135,4 @@ TEST(WithinTimeLeft, LimitsTheTimeSavedToTheRemainingTimeOfTheJob) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::contending_queries_test

@@ -10,7 +10,7 @@
 #include "proto/wire/snapshot_delta.h"
 #include "tidemark/v1/job.pb.h"
 
-namespace tidemark::service {
+namespace tidemark::service::encoded_snapshots_test {
 namespace {
 
 std::shared_ptr<const Snapshot> Numbered(std::uint64_t sequence) {
@@ -45,7 +45,7 @@ TEST(EncodedSnapshots, ViewsAndSnapshotsDiffer) {
   EXPECT_EQ(Read(full), *snapshot);
 }
 
-// The next snapshot may have the address of the last one.
+// The next snapshot may have the same address as the destroyed one.
 TEST(EncodedSnapshots, NeverReusesBytesOfADestroyedSnapshot) {
   EncodedSnapshots encoded;
   std::vector<grpc::Slice> held;
@@ -97,7 +97,7 @@ TEST(EncodedSnapshots, ADeltaMakesTheNewerSnapshotOfItsBase) {
 
 TEST(EncodedSnapshots, ReturnsNoDeltaIfTheWholeSnapshotMustBeSent) {
   EncodedSnapshots encoded;
-  // Snapshots of sequence 0 are never a base.
+  // Snapshots with the sequence number 0 are never a base.
   EXPECT_FALSE(encoded.DeltaOf(Numbered(0), Numbered(2), View::kFull));
 }
 
@@ -165,4 +165,4 @@ TEST(SentSnapshots, KeepsNoSnapshotWithoutReadersOfDeltas) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::encoded_snapshots_test

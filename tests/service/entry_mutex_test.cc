@@ -1,5 +1,3 @@
-#include "master/service/entry_mutex.h"
-
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -8,7 +6,9 @@
 #include <thread>
 #include <vector>
 
-namespace tidemark::service {
+#include "master/service/live_table.h"
+
+namespace tidemark::service::entry_mutex_test {
 namespace {
 
 TEST(EntryMutex, CallsBackWhenALongHolderReleasesTheLock) {
@@ -64,7 +64,8 @@ TEST(EntryMutex, WaitsForAShortHolder) {
   EXPECT_TRUE(taken.get());
 }
 
-// A thread sleeps while a short holder has the lock. A long holder gets the lock first.
+// A thread sleeps while another thread has the lock for a short time. A thread that needs the lock
+// for a long time gets it first.
 TEST(EntryMutex, ALongHolderWakesSleepingCallers) {
   EntryMutex mutex;
   for (int round = 0; round < 200; ++round) {
@@ -78,7 +79,7 @@ TEST(EntryMutex, ALongHolderWakesSleepingCallers) {
     auto taken =
         std::async(std::launch::async, [&] { return mutex.LockUnlessLong([&] { ++calls; }); });
     mutex.unlock();
-    // It returns although the long holder keeps the lock.
+    // The call returns although the other thread keeps the lock.
     const bool has_lock = taken.get();
     if (has_lock) mutex.unlock();
     release.set_value();
@@ -121,4 +122,4 @@ TEST(EntryMutex, ExcludesManyThreads) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::entry_mutex_test

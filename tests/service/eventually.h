@@ -1,4 +1,4 @@
-// Waits for a condition in tests, with a deadline that only a failure reaches.
+// Waits for a condition in tests, with a deadline that expires only if a test fails.
 #pragma once
 
 #include "absl/time/clock.h"
@@ -8,7 +8,7 @@ namespace tidemark::test {
 
 inline constexpr absl::Duration kPatience = absl::Seconds(60);
 
-// Returns true as soon as `holds` returns true, or false after kPatience.
+// Returns true when `holds` returns true, or false after kPatience.
 template <typename Condition>
 bool Eventually(Condition holds) {
   const absl::Time deadline = absl::Now() + kPatience;

@@ -1,5 +1,5 @@
-// Tests a real master with real clients on this host. Waits are for conditions, with a deadline
-// that only a failure reaches.
+// Tests a real master with real clients on this host. The tests wait for conditions, and a deadline
+// expires only if a test fails.
 #include "master/service/explain_service.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 #include "tests/service/live_master.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 
-namespace tidemark {
+namespace tidemark::explain_service_test {
 namespace {
 
 using Status = grpc::StatusCode;
@@ -52,7 +52,7 @@ class ExplainServiceTest : public test::LiveMaster {
                                                 .body = std::move(body)});
     ASSERT_TRUE(taken.ok()) << taken;
   }
-  // Starts the first of `tasks` tasks of the job on node-1, where it has one slot.
+  // Starts the first of `tasks` tasks of the job on node-1, where the job has one slot.
   void Start(const std::string& job, std::uint32_t tasks = 1) {
     Report(job, JobOpened{.name = job});
     Report(job, ExecutorOpened{.executor = 0, .host = "node-1", .slots = 1});
@@ -85,7 +85,7 @@ class ExplainServiceTest : public test::LiveMaster {
     *request.mutable_question() = question;
     return stub_->ExplainCluster(NewContext(token).get(), request, &response);
   }
-  // Starts a watch, whose context outlives it.
+  // Starts a watch. Its context outlives it.
   auto Watch(const std::string& job, const std::string& token) {
     v1::WatchExplanationRequest request;
     request.mutable_question()->set_job_id(job);
@@ -98,7 +98,7 @@ class ExplainServiceTest : public test::LiveMaster {
     EXPECT_LE(named.sooner_seconds_lower(), named.sooner_seconds());
     EXPECT_LE(named.sooner_seconds(), named.sooner_seconds_upper());
   }
-  // Returns an entry of the first query of response_, or null.
+  // Returns an entry for the first query in response_, or null.
   const v1::Culprit* CulpritOf(const std::string& job) const {
     if (response_.explanation().queries_size() == 0) return nullptr;
     for (const v1::Culprit& culprit : response_.explanation().queries(0).culprits()) {
@@ -113,8 +113,8 @@ class ExplainServiceTest : public test::LiveMaster {
   v1::ExplainJobResponse response_;
 };
 
-// Two jobs whose tasks each compute half of the time and wait for the rest. response_ reports that
-// the first waits because of the other.
+// Two jobs whose tasks compute for half of the time and wait for the other half. According to
+// response_, the first job waits because of the other.
 class SharedProcessorTest : public ExplainServiceTest {
  protected:
   void SetUp() override {
@@ -155,7 +155,7 @@ TEST_F(SharedProcessorTest, NamesTheJobThatUsedTheProcessorOnlyToItsReaders) {
   EXPECT_EQ(response_.DebugString().find("theirs"), std::string::npos);
 }
 
-// Tasks of half a second follow one another, and each waits for half of the time because of the
+// Tasks of half a second run sequentially. Each of them waits for half of the time because of the
 // other job's task.
 TEST_F(ExplainServiceTest, EstimatesHowMuchSoonerARunningJobWouldEndWithoutTheOther) {
   Start("mine", 200);
@@ -248,7 +248,7 @@ TEST_F(ExplainServiceTest, ReportsAfterARestartThatEarlierWaitsAreUnknown) {
   EXPECT_EQ(response_.explanation().queries_size(), 0);
   EXPECT_GE(response_.explanation().since().seconds(), absl::ToUnixSeconds(restarted));
 
-  Heartbeat("mine", 2, 6);  // reports a task that started before
+  Heartbeat("mine", 2, 6);  // Reports a task that started before the restart.
   ASSERT_TRUE(Explain("mine", kOperator).ok());
   EXPECT_TRUE(response_.explanation().is_partial());
   EXPECT_EQ(response_.explanation().queries_size(), 0);
@@ -279,12 +279,12 @@ TEST_F(SharedProcessorTest, ExplainsAnEndedJobFromItsLogsAfterARestart) {
   ASSERT_NE(named, nullptr);
   EXPECT_NEAR(named->seconds(), blamed, 0.1 * blamed);
   EXPECT_TRUE(named->has_sooner_seconds());
-  // A reader without the right to the other job still does not see its name.
+  // A caller who may not read the other job still does not see its name.
   ASSERT_TRUE(Explain("mine", kTeam).ok());
   EXPECT_EQ(CulpritOf("theirs"), nullptr);
 }
 
-// The first report after the restart is from a task that began after it.
+// The first report after the restart comes from a task that began after the restart.
 TEST_F(ExplainServiceTest, MarksAJobAsPartialAfterARestartEvenIfANewTaskReportsFirst) {
   Start("mine", 2);
   StartMaster();
@@ -301,7 +301,7 @@ TEST_F(ExplainServiceTest, MarksAJobAsPartialAfterARestartEvenIfANewTaskReportsF
   EXPECT_TRUE(response_.explanation().is_partial());
 }
 
-// The master reports further waits until the sums contain all waits before the job's end.
+// The master announces further waits until the sums contain all waits before the job's end.
 TEST_F(ExplainServiceTest, AnnouncesFurtherWaitsOfAnEndedJob) {
   Start("mine");
   Heartbeat("mine", 0, 0);
@@ -329,7 +329,7 @@ TEST_F(ExplainServiceTest, EndsAWatchWithUnavailableAtShutdown) {
   EXPECT_EQ(stream->Finish().error_code(), Status::UNAVAILABLE);
 }
 
-// Each of the two jobs waits for half of the time because of the other one.
+// Each of the two jobs waits for half of the time because of the other job.
 TEST_F(SharedProcessorTest, ReportsTheContentionOfAllJobsAsFarAsTheCallerMayReadThem) {
   const auto ask = [&](const std::string& token, const v1::ContentionQuestion& question,
                        v1::ExplainClusterResponse& response) {
@@ -424,4 +424,4 @@ TEST_F(SharedProcessorTest, AQuestionAboutAHiddenCauseMatchesNone) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::explain_service_test

@@ -9,12 +9,12 @@
 
 #include "tidemark/limit.h"
 
-namespace tidemark::service {
+namespace tidemark::service::gate_test {
 namespace {
 
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 
-// Returns the number of calls that are accepted at one instant before one is rejected.
+// Returns how many simultaneous calls are accepted before one is rejected.
 int Burst(CallPace& pace, const std::string& caller, absl::Time at) {
   int calls = 0;
   while (calls < 100'000 && pace.Enter(caller, at).ok()) ++calls;
@@ -139,4 +139,4 @@ TEST(AddEstimate, IsUnavailableAfterTheQueueHasStopped) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::gate_test

@@ -1,4 +1,4 @@
-// Tests that one job does not change a bit of another's snapshots.
+// Tests that a job does not change any bit of another job's snapshots.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@
 #include "tests/service/published.h"
 #include "tidemark/limit.h"
 
-namespace tidemark::service {
+namespace tidemark::service::isolation_test {
 namespace {
 
 using test::At;
@@ -47,7 +47,7 @@ std::vector<Snapshot> Watched(JobTable& table, const std::string& job_id) {
   return seen;
 }
 
-// Returns a valid profile of points, with their numbers of key groups and bytes.
+// Returns a valid profile of these points, with the totals of their key groups and bytes.
 ReduceProfile ProfileOf(std::vector<GroupPoint> points) {
   ReduceProfile profile{.points = std::move(points), .keys_named = false};
   for (const GroupPoint& point : profile.points) {
@@ -115,7 +115,7 @@ TEST(Isolation, RejectsEventsOfAJobOverItsBytesButAcceptsItsEnd) {
   EXPECT_EQ(table.Newest("job-1")->state, JobState::kSucceeded);
 }
 
-// The rejected events cost no memory.
+// The rejected events take no memory.
 TEST(Isolation, RejectsStagesOverTheLimitWithItsNameAndTheirNumber) {
   JobTable table({});
   Source source("app-master", "job-1");
@@ -158,4 +158,4 @@ TEST(Isolation, BoundsTheStateOfAJobUnderAnyInput) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::isolation_test

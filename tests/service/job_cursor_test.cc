@@ -1,14 +1,13 @@
-#include "master/service/job_cursor.h"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 
+#include "master/service/job_stream.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tests/wire/random_snapshots.h"
 
-namespace tidemark::service {
+namespace tidemark::service::job_cursor_test {
 namespace {
 
 constexpr std::uint64_t kRun = 77;
@@ -32,7 +31,7 @@ bool HasNext(const JobCursor& cursor, absl::Time now = absl::UnixEpoch()) {
   return cursor.next_at() <= now;
 }
 
-// Returns the response for a reader of `view`.
+// Returns the response for a client with the view `view`.
 Snapshot DeltaOf(const JobCursor::Update& update, View view) {
   return update.base == nullptr ? wire::WithView(*update.published, view)
                                 : wire::DeltaInView(*update.base, *update.published, view);
@@ -177,7 +176,7 @@ TEST(JobCursor, HasTheViewThatWasAskedFor) {
   const auto first = cursor.Next(absl::UnixEpoch());
   EXPECT_EQ(first.base, nullptr);
   snapshot.sequence = 2;
-  snapshot.coverage->silent_tasks = 3;  // outside of this reader's view
+  snapshot.coverage->silent_tasks = 3;  // This field is not in the client's view.
   cursor.Offer(std::make_shared<Snapshot>(snapshot), kRun);
   const auto update = cursor.Next(absl::UnixEpoch());
   EXPECT_EQ(update.base, first.published);
@@ -204,8 +203,8 @@ TEST(JobCursor, SendsAWholeSnapshotIfTheBaseNoLongerExists) {
   EXPECT_EQ(update.skipped, 7u);
 }
 
-// A reader that applies every delta has the published snapshots, however slow it is and wherever
-// its stream breaks.
+// A client that applies every delta has the published snapshots, however slow the client is and
+// wherever its stream breaks.
 TEST(JobCursor, AReaderOfDeltasHasThePublishedSnapshots) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     test::RandomSnapshots random(seed);
@@ -220,7 +219,7 @@ TEST(JobCursor, AReaderOfDeltasHasThePublishedSnapshots) {
     bool is_first = true;
     std::uint64_t deltas = 0;
     for (int step = 0; step < 30; ++step) {
-      if (random.Chance(8)) {  // a new stream, which continues after the reader's snapshot
+      if (random.Chance(8)) {  // A new stream continues after the client's snapshot.
         cursor = JobCursor({.sequence = reader.sequence, .run = kRun}, options);
         cursor.Begin(std::make_shared<Snapshot>(published), kRun);
         is_first = true;
@@ -258,4 +257,4 @@ TEST(ResumeToken, ContainsRunAndSequence) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::job_cursor_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::service {
+namespace tidemark::service::job_hub_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,7 +125,7 @@ TEST(JobHub, ListsTheNewestRunFirstAndContinuesAfterAPlace) {
   EXPECT_THAT(IdsOf(hub.List({}, Any, 2)), ElementsAre("b", "c"));
   hub.Remove("c");
   EXPECT_THAT(IdsOf(hub.List({2, "c"}, Any, 2)), ElementsAre("a"));
-  ASSERT_TRUE(hub.Enter(Of("a", 0, 4)).ok());  // another run of the job
+  ASSERT_TRUE(hub.Enter(Of("a", 0, 4)).ok());  // This is another run of the job.
   EXPECT_THAT(IdsOf(hub.List({}, Any, 9)), ElementsAre("a", "b"));
   EXPECT_THAT(IdsOf(hub.List(
                   {}, [](const Snapshot& job) { return job.job_id == "b"; }, 9)),
@@ -166,7 +166,7 @@ TEST(JobHub, KnowsTheNewestRunOfAnIdOnly) {
 TEST(JobHub, ReportsTheEndOfARoundToRequestingWatchers) {
   JobHub hub("master", 1);
   const auto of_all = Watching(hub, "", /*of_rounds=*/true);
-  const auto paced = Watching(hub, "a", /*of_rounds=*/true);  // a separate place
+  const auto paced = Watching(hub, "a", /*of_rounds=*/true);  // This watch is counted separately.
   EXPECT_TRUE(absl::IsResourceExhausted(hub.Subscribe("", std::make_shared<Notes>(), true)));
   hub.Publish(Of("a", 1));
   hub.EndRound();
@@ -247,7 +247,7 @@ TEST(JobList, SeveralUpdatesOfOneResponseNameAJobOnce) {
   JobListCursor cursor = Open(list);
   const auto first = cursor.Next(list, 1);
   EXPECT_THAT(Ids(first), ElementsAre("a"));
-  Publish(list, Job("a", 2));  // in the meantime
+  Publish(list, Job("a", 2));  // Meanwhile, the job changes.
   EXPECT_THAT(Ids(cursor.Next(list, 9, first.newest)), ElementsAre("b", "c"));
   EXPECT_FALSE(cursor.has_next(list, first.newest));
   EXPECT_THAT(Ids(cursor.Next(list, 9)), ElementsAre("a"));
@@ -317,7 +317,7 @@ TEST(JobList, NeverMentionsAnUnreadableJob) {
   EXPECT_THAT(Ids(cursor.Next(list, 10)), ElementsAre("ours-1"));
   list.Remove("theirs-1");
   EXPECT_THAT(cursor.Next(list, 10).removed_job_ids, IsEmpty());
-  // A token contains a position, not the rights of its watcher.
+  // A token contains a position, not the rights of the watcher.
   JobListCursor resumed = JobListCursor::Open(list, {}, View::kBasic, "m1-0", may_read).value();
   EXPECT_THAT(resumed.Next(list, 10).removed_job_ids, IsEmpty());
 }
@@ -331,7 +331,7 @@ TEST(JobList, RejectsInvalidTokens) {
   }
 }
 
-// A watcher that keeps to the contract.
+// A watcher that follows the contract.
 struct Watcher {
   std::map<std::string, Snapshot> jobs;
   std::string token;
@@ -345,8 +345,8 @@ struct Watcher {
 };
 
 // In random histories, jobs appear, change and end, the master is replaced, the watcher is slow,
-// and connections break with updates in flight. Whenever no update is pending, the watcher has the
-// listed jobs.
+// and connections break while updates are being sent. Whenever no update is pending, the watcher
+// must have the listed jobs.
 TEST(JobList, AWatcherEndsWithThePublishedJobs) {
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     std::mt19937_64 random(seed);
@@ -367,11 +367,11 @@ TEST(JobList, AWatcherEndsWithThePublishedJobs) {
           list->Remove(id);
           published.erase(id);
           break;
-        case 1:  // the connection breaks, perhaps with an update in flight
+        case 1:  // The connection breaks, perhaps while an update is being sent.
           if (upto(1) == 0 && cursor.has_next(*list)) cursor.Next(*list, 1 + upto(4));
           cursor = Open(*list, watcher.token, filter);
           break;
-        case 2:  // another master, which has some of the jobs
+        case 2:  // Another master, which has some of the jobs.
           if (upto(3) != 0) break;
           list = std::make_unique<JobList>("m" + std::to_string(++instance), removed_max);
           if (upto(1) == 0) published.erase(id);
@@ -402,4 +402,4 @@ TEST(JobList, AWatcherEndsWithThePublishedJobs) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::job_hub_test

@@ -1,5 +1,5 @@
-// Tests a real master with real clients on this host. Waits are for conditions, with a deadline
-// that only a failure reaches.
+// Tests a real master with real clients on this host. The tests wait for conditions, and a deadline
+// expires only if a test fails.
 #include "master/service/job_service.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark {
+namespace tidemark::job_service_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -57,8 +57,8 @@ Plan Chain() {
   return {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b", {"a"})}, .cluster = {.slots = 2}};
 }
 
-// Returns the field in a BadRequest. If the status has no BadRequest, returns the reason of the
-// ErrorInfo.
+// Returns the field in a BadRequest. If the status contains no BadRequest, returns the reason in
+// the ErrorInfo.
 std::string DetailOf(const grpc::Status& status) {
   rpc::v1::Status details;
   EXPECT_TRUE(details.ParseFromString(status.error_details()));
@@ -176,10 +176,10 @@ class JobServiceTest : public test::LiveMaster {
     EXPECT_TRUE(Send(job_id, {Opened(1, 1), Closed()}).ok());
   }
 
-  // The result of reading until `count_max` responses have arrived or the stream ends.
+  // The result of reading until `count_max` responses have arrived or the stream has ended.
   struct Watched {
     std::vector<v1::WatchJobResponse> responses;
-    std::vector<Snapshot> snapshots;  // whole
+    std::vector<Snapshot> snapshots;  // whole snapshots
     grpc::Status status;
   };
   Watched Watch(const v1::WatchJobRequest& request, std::size_t count_max = SIZE_MAX,
@@ -316,7 +316,7 @@ TEST_F(JobServiceTest, ARestartWithoutDamageReportsNoNotice) {
     std::vector<std::string> notices;
     std::map<std::string, LogSeverity> logged;
   };
-  const auto said = std::make_shared<Said>();  // the master outlives this function
+  const auto said = std::make_shared<Said>();  // The master outlives this function.
   options_.data_dir = directory_.path();
   options_.on_notice = [said](const std::string& line) {
     const std::lock_guard lock(said->mutex);
@@ -383,7 +383,7 @@ TEST_F(JobServiceTest, AWatcherOfTheListReceivesChangesAndRemovals) {
 TEST_F(JobServiceTest, ListsMatchingJobsInPages) {
   for (const char* id : {"x-1", "x-2", "y-1"}) {
     RunJob(id);
-    EXPECT_TRUE(Final(id).is_final);  // its first snapshot shows its kind
+    EXPECT_TRUE(Final(id).is_final);  // The first snapshot contains the kind of the job.
   }
   ASSERT_TRUE(Submit(Chain()).ok());
   v1::ListJobsRequest request;
@@ -470,14 +470,14 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
   EXPECT_TRUE(Update(more).ok());
   EXPECT_TRUE(Update(Cancelling({"b"})).ok());
   EXPECT_TRUE(Update(Cancelling({"b"})).ok());
-  EXPECT_TRUE(Submit(Chain()).ok());  // the submitted plan is unchanged
+  EXPECT_TRUE(Submit(Chain()).ok());  // The submitted plan is unchanged.
   EXPECT_EQ(DetailOf(Update(Adding({JobNamed("e", {"x"})}))), "add_jobs[0].after[0]");
   EXPECT_EQ(DetailOf(Update(Adding({JobNamed("a", {"b"})}))), "add_jobs[0].name");
   EXPECT_EQ(DetailOf(Update(Cancelling({"bb"}))), "cancel_jobs[0]");
   EXPECT_EQ(DetailOf(Update({})), "job_id");
   Start();
   RunJob("a-1");
-  RunJob("c-1");  // no longer waits for b
+  RunJob("c-1");  // c no longer waits for b.
   Snapshot plan;
   do {
     ASSERT_TRUE(Get("wf", plan).ok());
@@ -633,8 +633,8 @@ TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
     const auto& median = response.outcomes(i).snapshot().estimate().remaining().median();
     return static_cast<double>(median.seconds()) + 1e-9 * median.nanos();
   };
-  // The snapshot is from the last tick, and the estimate is current. Both are nearly equal after
-  // the tasks have run much longer than a tick.
+  // The snapshot is from the last tick, whereas the estimate is current. They are nearly equal
+  // after the tasks have run for much longer than a tick.
   const auto is_steady = [&] {
     return response.outcomes_size() == 4 && seconds(2) < 1.3 * seconds(0) + 0.1;
   };
@@ -665,7 +665,7 @@ TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
   request.set_job_id("wf");
   const grpc::Status of_workflow = Estimate(request, response);
   EXPECT_EQ(DetailOf(of_workflow), "scenarios[1].executors");
-  EXPECT_THAT(of_workflow.error_message(), HasSubstr("ask about one of its jobs"));
+  EXPECT_THAT(of_workflow.error_message(), HasSubstr("pass one of its jobs"));
 }
 
 TEST_F(JobServiceTest, RejectsAnUnsuitablePolicyWithTheNameOfTheJob) {
@@ -706,7 +706,7 @@ TEST_F(JobServiceTest, EstimatesAPlanWithStartedStages) {
 
 TEST_F(JobServiceTest, SplitsLargeResponses) {
   options_.tick_interval = options_.tick_interval_min = absl::Hours(1);
-  options_.calls_per_second = 0;  // large answers take time
+  options_.calls_per_second = 0;  // Large answers take time.
   Start();
   constexpr std::size_t kPlans = 16;
   for (std::size_t i = 0; i < kPlans; ++i) {
@@ -748,7 +748,7 @@ TEST_F(JobServiceTest, EnforcesTheRightsOfTokens) {
   Start();
   EXPECT_EQ(Submit(Chain()).error_code(), grpc::StatusCode::UNAUTHENTICATED);
   EXPECT_EQ(Submit(Chain(), reader_token).error_code(), grpc::StatusCode::PERMISSION_DENIED);
-  // This agent may not report its jobs.
+  // This agent may not report for these jobs.
   EXPECT_EQ(Submit(Chain(), "agent-token-for-wf-0").error_code(),
             grpc::StatusCode::PERMISSION_DENIED);
   EXPECT_TRUE(Submit(Chain(), "agent-token-for-all-0").ok());
@@ -866,7 +866,7 @@ TEST_F(JobServiceTest, ReportsServerInfo) {
   EXPECT_NE(first.instance(), second.instance());
 }
 
-// The service on a simulated disk.
+// The service with a simulated disk.
 class JobServiceOnADisk : public test::ServiceOnADisk {
  protected:
   void Start(absl::Duration commit_interval) {
@@ -898,7 +898,7 @@ class JobServiceOnADisk : public test::ServiceOnADisk {
 };
 
 TEST_F(JobServiceOnADisk, CallsThatWaitForTheDiskDelayNoOthers) {
-  Start(absl::Hours(1));  // no record is durable before
+  Start(absl::Hours(1));  // Before that, no record is durable.
   struct Call {
     grpc::ClientContext context;
     v1::SubmitJobRequest request;
@@ -937,4 +937,4 @@ TEST_F(JobServiceOnADisk, ReportsAFailingDisk) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::job_service_test

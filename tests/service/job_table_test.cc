@@ -17,7 +17,7 @@
 #include "tests/scratch_directory.h"
 #include "tests/service/published.h"
 
-namespace tidemark::service {
+namespace tidemark::service::job_table_test {
 namespace {
 
 using test::AllOf;
@@ -198,20 +198,20 @@ TEST(JobTable, ResendingTheEventsOfAnEndedJobIsHarmless) {
   JobTable jobs({});
   OpenAndEnd(jobs, "job-1");
   const Snapshot before = *jobs.Newest("job-1");
-  EXPECT_TRUE(Ingest(jobs, Source().At(9, Opened(1, 1))).ok());  // sequence 1 again
+  EXPECT_TRUE(Ingest(jobs, Source().At(9, Opened(1, 1))).ok());  // sequence number 1 again
   EXPECT_TRUE(jobs.TickDue(At(100)).empty());
   EXPECT_EQ(*jobs.Newest("job-1"), before);
 }
 
 // --- runs of a job id
 
-// Returns a source of a run of job-1. Both runs have sources of the same names, which is the worst
-// case.
+// Returns a source for a run of job-1. The sources of both runs have the same names, which is the
+// worst case.
 Source OfRun(const std::string& run_uid, const std::string& source_id = "app-master") {
   return Source(source_id, "job-1", run_uid);
 }
 
-// Opens and ends the run within a second.
+// Opens and ends the run within one second.
 void EndRun(JobTable& jobs, Source& run) {
   EXPECT_TRUE(Ingest(jobs, run.At(0, Opened(1, 1))).ok());
   EXPECT_TRUE(Ingest(jobs, run.At(1, Closed())).ok());
@@ -344,11 +344,11 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
   EXPECT_TRUE(Ingest(jobs, SourceOf("busy").At(
                                1, JobOpened{.name = "busy", .stages = MapReduceStages({}, {})}))
                   .ok());
-  std::thread ticking([&] { jobs.TickDue(At(2)); });  // holds the lock of the job
+  std::thread ticking([&] { jobs.TickDue(At(2)); });  // This thread holds the lock of the job.
   busy.AwaitReached();
   auto opened = std::async(std::launch::async,
                            [&] { return Ingest(jobs, SourceOf("new").At(3, Opened(1, 1))); });
-  // Only a failure takes this long.
+  // Takes this long only if the test fails.
   EXPECT_EQ(opened.wait_for(std::chrono::seconds(60)), std::future_status::ready);
   busy.Release();
   EXPECT_TRUE(opened.get().ok());
@@ -372,8 +372,8 @@ TEST(JobTable, AcceptsAnEventOfANewerVersionAndNotesIt) {
   const Snapshot shown = *jobs.TickDue(At(1)).back().newest;
   EXPECT_EQ(shown.coverage->rejected_events, 0u);
   EXPECT_EQ(shown.coverage->lost_events, 0u);
-  EXPECT_THAT(shown.notes, ElementsAre("1 report from a newer version of Tidemark was not "
-                                       "understood and ignored; update the master"));
+  EXPECT_THAT(shown.notes, ElementsAre("ignored 1 report from a newer version of Tidemark; "
+                                       "update the master"));
 }
 
 TEST(JobTable, AnEventRefusedAtParsingIsNotLost) {
@@ -439,7 +439,8 @@ TEST(JobTable, GivesTheNewestSnapshotOfTheTick) {
   EXPECT_EQ(Values(AllOf(hub)), published);
 }
 
-// Returns options in which jobs with names have a past run of 40 s. `asked` collects the names.
+// Returns options with which jobs that have a name have a past run of 40 s. `asked` collects the
+// names.
 JobTableOptions WithPastRuns(std::vector<std::string>& asked) {
   JobTableOptions options = WithTicks(absl::Seconds(1), absl::Seconds(1));
   options.past_runs = [&asked](const std::string& name, const store::Reported&) {
@@ -496,7 +497,7 @@ TEST(JobTable, EndsAJobWithoutReports) {
   EXPECT_EQ(jobs.TickDue(At(3600)).back().newest->state, JobState::kAbandoned);
 }
 
-// The ticking thread read the clock before the thread that received the event did.
+// The ticking thread has read the clock before the thread that received the event.
 TEST(JobTable, InstantsThatCrossBetweenThreadsDoNotGoBack) {
   JobTable jobs({});
   Open(jobs, "job-1", 5);
@@ -537,7 +538,8 @@ TEST_F(JobTableLog, ReplaysToTheSameSnapshots) {
   EXPECT_TRUE(Ingest(jobs, source.At(5, Started(M(0), 100))).ok());
   EXPECT_FALSE(jobs.Ingest({.job_id = "job-1"}, At(5)).status.ok());
   EXPECT_FALSE(IngestMalformed(jobs, source.At(5, Started(M(0)))).ok());
-  EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());  // the threads crossed
+  // The threads have read the clock in the opposite order.
+  EXPECT_TRUE(Ingest(jobs, source.At(3, test::Read(M(0), 40))).ok());
   EXPECT_FALSE(Ingest(jobs, source.At(7, Started(M(9)))).ok());
   tick(8);
   EXPECT_TRUE(Ingest(jobs, source.At(9, Closed())).ok());
@@ -578,7 +580,7 @@ TEST_F(JobTableLog, AJobWithAnUnwritableLogContinuesWithANote) {
   const std::vector<Snapshot> ticked = Values(jobs.TickDue(At(1)));
   ASSERT_EQ(ticked.size(), 1u);
   EXPECT_THAT(ticked[0].notes,
-              ElementsAre(AllOf(HasSubstr("no event log from here on"), HasSubstr("gone"))));
+              ElementsAre(AllOf(HasSubstr("the event log ends here"), HasSubstr("gone"))));
 }
 
 TEST_F(JobTableLog, ARejectedJobLeavesNoLog) {
@@ -589,7 +591,7 @@ TEST_F(JobTableLog, ARejectedJobLeavesNoLog) {
 
 // --- heavy jobs
 
-// Opens a job that takes some megabytes, so that its first estimate counts as heavy.
+// Opens a job that takes some megabytes, so its first estimate is heavy.
 void OpenLarge(JobTable& jobs, const std::string& job_id, const std::string& name) {
   JobOpened opened{.name = name};
   for (std::uint32_t stage = 0; stage < 6; ++stage) {
@@ -613,7 +615,7 @@ TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeTh
               ElementsAre(::testing::Field(&Snapshot::job_id, "calm")));
   huge.AwaitReached();
 
-  // Its estimate runs and blocks.
+  // The estimate of this job runs and blocks.
   int calls = 0;
   Source task("task", "huge-1");
   const auto event = wire::EncodeEvent(task.At(2, test::Read(M(0), 1)));
@@ -638,7 +640,7 @@ TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeTh
   EXPECT_TRUE(jobs.ListForecasts("huge-1", [&] { ++calls; }));
 }
 
-// Returns tasks on two hosts, by start.
+// Returns tasks on two hosts, sorted by start.
 JobTasks Four() {
   JobTasks tasks;
   tasks.hosts = {{.host = "a"}, {.host = "b"}};
@@ -683,4 +685,4 @@ TEST(EndedTasks, AreSelectedLikeTasksOfARunningJob) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::job_table_test

@@ -12,7 +12,7 @@
 #include "tests/service/eventually.h"
 #include "tests/store/faulty_disk.h"
 
-namespace tidemark::service {
+namespace tidemark::service::journal_test {
 namespace {
 
 using test::Eventually;
@@ -177,7 +177,7 @@ TEST_F(JournalTest, AFailingLogDelaysNoOther) {
   const Journal::Mark held(journal_->Append(bad, std::string(200, 'y')), bad);
   for (int i = 0; i < 100; ++i) {
     const Journal::Mark mark(journal_->Append(good, "x"), good);
-    // While the bad log is the only one of its batch, the journal cannot rule out a disk failure.
+    // If a batch contains only the damaged log, the journal cannot exclude a failure of the disk.
     ASSERT_TRUE(Eventually([&] { return journal_->IsDurable(mark); }));
   }
   EXPECT_TRUE(Eventually([&] { return journal_->status().ok() && journal_->HasRoomFor(nullptr); }));
@@ -286,4 +286,4 @@ TEST_F(JournalTest, WritesTheRemainingRecordsBeforeItEnds) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::journal_test

@@ -1,5 +1,5 @@
-// Runs a real master on this host with quick ticks, for real clients. Tests wait for conditions,
-// with a deadline that only a failure reaches.
+// Runs a real master on this host with short ticks, for real clients. Tests wait for conditions,
+// and a deadline expires only if a test fails.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -26,7 +26,7 @@ inline std::unique_ptr<grpc::ClientContext> NewContext(const std::string& token 
 
 class LiveMaster : public ::testing::Test {
  protected:
-  // Starts a master with `options_` after the end of the previous one.
+  // Ends the previous master, and starts one with `options_`.
   void Start() {
     master_.reset();
     auto master = Master::Start(options_);

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tidemark::service {
+namespace tidemark::service::live_table_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(TickRound, HeavyJobsTakeTurns) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::live_table_test

@@ -13,7 +13,7 @@
 #include "tests/scratch_directory.h"
 #include "tests/store/written_log.h"
 
-namespace tidemark::service {
+namespace tidemark::service::live_waits_test {
 namespace {
 
 using test::At;
@@ -22,7 +22,7 @@ using ::testing::SizeIs;
 
 bool Known(const std::string&) { return true; }
 
-// Returns the events of a job that computes on node-1 for 10 s from `at` and waits for 5 of them.
+// Returns the events of a job that runs on node-1 for 10 s from `at`, and waits for 5 s of them.
 std::vector<Event> EventsOf(const std::string& job, double at = 0) {
   test::Source source("driver", job);
   TaskHeartbeat heartbeat{.attempt = {.stage = 5}};
@@ -42,8 +42,8 @@ void ReportOf(const std::string& job, LiveWaits& waits) {
   for (const Event& event : EventsOf(job)) waits.Observe(event);
 }
 
-// Returns the answer from the log of such a job. If `has_lost_opening`, past runs precede all
-// events, as in a log whose first events are damaged.
+// Returns the answer from the log of such a job. If `has_lost_opening` is true, past runs precede
+// all events, as in a log whose first events are damaged.
 std::optional<Explanation> AskLog(const std::string& path, bool has_lost_opening) {
   auto log = store::WrittenLog::Create(path, "a", {});
   EXPECT_TRUE(log.ok()) << log.status();
@@ -59,7 +59,7 @@ std::optional<Explanation> AskLog(const std::string& path, bool has_lost_opening
   return past.ok() ? past->waits.Ask("a", {}) : std::nullopt;
 }
 
-// Each of two jobs waits for 5 s behind the other one.
+// Each of two jobs waits for 5 s because of the other job.
 TEST(LiveWaits, MetricsShowTheLargestSumsOfContention) {
   LiveWaits waits;
   ReportOf("a", waits);
@@ -112,7 +112,7 @@ TEST(PastWaits, ALogThatBeginsWithoutAnEventGivesTheSameWaits) {
   EXPECT_EQ(damaged->queries, whole->queries);
 }
 
-// The inbox is never emptied, since the thread that empties it is blocked.
+// The inbox is never emptied, since its thread is blocked.
 TEST(LiveWaits, AFullInboxDelaysOnlyBusyJobs) {
   transport::TurnQueue aside(1);
   std::promise<void> go_on;
@@ -231,4 +231,4 @@ TEST(LiveWaits, DropsJobsThatNoReaderCanQuery) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::live_waits_test

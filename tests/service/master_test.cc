@@ -1,5 +1,5 @@
-// Tests a real master with real clients on this host. Waits are for conditions, with a deadline
-// that only a failure reaches.
+// Tests a real master with real clients on this host. The tests wait for conditions, and a deadline
+// expires only if a test fails.
 #include "tidemark/master.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "master/service/job_cursor.h"
+#include "master/service/job_stream.h"
 #include "master/store/event_log.h"
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
@@ -29,7 +29,7 @@
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark {
+namespace tidemark::master_test {
 namespace {
 
 using test::Closed;
@@ -48,7 +48,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// One ingest stream.
+// A stream to the ingest service.
 class Ingest {
  public:
   explicit Ingest(const std::shared_ptr<grpc::Channel>& channel)
@@ -61,7 +61,8 @@ class Ingest {
   }
   bool Send(const v1::StreamEventsRequest& request) { return stream_->Write(request); }
 
-  // Reads until all events of the source up to `sequence` are answered. Returns the rejections.
+  // Reads until the master has responded to all events of the source up to `sequence`. Returns the
+  // rejections.
   std::vector<v1::Rejection> Answered(std::uint64_t sequence,
                                       const std::string& source = "app-master") {
     std::vector<v1::Rejection> rejections;
@@ -77,7 +78,7 @@ class Ingest {
     return rejections;
   }
   bool Read(v1::StreamEventsResponse& response) { return stream_->Read(&response); }
-  // Returns the status of a stream that ends without another response.
+  // Returns the status of a stream that ends without a further response.
   grpc::Status End() {
     v1::StreamEventsResponse response;
     EXPECT_FALSE(Read(response));
@@ -103,7 +104,7 @@ class Ingest {
   v1::Control control_;
 };
 
-// One watch of a job.
+// A watch of one job.
 class Watching {
  public:
   Watching(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
@@ -141,7 +142,7 @@ class MasterTest : public test::LiveMaster {
     LiveMaster::Start();
     channel_ = NewChannel();
   }
-  // Returns a channel with a separate connection.
+  // Returns a channel with its own connection.
   std::shared_ptr<grpc::Channel> NewChannel() const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -149,7 +150,7 @@ class MasterTest : public test::LiveMaster {
     return grpc::CreateCustomChannel(master_->address(), grpc::InsecureChannelCredentials(),
                                      arguments);
   }
-  // Opens a job through a stream that stays open.
+  // Opens a job through a stream that remains open.
   std::unique_ptr<Ingest> OpenJob(Source& source) {
     auto ingest = std::make_unique<Ingest>(channel_);
     EXPECT_TRUE(ingest->Send(source.At(0, Opened(1, 1))));
@@ -168,7 +169,7 @@ class MasterTest : public test::LiveMaster {
   }
 };
 
-// A master with a running job, whose source has a stream.
+// A master with a running job whose source has a stream.
 class RunningJobTest : public MasterTest {
  protected:
   void SetUp() override {
@@ -222,7 +223,7 @@ TEST_F(MasterTest, ACallbackReceivesOneRunOnly) {
       return now.ok() && now->run_uid == run && now->is_final;
     }));
   }
-  OpenAndClose("another");  // all responses about job-1 were sent
+  OpenAndClose("another");  // All responses about job-1 were sent.
   const std::lock_guard lock(mutex);
   EXPECT_THAT(runs, ElementsAre("a"));
 }
@@ -262,14 +263,14 @@ TEST_F(RunningJobTest, RequestsKeyGroupsByName) {
 TEST_F(MasterTest, NamesEveryRejectedEventAndContinues) {
   Source source;
   const auto ingest = std::make_unique<Ingest>(channel_);
-  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // not open
-  EXPECT_TRUE(ingest->Send(source.At(0, Opened(1, 1))));   // valid
-  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(5)))));  // no such task
+  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // The job is not open.
+  EXPECT_TRUE(ingest->Send(source.At(0, Opened(1, 1))));   // This event is valid.
+  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(5)))));  // This task does not exist.
   v1::StreamEventsRequest malformed;
   wire::EncodeRequest(source.At(0, Started(M(0))), malformed);
   malformed.mutable_events(0)->mutable_attempt_changed()->clear_attempt();
   EXPECT_TRUE(ingest->Send(malformed));
-  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // valid
+  EXPECT_TRUE(ingest->Send(source.At(0, Started(M(0)))));  // This event is valid.
   const std::vector<v1::Rejection> rejections = ingest->Answered(5);
   ASSERT_EQ(rejections.size(), 3u);
   EXPECT_EQ(rejections[0].sequence(), 1u);
@@ -290,7 +291,7 @@ TEST_F(MasterTest, ABatchWithoutASourceEndsItsStream) {
   EXPECT_TRUE(ingest.Send(batch));
   const grpc::Status status = ingest.End();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-  EXPECT_THAT(status.error_message(), HasSubstr("handle 0, under which no source was opened"));
+  EXPECT_THAT(status.error_message(), HasSubstr("handle 0, which has no source"));
 }
 
 TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
@@ -339,7 +340,7 @@ TEST_F(RunningJobTest, ABatchOfTooManyEventsEndsItsStreamWithoutEffect) {
 
 TEST_F(RunningJobTest, CountsTheRejectedEventsThatItDoesNotName) {
   v1::StreamEventsRequest batch;
-  wire::EncodeRequest(source_.At(1, Started(M(99))), batch);  // no such task
+  wire::EncodeRequest(source_.At(1, Started(M(99))), batch);  // This task does not exist.
   while (batch.events_size() < 300) batch.add_events()->CopyFrom(batch.events(0));
   EXPECT_TRUE(ingest_->Send(batch));
   std::uint64_t refused = 0;
@@ -374,7 +375,7 @@ TEST_F(MasterTest, AcceptsABatchAndNamesItsRejectedEvents) {
   Ingest ingest(channel_);
   v1::StreamEventsRequest batch;
   wire::EncodeRequest(source.At(0, Opened(1, 1)), batch);
-  wire::EncodeBody(Started(M(5)), *batch.add_events());  // no such task
+  wire::EncodeBody(Started(M(5)), *batch.add_events());  // This task does not exist.
   wire::EncodeBody(Started(M(0)), *batch.add_events());
   EXPECT_TRUE(ingest.Send(batch));
   const std::vector<v1::Rejection> rejections = ingest.Answered(3);
@@ -386,7 +387,7 @@ TEST_F(MasterTest, AcceptsABatchAndNamesItsRejectedEvents) {
 TEST_F(MasterTest, AsksASenderOfVersion01ToUpdate) {
   Ingest ingest(channel_);
   v1::StreamEventsRequest old;
-  // StreamEventsRequest.envelope of 0.1, with a source_id.
+  // StreamEventsRequest.envelope of version 0.1, with a source_id.
   ASSERT_TRUE(old.ParseFromString(std::string("\x0a\x03\x0a\x01s", 5)));
   EXPECT_TRUE(ingest.Send(old));
   const grpc::Status status = ingest.End();
@@ -590,7 +591,7 @@ TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
   Source source;
   const auto ingest = OpenJob(source);
   ASSERT_TRUE(Eventually([&] { return calls > 0; }));
-  // The master continues to tick this job and others.
+  // The master continues to tick this job and other jobs.
   const std::uint64_t then = NewestSequence();
   ASSERT_TRUE(Eventually([&] { return NewestSequence() > then + 2; }));
   OpenAndClose("job-2");
@@ -692,7 +693,7 @@ TEST_F(MasterTest, ServesARemoteAddressIfAllowed) {
 }
 
 // Calls grpc.health.v1.Health/Check without generated code. Field 1 of the request is the service.
-// Field 1 of the response is its state; 1 is SERVING.
+// Field 1 of the response is its state, where 1 is SERVING.
 std::string HealthOf(const std::string& service, const std::shared_ptr<grpc::Channel>& channel) {
   const std::string request =
       service.empty() ? "" : "\x0a" + std::string(1, static_cast<char>(service.size())) + service;
@@ -787,4 +788,4 @@ TEST_F(MasterTest, WritesALogThatReplaysToTheFinalSnapshot) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::master_test

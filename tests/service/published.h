@@ -17,7 +17,7 @@ inline std::vector<Snapshot> Values(const std::vector<service::PublishedJob>& jo
   return snapshots;
 }
 
-// Returns all jobs of the hub, newest first.
+// Returns all jobs of the hub, the newest first.
 inline std::vector<service::PublishedJob> AllOf(const service::JobHub& hub) {
   return hub.List(
       {}, [](const Snapshot&) { return true; }, std::numeric_limits<std::size_t>::max());

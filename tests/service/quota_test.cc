@@ -1,5 +1,5 @@
-// Tests the bounds on the cost of one client to others. Clients on this host attack a real master,
-// and one other client must not be affected.
+// Tests the limits on what one client can cost other clients. Clients on this host attack a real
+// master, and another client must not be affected.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark {
+namespace tidemark::quota_test {
 namespace {
 
 using test::Closed;
@@ -45,7 +45,7 @@ constexpr const char* kTokens =
     "reader * token-of-the-evil-reader\n"
     "reader * token-of-the-good-reader\n";
 
-// One ingest stream. Each event is answered before the next is sent.
+// A stream to the ingest service, which waits for the response to each event.
 class Agent {
  public:
   Agent(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
@@ -60,7 +60,7 @@ class Agent {
     EXPECT_TRUE(stream_->Finish().ok());
   }
 
-  // Returns the limit or another reason of a rejection, or an empty string if the event was
+  // Returns the limit or another reason of a rejection. Returns an empty string if the event was
   // accepted.
   std::string Send(const Event& event) {
     v1::StreamEventsRequest request;
@@ -121,7 +121,7 @@ TEST_F(QuotaTest, AReporterOfManyJobsLeavesPlacesForOthers) {
   EXPECT_EQ(opened, 40);
   Agent good(channel_, kGood);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(good.Open("good-" + std::to_string(i)), "");
-  // The end of one of its jobs frees a place.
+  // When one of its jobs ends, another job may open.
   EXPECT_EQ(evil.Send(Source("another", "evil-0").At(9, Closed())), "");
   AwaitFinal("evil-0");
   EXPECT_EQ(evil.Open("evil-next"), "share_percent") << "others have taken some of the rest";
@@ -162,7 +162,7 @@ TEST_F(QuotaTest, ShortJobsEvictNoJobsOfOthers) {
     EXPECT_TRUE(std::filesystem::exists(store::EventLogPath(options_.data_dir, id)));
   }
   EXPECT_FALSE(master_->GetJob("evil-0").ok());
-  Start();  // the reporters of ended jobs are restored, too
+  Start();  // The reporters of ended jobs are also restored.
   for (int i = 30; i < 40; ++i) open_and_close(kEvil, "evil-" + std::to_string(i));
   for (const std::string& id : good) EXPECT_TRUE(master_->GetJob(id).ok()) << id;
 }
@@ -183,7 +183,7 @@ TEST_F(QuotaTest, RejectsABusyCallerWithAWaitAndAnswersOthers) {
   ASSERT_TRUE(retry.ParseFromString(details.details(1).value()));
   EXPECT_GT(retry.retry_delay().seconds() + retry.retry_delay().nanos(), 0);
   EXPECT_TRUE(List(kGoodReader).ok()) << "a token of its own, though it may do the same";
-  // A watch counts as a call; a stream of an agent does not.
+  // A watch counts as a call, but a stream of an agent does not.
   v1::WatchJobRequest request;
   request.set_job_id("good-1");
   const auto stub = v1::JobService::NewStub(channel_);
@@ -298,7 +298,7 @@ Event Much(Source& source, int nth) {
   return source.At(nth, test::Reduced(test::R(0), test::At(nth), std::move(points)));
 }
 
-// The service on a small disk.
+// The service with a small disk.
 class QuotaOnADisk : public test::ServiceOnADisk {
  protected:
   QuotaOnADisk() : ServiceOnADisk(TokensOf(kTokens)) {}
@@ -339,7 +339,7 @@ TEST_F(QuotaOnADisk, AReporterOfManyBytesLeavesSpaceForOthers) {
   }
   EXPECT_EQ(evil.Send(Much(bad, 1001)), "share_percent");
 
-  // The job can still end, which frees space for its reporter's next jobs.
+  // The job can still end, which frees space for other jobs of its reporter.
   EXPECT_EQ(evil.Send(bad.At(1002, Closed())), "");
   look();
   EXPECT_EQ(evil.Open("evil-2"), "");
@@ -348,4 +348,4 @@ TEST_F(QuotaOnADisk, AReporterOfManyBytesLeavesSpaceForOthers) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::quota_test

@@ -6,7 +6,7 @@
 
 #include "master/service/job_service.h"
 
-namespace tidemark::service {
+namespace tidemark::service::running_tasks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -53,4 +53,4 @@ TEST(RunningTasks, OfTooManyTheSlowestStay) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::running_tasks_test

@@ -1,4 +1,4 @@
-// The services of a master over tables on a simulated disk, for clients on this host.
+// Runs the services of a master over tables on a simulated disk, for clients on this host.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -26,7 +26,7 @@ class ServiceOnADisk : public ::testing::Test {
         deliveries_{.sent = service::SentSnapshots(),
                     .in_flight = transport::WritesInFlight(in_flight_bytes_max)} {}
 
-  // Serves tables with these options, over the disk and the hub below.
+  // Serves tables with these options, using the disk and the hub below.
   void Start(service::JobTableOptions options) {
     options.data_dir = "data";
     options.disk = disk_;

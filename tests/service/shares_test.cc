@@ -8,12 +8,12 @@
 
 #include "tidemark/limit.h"
 
-namespace tidemark::service {
+namespace tidemark::service::shares_test {
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-// Reserves running jobs for `reporter` until its limit is reached. Returns them.
+// Reserves running jobs for `reporter` until its limit is reached. Returns the reserved jobs.
 std::vector<Shares::Holding> AllJobsOf(Shares& shares, const std::string& reporter) {
   std::vector<Shares::Holding> held;
   while (true) {
@@ -166,4 +166,4 @@ TEST(MemoryLimit, IsNoneIfNoFileStatesOne) {
 TEST(MemoryLimit, OfThisProcessIsPositive) { EXPECT_GE(HalfOfTheMemoryBytes(), 1U); }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::shares_test

@@ -1,11 +1,11 @@
-#include "master/service/tokens.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace tidemark::service {
+#include "master/service/gate.h"
+
+namespace tidemark::service::tokens_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -20,7 +20,7 @@ bool Allows(const std::string& text, const std::string& token, Right right,
   return table.ok() && table->Allows(DigestOf(token), right, job_id);
 }
 
-// Returns whether a token with this role and pattern has the right.
+// Returns true if a token with this role and pattern has the right.
 bool Allows(const std::string& role_and_pattern, Right right, const std::string& job_id) {
   return Allows(role_and_pattern + " " + kToken, kToken, right, job_id);
 }
@@ -110,4 +110,4 @@ TEST(Tokens, AFileThatCannotBeReadIsAnErrorAtTheStart) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::tokens_test

@@ -1,6 +1,6 @@
-// Tests which parts of a master wait for which others. The tables under the services block
-// estimates and deliveries on demand. The clients are real and on this host. Waits are for
-// conditions, with a deadline that only a failure reaches.
+// Tests which parts of a master wait for other parts. The tables below the services block estimates
+// and deliveries on demand. The clients are real and run on this host. The tests wait for
+// conditions, and a deadline expires only if a test fails.
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark::service {
+namespace tidemark::service::waiting_test {
 namespace {
 
 using test::Eventually;
@@ -74,7 +74,7 @@ class Agent {
     }
     EXPECT_TRUE(stream_->Write(batch));
   }
-  // Returns whether all sent events are acknowledged before the deadline.
+  // Returns true if the master acknowledges all sent events before the deadline.
   bool IsAcknowledged() {
     v1::StreamEventsResponse response;
     while (acknowledged_ < sent_) {
@@ -94,7 +94,7 @@ class Agent {
   std::uint64_t acknowledged_ = 0;
 };
 
-// A reader of a job that reads only on request.
+// A client that watches a job and reads only on request.
 class Reader {
  public:
   Reader(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
@@ -108,7 +108,7 @@ class Reader {
   }
   ~Reader() { context_->TryCancel(); }
 
-  // Reads up to that snapshot. Returns false if the stream ended before.
+  // Reads up to the given snapshot. Returns false if the stream ended earlier.
   bool ReadUpTo(std::uint64_t sequence) {
     v1::WatchJobResponse response;
     while (sequence_ < sequence) {
@@ -141,7 +141,7 @@ class Waiting : public test::ServiceOnADisk {
                },
            .pace = {.interval = absl::ZeroDuration(), .interval_min = absl::ZeroDuration()}});
   }
-  // Returns a separate connection, which buffers little.
+  // Returns a new connection, which buffers little.
   std::shared_ptr<grpc::Channel> NewChannel() const {
     grpc::ChannelArguments arguments;
     arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
@@ -150,7 +150,7 @@ class Waiting : public test::ServiceOnADisk {
     arguments.SetMaxReceiveMessageSize(-1);
     return grpc::CreateCustomChannel(address_, grpc::InsecureChannelCredentials(), arguments);
   }
-  // Publishes a snapshot with this many stages, each with a unique name.
+  // Publishes a snapshot with `stages` stages, each of which has a unique name.
   void Publish(const std::string& job_id, std::uint64_t sequence, std::uint32_t stages) {
     auto snapshot = std::make_shared<Snapshot>(
         Snapshot{.job_id = job_id, .sequence = sequence, .state = JobState::kRunning});
@@ -171,7 +171,7 @@ class Waiting : public test::ServiceOnADisk {
   Barrier slow_;  // blocks the first estimate of jobs named "slow"
 };
 
-// Two jobs, of which slow-1 is being estimated.
+// Two jobs. The estimate of slow-1 is in progress.
 class WaitingForAnEstimate : public Waiting {
  protected:
   void SetUp() override {
@@ -198,7 +198,7 @@ class WaitingForAnEstimate : public Waiting {
 };
 
 TEST_F(WaitingForAnEstimate, EventsOfAJobAreAcknowledgedWhileAnotherIsEstimated) {
-  // More streams than gRPC has threads report on the job during its estimate.
+  // During the estimate of the job, more streams report about it than gRPC has threads.
   std::vector<std::unique_ptr<Agent>> agents;
   for (std::uint32_t i = 0; i < 40; ++i) {
     agents.push_back(std::make_unique<Agent>(NewChannel(), "task-" + std::to_string(i), "slow-1"));
@@ -215,7 +215,7 @@ TEST_F(WaitingForAnEstimate, EventsOfAJobAreAcknowledgedWhileAnotherIsEstimated)
 }
 
 TEST_F(WaitingForAnEstimate, CallsAboutAJobThatIsEstimatedDelayNoOtherCalls) {
-  // Lists of its tasks and forecasts wait for the estimate.
+  // Lists of the job's tasks and forecasts wait for the estimate.
   std::vector<std::future<grpc::Status>> lists;
   for (int i = 0; i < 8; ++i) {
     lists.push_back(std::async(std::launch::async, [this, i] {
@@ -232,7 +232,7 @@ TEST_F(WaitingForAnEstimate, CallsAboutAJobThatIsEstimatedDelayNoOtherCalls) {
       return stub->ListForecasts(NewContext().get(), request, &response);
     }));
   }
-  // The threads that compute answers serve other calls in the meantime.
+  // Meanwhile, the threads that compute answers serve other calls.
   Publish("read-1", 1, 1);
   for (int i = 0; i < 20; ++i) {
     v1::GetJobRequest request;
@@ -241,7 +241,7 @@ TEST_F(WaitingForAnEstimate, CallsAboutAJobThatIsEstimatedDelayNoOtherCalls) {
     const auto got =
         v1::JobService::NewStub(NewChannel())->GetJob(NewContext().get(), request, &response);
     ASSERT_TRUE(got.ok()) << got.error_message();
-    absl::SleepFor(absl::Milliseconds(10));  // lets lists arrive in the meantime
+    absl::SleepFor(absl::Milliseconds(10));  // lets lists arrive
   }
   calm_->Send(TaskHeartbeat{.attempt = M(0), .bytes_done = 1});
   EXPECT_TRUE(calm_->IsAcknowledged());
@@ -313,7 +313,7 @@ TEST_F(Waiting, ReadersThatDoNotReadHoldABoundedBuffer) {
   Publish("calm", 1, 1);
   Reader calm(NewChannel(), "calm");
   ASSERT_TRUE(calm.ReadUpTo(1));
-  // Each reader blocks on a different snapshot, larger than its connection buffers.
+  // Each client blocks on a different snapshot, which exceeds the buffers of its connection.
   constexpr std::uint32_t kStages = 4000;
   std::vector<std::unique_ptr<Reader>> stuck;
   for (std::uint64_t sequence = 1; sequence <= 20; ++sequence) {
@@ -325,7 +325,7 @@ TEST_F(Waiting, ReadersThatDoNotReadHoldABoundedBuffer) {
     ASSERT_TRUE(calm.ReadUpTo(1 + sequence));
     EXPECT_LE(deliveries_.in_flight.bytes(), std::size_t{1} << 20);
   }
-  // The streams of the first readers have ended; they can resume.
+  // The streams of the first clients have ended, and these clients can resume.
   Reader& first = *stuck.front();
   EXPECT_FALSE(first.ReadUpTo(20));
   EXPECT_EQ(first.Finish(), grpc::StatusCode::CANCELLED);
@@ -334,4 +334,4 @@ TEST_F(Waiting, ReadersThatDoNotReadHoldABoundedBuffer) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::waiting_test

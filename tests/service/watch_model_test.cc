@@ -1,8 +1,8 @@
-// Checks the watch contract of docs/api.md against a model, over random histories. Events are
-// delayed, repeated and overtaken by other sources. The master is killed and restored from its
-// disk. Watchers read slowly, lose their connection with responses in flight, and resume. The test
-// is deterministic except for the bytes that the journal had written before the kill. The contract
-// must not depend on them.
+// Checks the watch contract in docs/api.md against a model, with random histories. Events are
+// delayed, repeated and overtaken by events of other sources. The master is killed and restored
+// from its disk. Watchers read slowly, lose their connection while responses are being sent, and
+// resume. The test is deterministic, except for the bytes that the journal had written before the
+// kill. The contract must not depend on these bytes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "absl/time/clock.h"
-#include "master/service/job_cursor.h"
 #include "master/service/job_hub.h"
+#include "master/service/job_stream.h"
 #include "master/service/job_table.h"
 #include "proto/wire/encode_event.h"
 #include "proto/wire/snapshot_delta.h"
@@ -26,7 +26,7 @@
 #include "tests/scratch_directory.h"
 #include "tidemark/v1/event.pb.h"
 
-namespace tidemark::service {
+namespace tidemark::service::watch_model_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,7 +44,7 @@ class Subscriber final : public JobWatcher {
   JobCursor cursor;
 };
 
-// Every published snapshot by sequence. Responses are compared with it.
+// All published snapshots by sequence number. Responses are compared with them.
 using Published = std::map<std::uint64_t, Snapshot>;
 
 class Recorder final : public JobWatcher {
@@ -71,7 +71,7 @@ class Client {
     ASSERT_TRUE(hub.Subscribe(kJob, subscriber_, false).ok());
     subscriber_->cursor.Begin(job->newest, job->run);
   }
-  // Drops the responses in flight.
+  // Drops the responses that are being sent.
   void Disconnect(JobHub& hub) {
     if (subscriber_) hub.Unsubscribe(kJob, subscriber_.get());
     subscriber_.reset();
@@ -83,7 +83,7 @@ class Client {
   void Send() {
     if (subscriber_ && subscriber_->cursor.next_at() <= absl::Now()) {
       under_way_.push_back(subscriber_->cursor.Next(absl::Now()));
-      kept_ = under_way_.back().published;  // as the master does
+      kept_ = under_way_.back().published;  // The master also keeps only this one.
     }
   }
   // Delivers one response from the network.
@@ -124,8 +124,8 @@ class Client {
   bool has_final_ = false;
 };
 
-// The sources of a history. Each sends its events in order and repeats unacknowledged events. The
-// next source is random.
+// The sources of a history. Each source sends its events in order and repeats unacknowledged
+// events. The next source is chosen at random.
 class Sources {
  public:
   explicit Sources(const std::vector<Event>& events) {
@@ -135,8 +135,8 @@ class Sources {
     return std::all_of(pending_.begin(), pending_.end(),
                        [&](const auto& source) { return Left(source.first) == 0; });
   }
-  // Sends the next event of a random source. The job is opened first and closed last, and other
-  // events may overtake each other.
+  // Sends the next event of a random source. The job is opened first and closed last. Events of
+  // different sources may overtake each other.
   template <typename Random>
   void SendOne(JobTable& jobs, double now, Random& random) {
     std::vector<std::string> able;
@@ -152,7 +152,7 @@ class Sources {
     ++sent_[id];
     opened_ = true;
   }
-  // Repeats the events that the killed master had not made durable.
+  // Repeats the events that were not durable when the master was killed.
   void Rewind(Journal::Position durable) {
     for (auto& [id, sent] : sent_) {
       const auto& positions = positions_[id];
@@ -242,7 +242,7 @@ class World {
   void Kill() {
     ++kills_;
     const std::string copy = root_ + "/" + std::to_string(kills_);
-    // Reads the acknowledgements before the disk, since both only grow.
+    // The acknowledgements must be read before the disk, since both can only grow.
     const Journal::Position durable = jobs_->journal().durable();
     fs::copy(directory_, copy);
     directory_ = copy;
@@ -306,4 +306,4 @@ TEST_P(WatchModel, HoldsTheContract) {
 INSTANTIATE_TEST_SUITE_P(Seeds, WatchModel, ::testing::Range(1u, 13u));
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::watch_model_test

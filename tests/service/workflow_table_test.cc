@@ -25,7 +25,7 @@
 #include "tidemark/master.h"
 #include "tidemark/v1/event.pb.h"
 
-namespace tidemark::service {
+namespace tidemark::service::workflow_table_test {
 namespace {
 
 using test::At;
@@ -39,12 +39,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// The tables of a master, with a directory that outlives them.
+// The tables of a master, and a directory that outlives them.
 class WorkflowTableTest : public ::testing::Test {
  protected:
   void SetUp() override { Start(0); }
 
-  // Starts as after kill -9, so only durable data exist.
+  // Starts as after `kill -9`, so only durable data exist.
   void Start(double seconds) {
     Stop();
     hub_ = std::make_unique<JobHub>("master", 10);
@@ -62,7 +62,7 @@ class WorkflowTableTest : public ::testing::Test {
     jobs_.reset();
   }
 
-  // Submits the plan and keeps no mark of the log, since a mark would keep its lock.
+  // Submits the plan. Keeps no mark of the log, since a mark would keep its lock.
   void SubmitDurably(const Plan& plan) {
     const auto position = workflows_->Submit(plan, {}, At(0));
     ASSERT_TRUE(position.ok()) << position.status();
@@ -72,7 +72,7 @@ class WorkflowTableTest : public ::testing::Test {
     ASSERT_TRUE(jobs_->Ingest(wire::EncodeEvent(source.At(seconds, std::move(body))), At(seconds))
                     .status.ok());
   }
-  // Reports a job that opened and, unless `closed` is 0, ended at these seconds.
+  // Reports a job that opened at `opened` and, unless `closed` is 0, ended at `closed`.
   Source RunJob(const std::string& id, double opened, double closed = 0,
                 const JobClosed& end = Closed()) {
     Source source("master", id);
@@ -106,7 +106,7 @@ class WorkflowTableTest : public ::testing::Test {
   Recovery recovery_;
 };
 
-// Returns a plan of a, then b.
+// Returns a plan of a, followed by b.
 Plan Chain(const std::string& id = "wf") {
   return {.id = id, .jobs = {JobNamed("a"), JobNamed("b", {"a"})}, .cluster = {.slots = 2}};
 }
@@ -224,7 +224,7 @@ TEST_F(WorkflowTableTest, ChangesBetweenTwoTicksSurviveARestart) {
   Tick(2);
   Report(a, 3, Closed(JobOutcome::kFailed));
   Report(c, 3, Opened(1, 1));
-  // The job was observed but is not in a snapshot of the plan yet.
+  // The job was observed, but no snapshot of the plan contains the job yet.
   TickJobs(4);
   ASSERT_TRUE(workflows_->Attach("wf", "a", "a-2", At(5)).ok());
   ASSERT_TRUE(
@@ -310,7 +310,7 @@ TEST_F(WorkflowTableTest, AKilledJobWhoseRetryDoesNotComeAfterARestartKillsIt) {
   EXPECT_THAT(Newest("wf").message, HasSubstr("job a was killed"));
 }
 
-// Its jobs could not report during the restart, and no client could retry.
+// During the restart, its jobs could not report, and no client could retry.
 TEST_F(WorkflowTableTest, AWorkflowIsNotEndedByTheTimeOfARestart) {
   ASSERT_TRUE(workflows_->Submit(ChainRetriedWithin(absl::Seconds(60)), {}, At(0)).ok());
   Source a = RunJob("a-1", 1);
@@ -391,7 +391,7 @@ TEST_F(SubmittedChain, AWorkflowFollowsItsJobsToTheirEnd) {
   EXPECT_THAT(Tick(9), IsEmpty());
 }
 
-// One reduce task takes 475 s, the other 75 s, after which its slot is free.
+// One reduce task takes 475 s. The other takes 75 s, and then its slot is free.
 TEST_F(WorkflowTableTest, TheTasksOfARunningJobReachItsWorkflow) {
   Plan submitted = {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b")}, .cluster = {.slots = 2}};
   submitted.jobs[0].job_id = "job-1";
@@ -418,7 +418,7 @@ TEST_F(WorkflowTableTest, AJobThatRunsAtTheSubmissionCounts) {
   EXPECT_EQ(snapshots.front().started_at, At(1));
 }
 
-// The id is used every night, and a run of last night exists.
+// The id is used every night, and last night's run exists.
 TEST_F(WorkflowTableTest, ARunThatEndedBeforeTheSubmissionDoesNotCountButTheNextOneDoes) {
   RunJob("a-1", 1, 3, Closed(JobOutcome::kFailed));
   Tick(4);
@@ -680,7 +680,7 @@ class HeldUp {
 
 constexpr std::chrono::seconds kDeadline(60);
 
-// Waits for `call` while another call is blocked. Returns whether it finished.
+// Waits for `call` while another call is blocked. Returns whether `call` has finished.
 template <typename Call>
 std::future_status Returns(std::future<Call>& call) {
   return call.wait_for(kDeadline);
@@ -714,7 +714,6 @@ TEST_F(WorkflowTableTest, ABlockedWorkflowBlocksNoOther) {
   EXPECT_FALSE(IsKnown("ended"));
 }
 
-// A long estimate does not delay submissions, attachments or watches.
 TEST_F(WorkflowTableTest, AnEstimateBlocksNoCaller) {
   HeldUp held;
   options_.estimate = [&](const dag::JobsNow& question) {
@@ -760,7 +759,7 @@ TEST_F(WorkflowTableTest, AHypotheticalEstimateBlocksNoCaller) {
 
 TEST_F(SubmittedChain, JobsThatNeverReportAreForgottenWithTheirWorkflow) {
   EXPECT_EQ(workflows_->followed_jobs(), 2u);
-  // The workflow does not wait for a replaced id.
+  // The workflow does not wait for an id that was replaced.
   ASSERT_TRUE(workflows_->Attach("wf", "b", "b-2", At(1)).ok());
   EXPECT_EQ(workflows_->followed_jobs(), 2u);
   const double long_after = absl::ToDoubleSeconds(options_.live.abandon_after) + 10;
@@ -775,7 +774,7 @@ TEST_F(WorkflowTableTest, AForgottenIdStartsANewLog) {
   Start(0);
   double now = 0;
   for (const char* id : {"one", "two", "one"}) {
-    Tick(now += 5000);  // the previous one is abandoned
+    Tick(now += 5000);  // The previous job is abandoned.
     ASSERT_TRUE(workflows_->Submit(Chain(id), {}, At(now)).ok());
   }
   Start(now + 1);
@@ -803,4 +802,4 @@ TEST_F(WorkflowTableTest, TheHistoryIsAskedInTheNameOfTheSubmitter) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::workflow_table_test

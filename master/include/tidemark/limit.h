@@ -5,8 +5,8 @@
 //     // This job is larger than the monitor allows: raise JobLimits::reduce_tasks_max.
 //   }
 //
-// Over gRPC the name is part of a google.rpc.ErrorInfo; docs/serve.md lists the limits.
-// Thread-safe. The functions share no state.
+// Over gRPC, the name is part of a google.rpc.ErrorInfo. docs/serve.md lists the limits.
+// Thread-safe.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ namespace tidemark {
 // ("reduce_tasks" for limits.reduce_tasks).
 inline constexpr char kLimitPayload[] = "tidemark/limit";
 
-// Returns a ResourceExhausted error with that payload. `message` is for people and explains the
+// Returns a ResourceExhausted error with that payload. `message` is human-readable and explains the
 // correction.
 inline absl::Status LimitExceeded(const std::string& limit, const std::string& message) {
   absl::Status status = absl::ResourceExhaustedError(message);

@@ -5,9 +5,9 @@
 //     std::clog << entry.job_id << " " << entry.message << "\n";
 //   };
 //
-// Messages are fixed texts, so entries can be counted by message; `fields` has the variable parts.
-// A message that clients can trigger is logged at most once a second, with the number of omitted
-// entries.
+// Messages are constant, so entries can be counted by message; `fields` contains the variable
+// parts. A message that clients can trigger is logged at most once a second, with the number of
+// omitted entries.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace tidemark {
 
 enum class LogSeverity : std::uint8_t { kInfo, kWarning, kError };
 
-// Contains no tokens, keys or client data, except IDs.
+// Contains no tokens, keys or client data other than IDs.
 struct LogEntry {
   LogSeverity severity = LogSeverity::kInfo;
   std::string message;  // one line
@@ -29,8 +29,8 @@ struct LogEntry {
   std::vector<std::pair<std::string, std::string>> fields;
 };
 
-// Called on any thread, by several threads concurrently. It must be quick, must not throw and must
-// not call the master. An empty sink drops all entries.
+// Called concurrently on any thread. The sink must be quick, must not throw and must not call the
+// master. An empty sink drops all entries.
 using LogSink = std::function<void(const LogEntry&)>;
 
 }  // namespace tidemark

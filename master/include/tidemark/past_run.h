@@ -1,4 +1,4 @@
-// A past run of a job with the same name or, without such a run, of another job on the same
+// A past run of a job with the same name or, if there is no such run, of another job on the same
 // cluster. A forecast starts from past runs before the job has produced its own evidence.
 //
 //   // When a job has ended:
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tidemark/event.h"
 
 namespace tidemark {
 
@@ -29,7 +30,7 @@ struct Snapshot;
 // partition is hot.
 struct LongTask {
   std::uint32_t index = 0;
-  // Seconds beyond the mean of those tasks of its kind that are not long. Not negative.
+  // Seconds above the mean of the tasks of its kind that are not long. Not negative.
   double more_seconds = 0;
   friend bool operator==(const LongTask&, const LongTask&) = default;
 };
@@ -39,9 +40,9 @@ struct PastStage {
   static constexpr std::size_t kLongTasksMax = 64;
   // The stage's signature, which is the same in every run.
   std::string name;
-  // Title for people. Empty if it is the same as `name`.
+  // Display title. Empty if it equals `name`.
   std::string title;
-  // Equal for stages that perform the same work on other data (StageOpened::work). 0 if unknown.
+  // Equal for stages that do the same work on different data (StageOpened::work). 0 if unknown.
   std::uint64_t work = 0;
   // The stages for which this stage waited, as indexes into PastRun::stages.
   std::vector<std::size_t> parents;
@@ -53,14 +54,27 @@ struct PastStage {
   double read_bytes = 0;
   // Mean processor time of a task. 0 if unknown.
   double cpu_seconds = 0;
+  // Mean time for which a task waited for the output of parents. 0 if unknown.
+  double fetch_seconds = 0;
   // Seconds from the end of the last parent to the first task.
   double lag = 0;
-  // Seconds of the tasks, or of an even sample of them, in four kinds: the first task on its slot,
-  // the first task of this stage on its slot, all other tasks, and tasks of the last wave.
+  // Times of the tasks, or of an even sample of them, in seconds and in four kinds: the first task
+  // on its slot, the first task of this stage on its slot, all other tasks, and tasks of the last
+  // wave.
   std::array<std::vector<double>, 4> seconds;
   // Sorted by index. Empty if there are more than kLongTasksMax.
   std::vector<LongTask> long_tasks;
   friend bool operator==(const PastStage&, const PastStage&) = default;
+};
+
+// Finished key groups with similar values of one cost feature. Sums over the groups.
+struct TimedGroups {
+  double groups = 0;
+  double value = 0;  // of the feature
+  double bytes = 0;
+  double seconds = 0;
+  double seconds_squared = 0;
+  friend bool operator==(const TimedGroups&, const TimedGroups&) = default;
 };
 
 // A run of a MapReduce job has the durations of its three phases, which add up to the duration of
@@ -73,6 +87,7 @@ struct PastRun {
   static constexpr std::size_t kLongTasksMax = kStagesMax;
   static constexpr std::size_t kEdgesMax = 100'000;
   static constexpr std::size_t kNameBytesMax = std::size_t{2} << 20;
+  static constexpr std::size_t kTimedGroupsMax = 1'200;  // bins of all features together
   static constexpr std::size_t kParametersMax = 64;
   static constexpr std::size_t kParameterBytesMax = std::size_t{128} << 10;  // names and values
 
@@ -82,10 +97,10 @@ struct PastRun {
   absl::Duration shuffle_time;  // from the end of the last map task to the first reduce function
   absl::Duration reduce_time;   // from the first reduce function to the end of the job
   std::uint64_t map_input_bytes = 0;  // 0 if unknown
-  // Tasks that could run at once. At least 1.
+  // Number of tasks that could run at once; at least 1.
   double slots = 1;
-  // The share of the executors' slots that were in use while tasks waited although slots were
-  // idle. 1 if all were in use. Not stored, since the next run measures its own.
+  // The share of the executors' slots that was in use while tasks waited although slots were idle.
+  // 1 if all were in use. Not stored, since the next run measures its own share.
   double used_share = 1;
   // Parameters of the program (JobOpened::parameters). Empty if unknown.
   std::map<std::string, std::string> parameters;
@@ -93,17 +108,22 @@ struct PastRun {
   std::vector<PastStage> stages;
   // True if the run belongs to a job of another name.
   bool is_of_other_job = false;
-  // Distance of the actual end from the forecast, in half-widths of the interval. It is the 90th
-  // percentile over all ticks. 1 is the edge of the interval. Unset if unknown.
+  // 90th percentile, over all ticks, of the distance between the actual and the predicted end, in
+  // half-widths of the interval. 1 is the edge of the interval. Unset if unknown.
   std::optional<double> interval_score;
   // Numbers of tasks of a MapReduce job. Both are 0 if unknown or if the job had other stages.
   std::uint32_t map_tasks = 0;
   std::uint32_t reduce_tasks = 0;
+  // Times of the key groups of a MapReduce job (JobSummary::bins). Empty if unknown.
+  std::vector<GroupBin> groups;
+  // Its named key groups that were timed alone, by bytes, by the product of the bytes of both
+  // inputs of a join, and by values. Empty if unknown.
+  std::array<std::vector<TimedGroups>, 3> timed_groups;
   friend bool operator==(const PastRun&, const PastRun&) = default;
 };
 
-// Returns true if the run exceeds none of the limits above. A run of a JobMonitor never does. A
-// master keeps only the slots of a larger run. O(stages + parameters).
+// Returns true if the run exceeds none of the limits above, which is always true for runs of a
+// JobMonitor. A master keeps only the slots of a larger run. O(stages + parameters).
 bool CanBeKept(const PastRun& run);
 
 // Returns the past run that the final snapshot and the summary of a job describe. Returns nullopt

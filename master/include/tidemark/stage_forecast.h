@@ -23,7 +23,7 @@ struct StageForecast {
   std::string group;
   // The stage's signature, or its display name if it has no signature.
   std::string name;
-  // Time from the tick until the start of the stage. Zero if it has begun.
+  // Time from the tick until the stage's last task ends. Zero if the stage has ended.
   absl::Duration starts_in;
   // Time from the tick until the end of the last task. Zero if the stage has ended.
   absl::Duration ends_in;
