@@ -21,11 +21,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// From this many files on, one syncfs is cheaper than committing the file system's journal for
+// With this many files or more, one syncfs is cheaper than committing the file system's journal for
 // each file.
 constexpr std::size_t kSyncAllFrom = 8;
 
-// Other users of the host must not read the reports of agents.
+// Other users of the host must not read the agents' reports.
 constexpr mode_t kMode = S_IRUSR | S_IWUSR;
 
 absl::Status SystemError(const std::string& path, const char* doing) {
@@ -46,9 +46,9 @@ class FileDescriptor {
   int fd_;
 };
 
-// Returns a lock on a whole file, for F_OFD_SETLK and F_OFD_GETLK. These locks belong to the open
-// file description. A POSIX lock would be released as soon as this process closed any descriptor of
-// the file.
+// Returns a lock on a whole file for F_OFD_SETLK and F_OFD_GETLK. These locks belong to the open
+// file description, whereas a POSIX lock would be released when this process closes any descriptor
+// of the file.
 struct flock WholeFile(int type) {
   struct flock whole = {};
   whole.l_type = static_cast<decltype(whole.l_type)>(type);
@@ -72,7 +72,7 @@ bool HasLock(const fs::path& process, const struct stat& file) {
   return false;
 }
 
-// Returns OK, or Unavailable with the name of the process that has the lock.
+// Returns OK, or Unavailable with the name of the process that holds the lock.
 absl::Status Written(const std::string& path, std::optional<pid_t> writer) {
   if (!writer) return absl::OkStatus();
   const std::string who =
@@ -179,7 +179,7 @@ class FileDisk final : public Disk {
   }
 
   const bool sync_;
-  std::set<std::string> changed_directories_;  // may hold renames or new files that are not synced
+  std::set<std::string> changed_directories_;  // may contain unsynced renames or new files
 };
 
 }  // namespace
@@ -203,7 +203,7 @@ std::optional<pid_t> WriterOf(const std::string& path) {
   if (fd.get() < 0 || fcntl(fd.get(), F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) {
     return std::nullopt;
   }
-  // The kernel reports the process of POSIX locks only. Earlier versions of Tidemark use them.
+  // The kernel reports only the process of POSIX locks, which earlier versions of Tidemark use.
   return lock.l_pid >= 0 ? lock.l_pid : LockHolderOf(path);
 }
 

@@ -22,9 +22,9 @@ namespace pb = storage::v1;
 namespace {
 
 constexpr std::size_t kCopyBytes = 256 << 10;
-// Longer job IDs are shortened in file names, of which common file systems allow 255 bytes.
+// Longer job IDs are shortened in file names, which common file systems limit to 255 bytes.
 constexpr std::size_t kNameBytesMax = 200;
-// People read these logs, so the process's umask determines the permissions.
+// Users read these logs, so the process's umask determines the permissions.
 constexpr mode_t kTraceMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
 
 absl::Status SystemError(int error, const std::string& what) {
@@ -39,7 +39,7 @@ absl::Duration ToDuration(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
-// An earlier version may have accepted an event that this one rejects.
+// An earlier version may have accepted an event that this version rejects.
 LogRecord EventOf(const std::string& job_id, pb::LoggedEvent& logged) {
   wire::ReceivedEvent received = {.job_id = job_id,
                                   .run_uid = logged.run_uid(),
@@ -80,6 +80,13 @@ PastRuns PastRunsOf(const pb::LoggedPastRuns& logged) {
     each.map_tasks = run.map_tasks();
     each.reduce_tasks = run.reduce_tasks();
     if (run.has_interval_score()) each.interval_score = run.interval_score();
+    for (const pb::LoggedGroupBin& bin : run.groups()) {
+      each.groups.push_back({.bin = bin.bin(),
+                             .count = bin.groups(),
+                             .size_bytes = bin.size_bytes(),
+                             .seconds = bin.seconds(),
+                             .seconds_squared = bin.seconds_squared()});
+    }
   }
   return past;
 }
@@ -94,7 +101,7 @@ bool IsPlain(char c) {
 const Snapshot* Replay(const LogRecord& record, JobMonitor& monitor) {
   if (const Tick* tick = std::get_if<Tick>(&record)) return &monitor.Tick(tick->at);
   if (const Event* event = std::get_if<Event>(&record)) {
-    monitor.Apply(*event).IgnoreError();  // rejected events are counted again
+    monitor.Apply(*event).IgnoreError();  // Rejected events are counted again.
   } else if (const Restart* restart = std::get_if<Restart>(&record)) {
     monitor.NoteRestart(restart->at, restart->limits);
   } else if (const PastRuns* past = std::get_if<PastRuns>(&record)) {
@@ -113,7 +120,7 @@ std::string EventLogPath(const std::string& directory, const std::string& job_id
     name += IsPlain(c) ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
   }
   if (name.size() > kNameBytesMax) {
-    // An escaped ID contains no dot, so a shortened name never equals a whole one.
+    // An escaped ID contains no dot, so a shortened name never equals an unshortened one.
     const std::uint64_t hash = XXH64(job_id.data(), job_id.size(), 0);
     name = fmt::format("{}.{:016x}", name.substr(0, kNameBytesMax), hash);
   }
@@ -154,7 +161,7 @@ absl::StatusOr<std::unique_ptr<EventLogWriter>> EventLogWriter::Continue(const s
   return writer;
 }
 
-// Removes the contents of an earlier log, but not of a device or a pipe.
+// Removes the contents of an earlier log, unless the file is a device or a pipe.
 absl::Status EventLogWriter::Clear() {
   struct stat file {};
   if (fstat(fileno(file_), &file) != 0 || !S_ISREG(file.st_mode)) return absl::OkStatus();
@@ -226,7 +233,7 @@ absl::Status EventLogReader::ReadHeader() {
   absl::StatusOr<RecordReader::Found> found = records_->Next();
   for (; found.ok() && *found == RecordReader::Found::kDamage; found = records_->Next()) {
     before_header_.push_back(records_->damage());
-    before_header_.back().records = 0;  // a second copy of all earlier records exists
+    before_header_.back().records = 0;  // A second copy of all earlier records exists.
   }
   if (!found.ok()) return found.status();
   pb::EventLogRecord record;
@@ -247,8 +254,8 @@ absl::Status EventLogReader::ReadHeader() {
   return Validate(options_);
 }
 
-// Damage loses no record if a copy of the record exists. The copy precedes it or, for the records
-// that open a job, follows it.
+// Damage loses no record if a copy of the record exists. The copy precedes the record or, for the
+// records that open a job, follows it.
 Damage EventLogReader::FoundDamage() {
   Damage damage = records_->damage();
   const bool is_copy = !twice_.empty() && damage.bytes == kFrameBytes + twice_.size();
@@ -292,9 +299,9 @@ absl::StatusOr<std::optional<LogRecord>> EventLogReader::Next() {
       case pb::EventLogRecord::kPastRuns:
         return std::optional<LogRecord>(PastRunsOf(record.past_runs()));
       case pb::EventLogRecord::kHeader:
-      case pb::EventLogRecord::kEnd:  // repeats earlier records
+      case pb::EventLogRecord::kEnd:  // This record repeats earlier records.
       case pb::EventLogRecord::RECORD_NOT_SET:
-        continue;  // a record of a newer version
+        continue;  // A newer version wrote this record.
     }
   }
 }

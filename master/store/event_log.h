@@ -1,10 +1,10 @@
-// The event log of one job. It holds all input of the job's JobMonitor in order, so that a replay
-// gives the same snapshots to the last bit. Byte format: docs/internals/event-log.md.
+// The event log of one job. It contains all input of the job's JobMonitor in order, so that a
+// replay gives the same snapshots to the last bit. Byte format: docs/internals/event-log.md.
 //
-// A log begins with two copies of the header and of the event that opened the job, so that a
-// single damage cannot destroy these indispensable records. A reader returns them once.
+// A log begins with two copies of the header and of the event that opened the job, so that damage
+// in one place cannot destroy these indispensable records. A reader returns them once.
 //
-// Not thread-safe. A reader needs the file to stay unchanged. A log that is still being written can
+// Not thread-safe. The file must not change while it is read. A log that is still being written can
 // be read up to its last flush.
 #pragma once
 
@@ -30,15 +30,15 @@ namespace tidemark::store {
 
 // An event that was rejected before it was parsed.
 struct Refused {
-  AcceptedSequence event;  // its sequence is 0 if unknown
+  AcceptedSequence event;  // sequence 0 if unknown
   friend bool operator==(const Refused&, const Refused&) = default;
 };
-// The instant of a snapshot.
+// The time of a snapshot.
 struct Tick {
   absl::Time at;
   friend bool operator==(const Tick&, const Tick&) = default;
 };
-// The instant at which a restarted master restored the job from its log.
+// The time at which a restarted master restored the job from its log.
 struct Restart {
   absl::Time at;
   std::optional<JobLimits> limits = {};  // valid after the restart; unset if unchanged
@@ -60,14 +60,14 @@ const Snapshot* Replay(const LogRecord& record, JobMonitor& monitor);
 class EventLogWriter {
  public:
   // Creates or replaces the file and writes `start`, which EncodeLogStart() has made with `key`.
-  // Fails with PermissionDenied, NotFound and others, which name the path and the system's reason.
-  // Fails with Unavailable if another writer has the file open.
+  // Fails with PermissionDenied, NotFound and other codes; the message names the path and the
+  // system's reason. Fails with Unavailable if another writer has the file open.
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Begin(const std::string& path,
                                                                const std::string& start,
                                                                LogKey key);
-  // Changes the file so that it holds the first `bytes` of `source`, a log of the same job with
+  // Changes the file so that it contains the first `bytes` of `source`, a log of the same job with
   // `key`. Copies missing bytes and cuts off excess bytes. Replaces a missing file, or a different
-  // log, by a copy. Fails as Begin() does.
+  // log, by a copy. Fails like Begin().
   static absl::StatusOr<std::unique_ptr<EventLogWriter>> Continue(const std::string& path,
                                                                   const std::string& source,
                                                                   std::uint64_t bytes, LogKey key);
@@ -75,8 +75,8 @@ class EventLogWriter {
   EventLogWriter(const EventLogWriter&) = delete;
   EventLogWriter& operator=(const EventLogWriter&) = delete;
 
-  // Appends a record that log_record.h has encoded with the key. Fails with ResourceExhausted if
-  // the disk is full. After any error the log ends at its last complete record on the disk, and
+  // Appends a record that was encoded (log_record.h) with the key. Fails with ResourceExhausted if
+  // the disk is full. After any error, the log ends at its last complete record on the disk, and
   // every later call fails with the same error.
   absl::Status AppendEncoded(const std::string& record);
   // Passes all appended records to the operating system.
@@ -99,8 +99,8 @@ class EventLogWriter {
 class EventLogReader {
  public:
   // Fails with NotFound or PermissionDenied if the file cannot be opened. Fails with
-  // InvalidArgument for a file that is not an event log or has a newer version, and with
-  // Unimplemented for version 0.1. Fails with DataLoss if the header is torn or corrupt.
+  // InvalidArgument if the file is not an event log or has a newer version, and with Unimplemented
+  // for version 0.1. Fails with DataLoss if the header is torn or corrupt.
   static absl::StatusOr<std::unique_ptr<EventLogReader>> Open(const std::string& path);
   EventLogReader(const EventLogReader&) = delete;
   EventLogReader& operator=(const EventLogReader&) = delete;
@@ -111,11 +111,11 @@ class EventLogReader {
   const std::string& name_space() const { return name_space_; }
 
   // Returns the next record, or nullopt at the end. Returns unreadable records as Damage, and an
-  // event that this version rejects as Refused. Fails with DataLoss if the last record, at the
-  // byte in the message, is torn, for example by a crash.
+  // event that this version rejects as Refused. Fails with DataLoss if the last record is torn, for
+  // example by a crash. The message contains its position in bytes.
   absl::StatusOr<std::optional<LogRecord>> Next();
-  // Returns the position, in bytes, after all records but a torn one. Writers may append at
-  // this position.
+  // Returns the position, in bytes, after all records except a torn one. Writers may append at this
+  // position.
   std::uint64_t offset() const { return records_->offset(); }
   LogKey key() const { return records_->key(); }
 
@@ -125,8 +125,8 @@ class EventLogReader {
   Damage FoundDamage();
 
   std::unique_ptr<RecordReader> records_;
-  std::vector<Damage> before_header_;  // damages before the header that Next() has not returned
-  std::string twice_;                  // the previous record, if a copy of it may follow
+  std::vector<Damage> before_header_;  // damage before the header that Next() has not returned yet
+  std::string twice_;                  // previous record, if a copy of it may follow
   bool has_events_ = false;
   std::string job_id_;
   JobMonitorOptions options_;
@@ -135,7 +135,7 @@ class EventLogReader {
 
 inline constexpr const char* kEventLogExtension = ".tidemark-log";
 // Returns the file for a job in `directory`. Job IDs are escaped, so that they cannot name another
-// directory, and long ones are shortened.
+// directory. Long IDs are shortened.
 std::string EventLogPath(const std::string& directory, const std::string& job_id);
 
 }  // namespace tidemark::store

@@ -4,9 +4,14 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
+#include <set>
+#include <string_view>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "master/forecast/dag/followed_job.h"
 #include "master/store/disk.h"
 #include "master/store/log_record.h"
@@ -16,10 +21,10 @@ namespace tidemark::store {
 namespace {
 
 constexpr int kVersion = 9;
-// Limit of the newest runs that are searched for runs of other names, to limit processor time.
+// Maximum number of newest runs that are searched for runs of other names. Limits processor time.
 constexpr std::int64_t kRunsReadMax = 1024;
 
-// The schema of version 1. A new file gets it and then every change below.
+// The schema of version 1. A new file gets this schema, then every change below.
 constexpr const char* kSchema = R"(
 CREATE TABLE job (
   id INTEGER PRIMARY KEY,
@@ -103,9 +108,9 @@ CREATE INDEX job_by_name ON job (name, ended_at, job_id, name_space);
 
 // Added in version 5.
 constexpr const char* kRunProfiles = R"(
-CREATE TABLE run_profile (            -- of a job with other stages than those of MapReduce
+CREATE TABLE run_profile (            -- of a job with other stages, or with named key groups
   job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE,
-  stages INTEGER NOT NULL,
+  stages INTEGER NOT NULL,            -- 0 for MapReduce
   profile BLOB NOT NULL);             -- tidemark.storage.v1.LoggedRunProfile
 )";
 
@@ -165,8 +170,8 @@ absl::Status Failed(sqlite3* database, const std::string& path) {
   return absl::UnavailableError(message);
 }
 
-// One statement. Bind its parameters in order before stepping it. SQLite's integers are signed;
-// sizes beyond 2^63 convert there and back without loss.
+// One statement. Its parameters must be bound in order before the first step. SQLite's integers are
+// signed, but sizes beyond 2^63 convert back and forth without loss.
 class Statement {
  public:
   Statement(sqlite3* database, const std::string& path, const char* sql)
@@ -212,7 +217,7 @@ class Statement {
     const absl::StatusOr<bool> row = Next();
     return row.status();
   }
-  // Returns true if there is another row.
+  // Advances to the next row. Returns false at the end.
   absl::StatusOr<bool> Next() {
     if (statement_ == nullptr) return Failed(database_, path_);
     switch (sqlite3_step(statement_)) {
@@ -273,7 +278,7 @@ History::~History() { sqlite3_close(database_); }
 
 absl::StatusOr<std::unique_ptr<History>> History::Open(const std::string& path,
                                                        const HistoryOptions& options) {
-  MakePrivateFile(path);  // SQLite creates further files with the same mode
+  MakePrivateFile(path);  // SQLite creates further files with the same mode.
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(
       path.c_str(), &database,
@@ -309,7 +314,7 @@ absl::Status History::Prepare() const {
   if (!version.ok()) return version.status();
   if (*version > kVersion) {
     return absl::FailedPreconditionError(
-        fmt::format("history {}: written by a newer version ({}; this one reads {})", path_,
+        fmt::format("history {}: written by a newer version ({}; this version reads {})", path_,
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
@@ -369,7 +374,7 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
                  profile.reduce_task_variation, absl::ToDoubleSeconds(profile.map_cpu_time),
                  absl::ToDoubleSeconds(profile.reduce_cpu_time));
   }
-  if (!summary.run.stages.empty() && status.ok()) {
+  if (HasProfile(summary.run) && status.ok()) {
     storage::v1::LoggedRunProfile profile;
     EncodeRunProfile(summary.run, profile);
     status = run("INSERT INTO run_profile VALUES (?,?,?)", row,
@@ -387,6 +392,35 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   return status;
 }
 
+namespace {
+
+// Limits the cost of a comparison of shapes. The first stages distinguish programs.
+constexpr std::size_t kShapeStagesMax = 64;
+
+std::size_t ShapeOf(const FinishedJob& job) {
+  const std::vector<PastStage>& stages = job.summary.run.stages;
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < std::min(stages.size(), kShapeStagesMax); ++i) {
+    names.insert(stages[i].name);
+  }
+  return names.empty() ? absl::HashOf(job.summary.reduce_tasks) : absl::HashOf(names);
+}
+
+}  // namespace
+
+void DropOneOfMostFrequentShape(std::vector<FinishedJob>& jobs) {
+  std::vector<std::size_t> shapes;
+  std::map<std::size_t, std::size_t> counts;
+  std::size_t most = 0;
+  for (const FinishedJob& job : jobs) {
+    shapes.push_back(ShapeOf(job));
+    most = std::max(most, ++counts[shapes.back()]);
+  }
+  std::size_t place = jobs.size() - 1;
+  while (counts[shapes[place]] < most) --place;
+  jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(place));
+}
+
 absl::StatusOr<std::vector<FinishedJob>> History::SucceededOfName(const std::string& name,
                                                                   std::size_t count,
                                                                   const Filter& may_use) const {
@@ -395,7 +429,7 @@ absl::StatusOr<std::vector<FinishedJob>> History::SucceededOfName(const std::str
       fmt::format("SELECT id, job_id, name_space FROM job WHERE name = ? AND state = {} "
                   "ORDER BY ended_at DESC, id DESC",
                   static_cast<int>(JobState::kSucceeded)));
-  return Select(query->c_str(), name, count, may_use);
+  return Select(query->c_str(), name, kSameNameReadMax, count, may_use);
 }
 
 absl::StatusOr<std::vector<FinishedJob>> History::OfOtherNames(const std::string& name,
@@ -405,19 +439,20 @@ absl::StatusOr<std::vector<FinishedJob>> History::OfOtherNames(const std::string
       fmt::format("SELECT id, job_id, name_space FROM "
                   "(SELECT * FROM job ORDER BY ended_at DESC, id DESC LIMIT {}) AS newest "
                   "WHERE name <> ? AND state = {} AND reduce_tasks > 0 "
-                  "AND NOT EXISTS (SELECT 1 FROM run_profile WHERE run_profile.job = newest.id) "
+                  "AND NOT EXISTS (SELECT 1 FROM run_profile "
+                  "WHERE run_profile.job = newest.id AND stages > 0) "
                   "ORDER BY ended_at DESC, id DESC",
                   kRunsReadMax, static_cast<int>(JobState::kSucceeded)));
-  return Select(query->c_str(), name, count, may_use);
+  return Select(query->c_str(), name, count, count, may_use);
 }
 
 absl::StatusOr<std::vector<FinishedJob>> History::Select(const char* query, const std::string& name,
-                                                         std::size_t count,
+                                                         std::size_t read_max, std::size_t count,
                                                          const Filter& may_use) const {
   Statement rows(database_, path_, query);
   rows.Bind(name);
   std::vector<FinishedJob> jobs;
-  while (jobs.size() < count) {
+  for (std::size_t read = 0; read < read_max;) {
     const absl::StatusOr<bool> found = rows.Next();
     if (!found.ok()) return found.status();
     if (!*found) break;
@@ -427,6 +462,8 @@ absl::StatusOr<std::vector<FinishedJob>> History::Select(const char* query, cons
     absl::StatusOr<FinishedJob> job = Read(row);
     if (!job.ok()) return job.status();
     jobs.push_back(*std::move(job));
+    ++read;
+    if (jobs.size() > count) DropOneOfMostFrequentShape(jobs);
   }
   return jobs;
 }

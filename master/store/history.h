@@ -1,5 +1,5 @@
-// Stores the ended jobs by name, from which forecasts of later runs start, and the errors of each
-// indicator. The file is an SQLite database, so that people can query it.
+// Stores ended jobs by name, which forecasts of later runs use, and the errors of each indicator.
+// The file is an SQLite database, so that users can query it.
 //
 // Not thread-safe.
 #pragma once
@@ -24,15 +24,22 @@ struct sqlite3;
 namespace tidemark::store {
 
 struct FinishedJob {
-  // The history stores only its IDs, state, instants, map and reduce stages, and errors.
+  // Only its IDs, state, times, map and reduce stages, and errors are stored.
   Snapshot final;
   JobSummary summary;
   // Patterns of the IDs that the reporter may report, separated by blanks.
   std::string name_space = "*";
 };
 
+// Removes the oldest run of the most frequent shape. Runs have one shape if their first stages have
+// the same names or, without stages, if they have as many reduce tasks. Different programs of one
+// name then keep equal numbers of runs. REQUIRES: `jobs` is not empty, the newest first. Cost:
+// O(jobs).
+void DropOneOfMostFrequentShape(std::vector<FinishedJob>& jobs);
+
 struct HistoryOptions {
-  // Older runs are removed, and the oldest ones while the file is larger than bytes_max.
+  // Older runs are removed. The oldest runs are also removed while the file is larger than
+  // bytes_max.
   absl::Duration age_max = absl::Hours(24 * 90);
   std::size_t bytes_max = std::size_t{256} << 20;
 };
@@ -40,33 +47,36 @@ struct HistoryOptions {
 class History {
  public:
   // Opens or creates the file. Fails if the file cannot be opened or is not a database, and with
-  // FailedPrecondition if it has a newer version. Errors name the path.
+  // FailedPrecondition if it has a newer version. Error messages name the path.
   static absl::StatusOr<std::unique_ptr<History>> Open(const std::string& path,
                                                        const HistoryOptions& options);
   ~History();
   History(const History&) = delete;
   History& operator=(const History&) = delete;
 
-  // Adds a run, or replaces the same run. The run survives the end of the process; a loss of power
-  // may remove the newest runs.
+  // Adds a run, or replaces the same run. The run survives the end of the process; a power loss may
+  // remove the newest runs.
   absl::Status Add(const FinishedJob& job);
   using Filter = std::function<bool(const std::string& job_id, const std::string& name_space)>;
-  // Returns the last `count` successful runs of jobs named `name` that `may_use` accepts, newest
-  // first. An empty function accepts all. O(log jobs + runs of that name).
+  // Returns at most `count` successful runs of jobs named `name` that `may_use` accepts, newest
+  // first. An empty function accepts all. Each shape keeps an equal number of the last
+  // kSameNameReadMax runs (DropOneOfMostFrequentShape()). O(log jobs + runs of that name).
+  static constexpr std::size_t kSameNameReadMax = 64;
   absl::StatusOr<std::vector<FinishedJob>> SucceededOfName(const std::string& name,
                                                            std::size_t count,
                                                            const Filter& may_use = {}) const;
-  // Returns such runs of MapReduce jobs of other names among the last 1,024 jobs. O(1).
+  // Like SucceededOfName(), but returns runs of MapReduce jobs of other names among the last 1,024
+  // jobs. O(1).
   absl::StatusOr<std::vector<FinishedJob>> OfOtherNames(const std::string& name, std::size_t count,
                                                         const Filter& may_use = {}) const;
-  // Stores the measured throughputs of a node in place of earlier ones of the same host.
+  // Stores the measured throughputs of a node. Replaces earlier measurements of the same host.
   absl::Status AddNode(const std::string& host, absl::Time measured_at,
                        const ResourceProfile& node);
-  // Returns the node that was measured last, or nullopt.
+  // Returns the last measured node, or nullopt.
   absl::StatusOr<std::optional<ResourceProfile>> NewestNode() const;
   // Removes runs that exceed age_max or bytes_max.
   absl::Status Expire(absl::Time now);
-  // Return the number of runs, and their size in bytes.
+  // Returns the number of runs, and their total size in bytes.
   absl::StatusOr<std::size_t> count() const;
   absl::StatusOr<std::size_t> bytes() const;
 
@@ -77,7 +87,8 @@ class History {
   absl::StatusOr<std::int64_t> Number(const char* query) const;
   absl::Status AddWithin(const FinishedJob& job) const;
   absl::StatusOr<std::vector<FinishedJob>> Select(const char* query, const std::string& name,
-                                                  std::size_t count, const Filter& may_use) const;
+                                                  std::size_t read_max, std::size_t count,
+                                                  const Filter& may_use) const;
   absl::StatusOr<FinishedJob> Read(std::int64_t row) const;
   absl::Status ReadDetails(std::int64_t row, FinishedJob& job) const;
 

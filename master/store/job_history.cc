@@ -10,7 +10,7 @@
 namespace tidemark::store {
 namespace {
 
-// Removing old runs costs syncs of the disk, so it happens once for this many ended jobs.
+// Removing old runs requires syncs of the disk, so it happens once per this many ended jobs.
 constexpr std::uint64_t kExpireEvery = 64;
 
 }  // namespace
@@ -22,8 +22,8 @@ absl::Status JobHistory::Open(const std::string& data_dir, const HistoryOptions&
   if (absl::IsDataLoss(history.status())) {
     const absl::StatusOr<std::string> aside = SetAside(path);
     if (!aside.ok()) return aside.status();
-    notice_(fmt::format("{}; {} and a new one was started", std::string(history.status().message()),
-                        *aside));
+    notice_(fmt::format("{}; {} and a new history was started",
+                        std::string(history.status().message()), *aside));
     history = History::Open(path, options);
   }
   if (!history.ok()) return history.status();
@@ -40,24 +40,30 @@ void JobHistory::Add(const FinishedJob& job) {
   if (!status.ok()) notice_(std::string(status.message()));
 }
 
-// Reads more runs than needed, since some are not usable.
-std::vector<FinishedJob> JobHistory::RunsOf(const std::string& name, const Reported& job) const {
+// Reads more runs than needed, since some may be unusable.
+std::vector<FinishedJob> JobHistory::RunsOf(const std::string& name, const Reported& job,
+                                            bool (*is_usable)(const FinishedJob&)) const {
   const std::lock_guard lock(mutex_);
   if (history_ == nullptr || name.empty()) return {};
   auto jobs = history_->SucceededOfName(name, 2 * JobMonitor::kPastRunsMax,
                                         [&](const std::string& id, const std::string& name_space) {
                                           return ShareNames({id, name_space}, job);
                                         });
-  if (jobs.ok()) return *std::move(jobs);
-  notice_(std::string(jobs.status().message()));
-  return {};
+  if (!jobs.ok()) {
+    notice_(std::string(jobs.status().message()));
+    return {};
+  }
+  std::erase_if(*jobs, [&](const FinishedJob& past) { return !is_usable(past); });
+  while (jobs->size() > JobMonitor::kPastRunsMax) DropOneOfMostFrequentShape(*jobs);
+  return *std::move(jobs);
 }
 
 std::vector<PastRun> JobHistory::PastRuns(const std::string& name, const Reported& job) const {
   std::vector<PastRun> runs;
-  for (const FinishedJob& past : RunsOf(name, job)) {
-    if (runs.size() == JobMonitor::kPastRunsMax) break;
-    if (const auto run = PastRunOf(past.final, past.summary)) runs.push_back(*run);
+  for (const FinishedJob& past : RunsOf(name, job, [](const FinishedJob& run) {
+         return PastRunOf(run.final, run.summary).has_value();
+       })) {
+    runs.push_back(*PastRunOf(past.final, past.summary));
   }
   return runs.empty() ? RunsOfOthers(name, job) : runs;
 }
@@ -78,6 +84,8 @@ std::vector<PastRun> JobHistory::RunsOfOthers(const std::string& name, const Rep
     std::optional<PastRun> run = PastRunOf(other.final, other.summary);
     if (!run) continue;
     run->is_of_other_job = true;
+    run->groups.clear();
+    run->timed_groups = {};
     runs.push_back(*std::move(run));
   }
   return runs;
@@ -85,18 +93,17 @@ std::vector<PastRun> JobHistory::RunsOfOthers(const std::string& name, const Rep
 
 std::vector<JobProfile> JobHistory::Profiles(const std::string& name, const Reported& job) const {
   std::vector<JobProfile> profiles;
-  for (const FinishedJob& past : RunsOf(name, job)) {
-    if (profiles.size() == JobMonitor::kPastRunsMax) break;
-    if (past.summary.profile) profiles.push_back(*past.summary.profile);
+  for (const FinishedJob& past :
+       RunsOf(name, job, [](const FinishedJob& run) { return run.summary.profile.has_value(); })) {
+    profiles.push_back(*past.summary.profile);
   }
   return profiles;
 }
 
 std::vector<PastRun> JobHistory::StageRuns(const std::string& name, const Reported& job) const {
   std::vector<PastRun> stages;
-  for (FinishedJob& past : RunsOf(name, job)) {
-    if (stages.size() == JobMonitor::kPastRunsMax) break;
-    if (past.summary.run.stages.empty()) continue;
+  for (FinishedJob& past :
+       RunsOf(name, job, [](const FinishedJob& run) { return !run.summary.run.stages.empty(); })) {
     stages.push_back(std::move(past.summary.run));
   }
   return stages;

@@ -1,13 +1,12 @@
-// Keeps the past runs of a master's jobs, for its current jobs and for later masters.
+// Keeps the past runs of a master's jobs for its current jobs and for later masters.
 //
 //   JobHistory history(print);
 //   history.Open(data_dir, {}, now);
 //   history.Add(finished);                               // a job has ended
-//   history.PastRuns("word count", {.id = "wc-2"});      // another of that name begins
+//   history.PastRuns("word count", {.id = "wc-2"});      // the next run begins
 //
-// A job uses a past run only if the reporter of each may report the ID of the other
-// (name_space.h). A failing history does not stop the master. It reports the failure and returns
-// no runs.
+// A job uses a past run only if the reporter of each may report the ID of the other (name_space.h).
+// A failing history does not stop the master; it reports the failure and returns no runs.
 //
 // Thread-safe.
 #pragma once
@@ -35,28 +34,32 @@ class JobHistory {
   explicit JobHistory(std::function<void(const std::string& line)> notice)
       : notice_(std::move(notice)) {}
 
-  // Opens the history of a data directory. Before that, it returns and stores no runs. An
-  // unreadable file is renamed and replaced. Fails as History::Open() does for the new file.
+  // Opens the history of a data directory. Before this call, the history returns and stores no
+  // runs. An unreadable file is renamed and replaced. Fails like History::Open() if the new file
+  // cannot be opened.
   absl::Status Open(const std::string& data_dir, const HistoryOptions& options, absl::Time now);
 
   void Add(const FinishedJob& job);
-  // Returns the last runs of that name, newest first, at most JobMonitor::kPastRunsMax. Without
-  // such runs, returns runs of MapReduce jobs of other names. O(runs of that name).
+  // Returns runs of that name, newest first, at most JobMonitor::kPastRunsMax. Programs of one name
+  // with different stages have equal shares. Without such runs, returns runs of MapReduce jobs of
+  // other names. O(runs of that name).
   std::vector<PastRun> PastRuns(const std::string& name, const Reported& job) const;
   // Returns the profiles of successful runs of that name. O(runs of that name).
   std::vector<JobProfile> Profiles(const std::string& name, const Reported& job) const;
-  // Returns past runs of that name of applications that consist of stages.
+  // Returns past runs of that name of applications of stages.
   std::vector<PastRun> StageRuns(const std::string& name, const Reported& job) const;
-  // Returns the node that was measured last.
+  // Returns the last measured node.
   std::optional<ResourceProfile> Node() const;
 
  private:
-  // Returns the last runs of that name that succeeded, the newest first.
-  std::vector<FinishedJob> RunsOf(const std::string& name, const Reported& job) const;
+  // Returns usable runs of that name that succeeded, newest first, at most
+  // JobMonitor::kPastRunsMax.
+  std::vector<FinishedJob> RunsOf(const std::string& name, const Reported& job,
+                                  bool (*is_usable)(const FinishedJob&)) const;
   std::vector<PastRun> RunsOfOthers(const std::string& name, const Reported& job) const;
 
   const std::function<void(const std::string& line)> notice_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // Guards all members below.
   std::unique_ptr<History> history_;
   std::uint64_t added_ = 0;
 };

@@ -22,6 +22,11 @@ bool IsAmount(double amount) { return std::isfinite(amount) && amount >= 0; }
 
 }  // namespace
 
+bool HasProfile(const PastRun& run) {
+  return !run.stages.empty() ||
+         std::ranges::any_of(run.timed_groups, [](const auto& groups) { return !groups.empty(); });
+}
+
 void EncodeRunProfile(const PastRun& run, pb::LoggedRunProfile& message) {
   message.set_slots(run.slots);
   if (!CanBeKept(run)) return;
@@ -30,6 +35,17 @@ void EncodeRunProfile(const PastRun& run, pb::LoggedRunProfile& message) {
     parameter.set_name(name);
     parameter.set_value(value);
   }
+  for (std::size_t feature = 0; feature < run.timed_groups.size(); ++feature) {
+    for (const TimedGroups& groups : run.timed_groups[feature]) {
+      pb::LoggedTimedGroups& logged = *message.add_timed_groups();
+      logged.set_feature(static_cast<std::uint32_t>(feature));
+      logged.set_groups(groups.groups);
+      logged.set_value(groups.value);
+      logged.set_size_bytes(groups.bytes);
+      logged.set_seconds(groups.seconds);
+      logged.set_seconds_squared(groups.seconds_squared);
+    }
+  }
   for (const PastStage& stage : run.stages) {
     pb::LoggedStageProfile& logged = *message.add_stages();
     logged.set_name(stage.name);
@@ -37,6 +53,7 @@ void EncodeRunProfile(const PastRun& run, pb::LoggedRunProfile& message) {
     logged.set_work(stage.work);
     logged.set_read_bytes(stage.read_bytes);
     logged.set_cpu_seconds(stage.cpu_seconds);
+    logged.set_fetch_seconds(stage.fetch_seconds);
     logged.mutable_parents()->Add(stage.parents.begin(), stage.parents.end());
     if (!stage.fetches) logged.set_fetches(false);
     logged.set_tasks(stage.tasks);
@@ -58,6 +75,19 @@ PastRun DecodeRunProfile(const pb::LoggedRunProfile& message) {
   for (const v1::Parameter& parameter : message.parameters()) {
     run.parameters.try_emplace(parameter.name(), parameter.value());
   }
+  const bool has_too_many_groups =
+      static_cast<std::size_t>(message.timed_groups_size()) > PastRun::kTimedGroupsMax;
+  for (const pb::LoggedTimedGroups& logged : message.timed_groups()) {
+    const bool is_valid = IsAmount(logged.groups()) && IsAmount(logged.value()) &&
+                          IsAmount(logged.size_bytes()) && IsAmount(logged.seconds()) &&
+                          IsAmount(logged.seconds_squared());
+    if (!is_valid || has_too_many_groups || logged.feature() >= run.timed_groups.size()) continue;
+    run.timed_groups[logged.feature()].push_back({.groups = logged.groups(),
+                                                  .value = logged.value(),
+                                                  .bytes = logged.size_bytes(),
+                                                  .seconds = logged.seconds(),
+                                                  .seconds_squared = logged.seconds_squared()});
+  }
   if (static_cast<std::size_t>(message.stages_size()) > PastRun::kStagesMax) return run;
   for (const pb::LoggedStageProfile& logged : message.stages()) {
     PastStage& stage = run.stages.emplace_back();
@@ -66,6 +96,7 @@ PastRun DecodeRunProfile(const pb::LoggedRunProfile& message) {
     stage.work = logged.work();
     stage.read_bytes = IsAmount(logged.read_bytes()) ? logged.read_bytes() : 0;
     stage.cpu_seconds = IsAmount(logged.cpu_seconds()) ? logged.cpu_seconds() : 0;
+    stage.fetch_seconds = IsAmount(logged.fetch_seconds()) ? logged.fetch_seconds() : 0;
     for (const std::uint32_t parent : logged.parents()) {
       if (parent < static_cast<std::uint32_t>(message.stages_size())) {
         stage.parents.push_back(parent);
@@ -98,7 +129,7 @@ namespace {
 
 // Each thread keeps buffers up to this size, in bytes.
 constexpr std::size_t kKeptBytes = 256 << 10;
-// The guard of a frame covers the length and the checksum before it.
+// A frame's guard covers the length and the checksum before it.
 constexpr std::size_t kGuardedBytes = 8;
 
 template <typename Number>
@@ -120,7 +151,7 @@ std::uint32_t Check(absl::string_view bytes, LogKey key) {
       XXH64(bytes.data(), bytes.size(), static_cast<std::uint64_t>(key)));
 }
 
-// Appends the payload that `write` appends, with its frame before it.
+// Appends the payload that `write` produces, preceded by its frame.
 template <typename Write>
 void Framed(LogKey key, std::string& out, Write write) {
   const std::size_t begin = out.size();
@@ -160,7 +191,7 @@ void EncodeLimits(const JobLimits& limits, pb::LoggedLimits& logged) {
 
 LogKey NewLogKey() {
   std::uint64_t key = 0;
-  // Random numbers never fail on known systems. A log with a predictable key is still readable.
+  // On known systems, random numbers never fail. A log with a predictable key is still readable.
   while (key == 0) {
     if (getrandom(&key, sizeof(key), 0) != static_cast<ssize_t>(sizeof(key))) key = 1;
   }
@@ -259,7 +290,15 @@ void EncodePastRuns(const std::vector<PastRun>& runs, LogKey key, std::string& o
     logged.set_map_tasks(run.map_tasks);
     logged.set_reduce_tasks(run.reduce_tasks);
     if (run.interval_score) logged.set_interval_score(*run.interval_score);
-    if (!run.stages.empty()) EncodeRunProfile(run, *logged.mutable_stages());
+    if (HasProfile(run)) EncodeRunProfile(run, *logged.mutable_stages());
+    for (const GroupBin& bin : run.groups) {
+      pb::LoggedGroupBin& groups = *logged.add_groups();
+      groups.set_bin(bin.bin);
+      groups.set_groups(bin.count);
+      groups.set_size_bytes(bin.size_bytes);
+      groups.set_seconds(bin.seconds);
+      groups.set_seconds_squared(bin.seconds_squared);
+    }
   }
   EncodeRecord(record, key, out);
 }
@@ -276,7 +315,8 @@ void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
   *end.mutable_opened_at() = ToTimestamp(job.opened_at);
   end.set_name_space(job.name_space);
   wire::EncodeForecasts(job.forecasts, *end.mutable_forecasts());
-  end.set_frame_bytes(0);  // a number of fixed size, so that its real value has the same length
+  // The number has a fixed size, so that its final value has the same length.
+  end.set_frame_bytes(0);
   end.set_frame_bytes(static_cast<std::uint32_t>(kFrameBytes + record.ByteSizeLong()));
   EncodeRecord(record, key, out);
 }

@@ -1,8 +1,8 @@
 // A name space is the set of IDs that a reporter may report. It is written as patterns of the
-// tokens' file (master/service/tokens.h), separated by blanks: "nightly-* etl-*". It is stored
+// tokens' file (master/service/gate.h), separated by blanks: "nightly-* etl-*". It is stored
 // with the reported jobs, so that it outlives the token.
 //
-// Thread-safe. The functions share no state.
+// The functions are thread-safe.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ inline constexpr const char* kAllIds = "*";
 
 // Returns true if `pattern`, an ID or a prefix followed by a *, matches `id`.
 bool Matches(absl::string_view pattern, absl::string_view id);
-// Returns an ID within the name space for a plan that has none, or an empty string.
+// Returns an ID within the name space for a plan without an ID, or an empty string.
 std::string IdWithin(absl::string_view name_space);
 // Returns true if a pattern of `name_space` matches `id`.
 bool IsWithin(absl::string_view id, absl::string_view name_space);

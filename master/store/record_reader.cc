@@ -14,13 +14,13 @@ namespace {
 constexpr std::size_t kReadBufferBytes = 256 << 10;
 constexpr std::size_t kSearchBytes = 1 << 20;
 
-// Returns the position of the first byte that is not zero, or the size.
+// Returns the position of the first nonzero byte, or the size.
 std::size_t EndOfZeros(absl::string_view bytes) {
   const std::size_t end = bytes.find_first_not_of('\0');
   return end == absl::string_view::npos ? bytes.size() : end;
 }
 
-// Returns true if a frame may begin here, judged by its length, which comes first. Few positions
+// Returns true if a frame may begin here, judging by its length, which comes first. Few positions
 // pass, so few checksums are computed. Zeros never pass, since no record is empty.
 bool MayBeginFrame(const char* bytes) {
   const auto byte = [&](int i) { return std::uint32_t{static_cast<unsigned char>(bytes[i])}; };
@@ -28,7 +28,7 @@ bool MayBeginFrame(const char* bytes) {
   return length > 0 && length <= kRecordBytesMax;
 }
 
-// Returns true if the magic has version 1 or 2, or version 4 if that is no longer written.
+// Returns true if the magic has version 1 or 2, or version 4 if that version is no longer written.
 bool IsOfEarlierLayout(absl::string_view magic, const LogKind& kind) {
   const std::size_t letters = kMagicBytes - 1;
   return magic.size() == kMagicBytes && magic.substr(0, letters) == kind.magic.substr(0, letters) &&
@@ -36,7 +36,7 @@ bool IsOfEarlierLayout(absl::string_view magic, const LogKind& kind) {
          (magic[letters] == '1' || magic[letters] == '2' || magic[letters] == '4');
 }
 
-// Size of a tick, the shortest record.
+// Size of a tick, which is the shortest record.
 constexpr std::uint64_t kTickBytesMin = 12;
 
 }  // namespace
@@ -76,8 +76,8 @@ absl::StatusOr<std::unique_ptr<RecordReader>> RecordReader::Open(const std::stri
 
 RecordReader::~RecordReader() { std::fclose(file_); }
 
-// Reads up to `bytes` bytes at `at`. Returns the number of bytes, which is smaller only at the end
-// of the file.
+// Reads up to `bytes` bytes at `at`. Returns the number of bytes read, which is smaller only at the
+// end of the file.
 absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, std::size_t bytes) {
   const auto failed = [&] {
     return absl::ErrnoToStatus(
@@ -87,7 +87,7 @@ absl::StatusOr<std::size_t> RecordReader::ReadAt(std::uint64_t at, char* out, st
   const std::size_t got = std::fread(out, 1, bytes, file_);
   file_at_ = at + got;
   if (got < bytes && std::ferror(file_) != 0) return failed();
-  if (got < bytes) std::clearerr(file_);  // the file may grow
+  if (got < bytes) std::clearerr(file_);  // The file may grow.
   return got;
 }
 
@@ -195,7 +195,8 @@ absl::StatusOr<bool> RecordReader::SkipDamage() {
   if (!search.ok()) return search.status();
   if (search->ends_at == begin || search->is_zeros) return false;
   next_ = offset_ = search->ends_at;
-  // Counts records with complete frames, and estimates the number before the first of them.
+  // Counts records with complete frames, and estimates the number of records before the first of
+  // them.
   const std::uint64_t nameless = search->first_frame_at.value_or(next_) - begin;
   damage_ =
       DamageOf(begin, next_ - begin, search->frames + (nameless > 0 ? RecordsIn(nameless) : 0));
@@ -221,7 +222,7 @@ absl::StatusOr<RecordReader::Found> RecordReader::Next() {
   if (!is_damage.ok()) return is_damage.status();
   if (*is_damage) return Found::kDamage;
   return absl::DataLossError(
-      fmt::format("{} {}: torn record at byte {}; everything before it is intact",
+      fmt::format("{} {}: torn record at byte {}; all earlier records are intact",
                   std::string(kind_.name), path_, next_));
 }
 

@@ -1,9 +1,9 @@
 // Reads the records of a log in order, and continues after damage.
 //
-// A damaged record costs only itself, since the reader searches for the next bytes with valid
+// Damage loses only the damaged records, since the reader searches for the next bytes with valid
 // checksums. Checksums depend on the key of the log, so that neither chance nor a sender's payload
-// looks like a record. Zeros up to the end of the file are the trace of an interrupted append, not
-// damage. A log of version 1 has no key and ends at its first damage. Byte format:
+// looks like a record. Zeros up to the end of the file result from an interrupted append and are
+// not damage. A log of version 1 has no key and ends at its first damage. Byte format:
 // docs/internals/event-log.md.
 //
 // Not thread-safe.
@@ -28,7 +28,7 @@ class RecordReader {
  public:
   enum class Found { kRecord, kDamage, kEnd };
 
-  // Fails with NotFound, PermissionDenied and others if the file cannot be opened. Fails with
+  // Fails with NotFound, PermissionDenied and other codes if the file cannot be opened. Fails with
   // InvalidArgument for a log of another kind or a newer version, and with Unimplemented for
   // version 0.1. Fails with DataLoss if the file ends within its start.
   static absl::StatusOr<std::unique_ptr<RecordReader>> Open(const std::string& path,
@@ -40,7 +40,7 @@ class RecordReader {
   // Returns the kind of the next item. Fails with DataLoss if the last record is torn, for example
   // by a crash. Any other error means that the file cannot be read. Amortised O(bytes).
   absl::StatusOr<Found> Next();
-  // Returns the payload of the last record. Valid until the next call.
+  // Returns the payload of the last record. It is valid until the next call.
   absl::string_view payload() const { return payload_; }
   // The last damage.
   const LogDamage& damage() const { return damage_; }
@@ -62,16 +62,17 @@ class RecordReader {
     kWhole,
     kEnd,
     kCutShort,  // the file ends within the frame
-    kTorn,      // the frame is whole, and the file ends within its payload
+    kTorn,      // the frame is complete, but the file ends within its payload
     kBadPayload,
     kBadFrame
   };
-  // The result of a search after a position without a complete record.
+  // position of the next complete record, a torn record, or the end of the file
   struct Search {
-    std::uint64_t ends_at = 0;  // the next complete record, a torn one, or the end
-    std::optional<std::uint64_t> first_frame_at;  // the first complete frame
-    std::optional<std::uint64_t> torn_at;  // the first record that the end of the file interrupts
-    std::uint64_t frames = 0;              // complete frames before ends_at
+    std::uint64_t ends_at = 0;  // position of the first complete frame
+    // position of the first record that the end of the file interrupts
+    std::optional<std::uint64_t> first_frame_at;
+    std::optional<std::uint64_t> torn_at;  // number of complete frames before ends_at
+    std::uint64_t frames = 0;              // whether all bytes up to ends_at are zero
     bool is_zeros = true;                  // all bytes up to ends_at are zero
   };
 
@@ -88,9 +89,9 @@ class RecordReader {
   const std::string path_;
   const LogKind kind_;
   std::FILE* const file_;
-  std::uint64_t file_at_ = 0;  // position of file_
+  std::uint64_t file_at_ = 0;  // frame of the last record read
   LogKey key_ = LogKey::kNone;
-  Frame frame_;          // frame of the last record that was read
+  Frame frame_;          // payload of the last record read
   std::string payload_;  // payload of the last record that was read
   LogDamage damage_;
   bool is_start_damaged_ = false;  // true until the damage is reported

@@ -28,7 +28,7 @@ namespace tidemark::store {
 namespace {
 
 constexpr absl::string_view kMagic = "TIDECHK3";
-// A checkpoint is one record. If it is damaged, the file is useless.
+// A checkpoint is one record. If the record is damaged, the file is useless.
 constexpr LogKey kKey{1};
 
 }  // namespace
@@ -88,7 +88,7 @@ absl::Time InstantOf(const LogRecord& record) {
   return absl::InfinitePast();
 }
 
-// Decodes the last record of the log, if the job has ended.
+// If the job has ended, decodes the last record of the log.
 std::optional<EndedJob> ReadEnd(const std::string& path, std::uint64_t log_bytes, LogKey& key) {
   std::ifstream file(path, std::ios::binary);
   std::array<char, kStartBytes> start;
@@ -131,7 +131,7 @@ absl::Status NeverOpened(const std::string& path) {
 }
 
 // Applies the records of the log. If there is a checkpoint, computes no estimates before its tick.
-// If the log does not lead to the checkpoint, the result has not resumed and is useless.
+// If the log does not lead to the checkpoint, the result has not resumed and must not be used.
 absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint* checkpoint) {
   const auto reader = EventLogReader::Open(path);
   if (!reader.ok()) return reader.status();
@@ -195,7 +195,7 @@ Snapshot Unticked(const std::string& job_id, const std::string& run_uid, absl::T
           .run_uid = run_uid,
           .at = opened_at,
           .state = JobState::kRunning,
-          .info = JobInfo{},  // shown when its stages are open
+          .info = JobInfo{},  // shown when the job's stages are open
           .started_at = opened_at};
 }
 
@@ -235,8 +235,8 @@ absl::Status SystemError(const std::string& path, const char* doing, const std::
   return absl::ErrnoToStatus(error.value(), fmt::format("{}: {}", path, doing));
 }
 
-// Returns `name`, or `name` with the first number for which no file exists. One master owns the
-// directory, so the name stays free.
+// Returns `name`, or `name` with the first number for which no file exists. Only one master uses
+// the directory, so the name stays free.
 std::string FreeName(const std::string& name) {
   std::string free = name;
   std::error_code error;
@@ -246,7 +246,7 @@ std::string FreeName(const std::string& name) {
   return free;
 }
 
-// Returns true for pipes, sockets and devices. Reading one might block without limit.
+// Returns true for pipes, sockets and devices, since reading them might block forever.
 bool IsNoFile(const fs::directory_entry& entry) {
   std::error_code error;
   const fs::file_type type = entry.status(error).type();
@@ -255,7 +255,7 @@ bool IsNoFile(const fs::directory_entry& entry) {
 }
 
 // Returns true if the file has the name of the job's log. Otherwise two logs of one job, such as a
-// log and its copy, would be written as one file.
+// log and its copy, would be written to the same file.
 bool IsLogOf(const std::string& job_id, const std::string& path) {
   return fs::path(EventLogPath("", job_id)).filename() == fs::path(path).filename();
 }
@@ -264,7 +264,7 @@ bool IsLog(const fs::path& path) {
   return path.extension() == kEventLogExtension || path.extension() == kWorkflowLogExtension;
 }
 
-// Returns the logs of `directory`, of jobs and of workflows.
+// Returns the logs of jobs and of workflows in `directory`.
 absl::StatusOr<std::vector<std::string>> LogsIn(const std::string& directory) {
   std::error_code error;
   fs::directory_iterator entries(directory, error);
@@ -287,7 +287,7 @@ std::vector<std::string> With(absl::string_view extension, std::vector<std::stri
 }
 
 // Returns true if an unreadable log may be intact, because this user may not read it or because
-// descriptors or memory are exhausted. Renaming it would lose its job.
+// descriptors or memory are exhausted. Renaming such a log would lose its job.
 bool MayBeWhole(const absl::Status& why) {
   return absl::IsPermissionDenied(why) || absl::IsResourceExhausted(why) ||
          absl::IsUnavailable(why) || absl::IsUnimplemented(why);
@@ -371,7 +371,7 @@ absl::StatusOr<RestoredJob> RestoreJobOf(const std::string& path) {
       fmt::format("event log {}: the log of job {} under a different name", path, job->job_id));
 }
 
-// Restores the jobs of `paths`, on several threads.
+// Restores the jobs of `paths` on several threads.
 std::vector<std::optional<absl::StatusOr<RestoredJob>>> RestoreAll(
     const std::vector<std::string>& paths, std::size_t threads) {
   std::vector<std::optional<absl::StatusOr<RestoredJob>>> jobs(paths.size());
@@ -384,7 +384,7 @@ std::vector<std::optional<absl::StatusOr<RestoredJob>>> RestoreAll(
     try {
       helpers.emplace_back(work);
     } catch (const std::system_error&) {
-      break;  // the system has no more threads
+      break;  // The system has no more threads.
     }
   }
   work();
@@ -398,7 +398,7 @@ absl::StatusOr<Recovered<RestoredJob>> RecoverJobs(const std::string& directory,
                                                    std::size_t threads) {
   const auto logs = LogsIn(directory);
   if (!logs.ok()) return logs.status();
-  // Checks all logs before any changes, since a master that may not start must not repair files.
+  // Check all logs before any change, since a master that may not start must not repair files.
   for (const std::string& path : *logs) {
     if (const absl::Status free = CheckNotWritten(path); !free.ok()) {
       return absl::UnavailableError(fmt::format(

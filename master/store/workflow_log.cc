@@ -162,7 +162,7 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
   std::optional<RestoredWorkflow> restored;
   std::vector<LogDamage> damages;
   absl::Status torn;
-  LogDamage copy;  // damage of the second copy of the submission
+  LogDamage copy;  // damage in the second copy of the submission
   pb::WorkflowLogRecord record;
   while (true) {
     const absl::StatusOr<RecordReader::Found> found = records.Next();

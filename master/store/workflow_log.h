@@ -1,7 +1,7 @@
-// The log of one workflow, from which a restarted master continues it. It has the start and the
-// frames of event logs (docs/internals/event-log.md), with its own magic.
+// The log of one workflow, from which a restarted master continues the workflow. It has the start
+// and the frames of event logs (docs/internals/event-log.md), but its own magic.
 //
-// Encode...() append to `out` and share no state. O(size of the record).
+// Encode...() functions append to `out`. O(size of the record).
 #pragma once
 
 #include <cstdint>
@@ -24,17 +24,18 @@ namespace tidemark::store {
 // wrote.
 inline constexpr LogKind kWorkflowLog = {"workflow log", "TIDEWFL7"};
 inline constexpr const char* kWorkflowLogExtension = ".tidemark-workflow";
-// Returns the file for a workflow in `directory`, named as in EventLogPath().
+// Returns the file for a workflow in `directory`, named like in EventLogPath().
 std::string WorkflowLogPath(const std::string& directory, const std::string& workflow_id);
 
-// Encodes the beginning of a workflow log, with the submission twice. `name_space` holds patterns
-// of the IDs that the submitting caller may report, separated by blanks; empty means all.
+// Encodes the beginning of a workflow log, with the submission twice. `name_space` contains
+// patterns of the IDs that the submitting caller may report, separated by blanks; empty means all.
 void EncodeSubmission(const Plan& plan, const std::string& name_space, absl::Time at, LogKey key,
                       std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out);
 void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::string& out);
-// Encodes a tick. `snapshot` is the newest one; `facts` holds the new facts by job name.
+// Encodes a tick. `snapshot` is the newest snapshot, and `facts` contains the new facts by job
+// name.
 void EncodeWorkflowTick(const Snapshot& snapshot,
                         const std::vector<std::pair<std::string, dag::JobFacts>>& facts, LogKey key,
                         std::string& out);
@@ -42,17 +43,18 @@ void EncodeWorkflowTick(const Snapshot& snapshot,
 void EncodeWorkflowEnd(const Snapshot& final, LogKey key, std::string& out);
 
 struct RestoredWorkflow {
-  dag::LiveWorkflow live;  // its newest snapshot has the number and instant of the last tick
+  dag::LiveWorkflow live;  // newest() has the number and time of the last tick
   absl::Time submitted_at;
   std::string name_space;          // as passed to EncodeSubmission()
   std::uint64_t log_bytes = 0;     // where the log continues; later bytes must be cut off
-  LogKey key = LogKey::kNone;      // the key with which it continues
+  LogKey key = LogKey::kNone;      // key with which the log continues
   std::vector<LogDamage> damages;  // unreadable parts, as reported to `live`
-  absl::Status torn;               // DataLoss: the bytes after log_bytes are a torn record
+  absl::Status torn;               // DataLoss if the bytes after log_bytes are a torn record
 };
 
-// Fails with NotFound, PermissionDenied and others if the file cannot be opened. Fails with
-// InvalidArgument if it is not such a log, and with DataLoss if no record is usable. O(records).
+// Fails with NotFound, PermissionDenied and other codes if the file cannot be opened. Fails with
+// InvalidArgument if it is not a workflow log, and with DataLoss if no record is usable.
+// O(records).
 absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
                                                  const dag::LiveWorkflowOptions& options);
 

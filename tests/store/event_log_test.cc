@@ -18,7 +18,7 @@
 #include "tests/scratch_directory.h"
 #include "tests/store/written_log.h"
 
-namespace tidemark::store {
+namespace tidemark::store::event_log_test {
 namespace {
 
 using test::At;
@@ -74,7 +74,7 @@ class EventLog : public ::testing::Test {
     EXPECT_TRUE(writer.ok()) << writer.status();
     return *std::move(writer);
   }
-  // Writes every kind of event, each followed by a tick, and two rejected ones.
+  // Writes events of every kind, each followed by a tick, and two rejected events.
   void WriteEveryKind() {
     const auto writer = Create();
     for (const Event& event : EveryKind()) {
@@ -95,7 +95,7 @@ class EventLog : public ::testing::Test {
     return records;
   }
 
-  // The records of a log up to its end or the first error.
+  // The records of a log up to its end or its first error.
   struct Contents {
     std::vector<LogRecord> records;
     absl::Status status;
@@ -139,6 +139,9 @@ TEST_F(EventLog, ReturnsPastRuns) {
   const std::vector<PastRun> runs = {
       {absl::Seconds(10), absl::Milliseconds(1500), absl::Seconds(30), 4'096},
       {.map_time = absl::Seconds(11), .reduce_time = absl::Seconds(29), .interval_score = 1.25},
+      {.groups = {{.bin = 5, .count = 50, .size_bytes = 3000, .seconds = 42.5},
+                  {.bin = 9, .count = 1, .seconds = 2, .seconds_squared = 4}},
+       .timed_groups = {{{}, {{3, 900, 90, 6, 12.5}}, {{1, 7, 70, 2, 4}}}}},
       {.slots = 2,
        .stages = {{.name = "scan", .tasks = 1, .seconds = {{{2.5}}}},
                   {.name = "join", .parents = {0}, .tasks = 1}}}};
@@ -178,7 +181,8 @@ TEST_F(EventLog, CanBeReadUpToItsLastTickWhileItIsWritten) {
   EXPECT_EQ(ReadFile().records.size(), 2u);
 }
 
-// Live and replayed monitors process a whole job alike, with duplicates and rejections.
+// Live and replayed monitors give the same snapshots for a whole job, with duplicates and
+// rejections.
 TEST_F(EventLog, AReplayMakesTheSameSnapshots) {
   const test::Story story = Tell(test::QuadraticJob());
   JobMonitor live("job-1", options_);
@@ -256,12 +260,12 @@ TEST_F(EventLog, ReportsThePositionOfATornTail) {
   EXPECT_TRUE(absl::IsDataLoss(status));
   EXPECT_THAT(std::string(status.message()),
               AllOf(HasSubstr(path_), HasSubstr("torn record at byte"),
-                    HasSubstr("everything before it is intact")));
+                    HasSubstr("all earlier records are intact")));
 }
 
 // --- logs with damage in the middle
 
-// A log as a master writes it: the records that open the job occur twice.
+// A log as a master writes it, in which the records that open the job occur twice.
 class DamagedLog : public EventLog {
  protected:
   void SetUp() override {
@@ -285,12 +289,12 @@ class DamagedLog : public EventLog {
     EXPECT_TRUE(writer_->Flush().ok());
     ends_.push_back(fs::file_size(path_));
   }
-  // The contents of a log with these bytes. Its damages are not among its records.
+  // The contents of a log with these bytes. `damages` are not among its records.
   struct Damaged : Contents {
     std::vector<Damage> damages;
   };
   Damaged Read(const std::string& bytes) const {
-    // The log is in memory, since so many files in sequence are slow.
+    // The log is in memory, since writing many files would be slow.
     EXPECT_EQ(ftruncate(memory_, 0), 0);
     EXPECT_EQ(pwrite(memory_, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
     auto reader = EventLogReader::Open("/proc/self/fd/" + std::to_string(memory_));
@@ -327,7 +331,7 @@ TEST_F(DamagedLog, AFlippedBitCostsAtMostItsOwnRecordAndIsReported) {
     ASSERT_EQ(log.damages.size(), 1u);
     ASSERT_LE(log.damages[0].at, position);
     ASSERT_GT(log.damages[0].at + log.damages[0].bytes, position);
-    // Start, header and opening occur twice; every other record once.
+    // Start, header and opening occur twice, and every other record once.
     std::vector<LogRecord> expected = records_;
     if (position >= ends_[2]) {
       const auto hit = std::upper_bound(ends_.begin(), ends_.end(), position) - ends_.begin();
@@ -340,13 +344,15 @@ TEST_F(DamagedLog, AFlippedBitCostsAtMostItsOwnRecordAndIsReported) {
   }
 }
 
-// Blocks are zeroed, bits are flipped, and bytes are removed and added. Untouched records are read.
+// Blocks are zeroed, bits are flipped, and bytes are removed and added. All records without damage
+// must be read.
 TEST_F(DamagedLog, ReturnsAllOtherRecordsInOrderDespiteDamageInManyPlaces) {
   std::minstd_rand random(1);
   for (int round = 0; round < 2'000; ++round) {
     SCOPED_TRACE(round);
     std::string bytes = whole_;
-    for (std::size_t i = ends_.size(); i-- > 3;) {  // from the end, so that positions stay valid
+    // Starts at the end, so that positions remain valid.
+    for (std::size_t i = ends_.size(); i-- > 3;) {
       const std::uint64_t begin = ends_[i - 1];
       const std::uint64_t size = ends_[i] - begin;
       if (random() % 3 != 0) continue;
@@ -376,7 +382,7 @@ TEST_F(DamagedLog, ReturnsAllOtherRecordsInOrderDespiteDamageInManyPlaces) {
     }
     const Damaged log = Read(bytes);
     ASSERT_EQ(log.records, expected) << log.status;
-    // A missing record leaves only a gap in the sequence.
+    // A missing record leaves only a gap in the sequence numbers.
     const bool is_silent = log.damages.empty() && log.status.ok();
     ASSERT_TRUE(!is_silent || bytes == whole_ || bytes.size() < whole_.size());
   }
@@ -404,7 +410,7 @@ TEST_F(DamagedLog, FindsATornTailAfterDamage) {
   EXPECT_TRUE(absl::IsDataLoss(log.status));
 }
 
-// The payload of one record contains complete records, as a sender with the format but without the
+// The payload of one record contains complete records. A sender who knows the format but not the
 // key of the log could craft them. Damage to the frame around them must not make them valid.
 TEST_F(DamagedLog, ARecordInARecordStaysAPayload) {
   std::string inner;
@@ -446,8 +452,8 @@ TEST_F(DamagedLog, EstimatesTheNumberOfLostRecords) {
             "event log LOG: damaged at byte 7 (9 bytes): 2 records were probably lost");
 }
 
-// A later version may reject an event that an earlier one accepted. The log then loses one event,
-// not the rest.
+// A later version may reject an event that an earlier version accepted. The log then loses only
+// this event.
 TEST_F(EventLog, ReturnsAnInvalidEventAsRefused) {
   const auto writer = Create();
   EXPECT_TRUE(writer->Append(EveryKind()[0]).ok());
@@ -603,4 +609,4 @@ TEST(EventLogPathOfLongIds, FitsIntoAFileNameAndStaysUnique) {
 }
 
 }  // namespace
-}  // namespace tidemark::store
+}  // namespace tidemark::store::event_log_test

@@ -1,4 +1,4 @@
-// A disk in memory that can fill up, fail and lose data that was not synced.
+// A disk in memory that can become full, fail, and lose data that were not synced.
 #pragma once
 
 #include <algorithm>
@@ -57,8 +57,7 @@ class FaultyDisk final : public store::Disk {
     return absl::OkStatus();
   }
 
-  // Makes every call fail with `fault`, and a write fail after half of its bytes. OK repairs the
-  // disk.
+  // Makes every call fail with `fault`. A write fails after half of its bytes. OK repairs the disk.
   void Break(absl::Status fault) {
     const std::lock_guard lock(mutex_);
     fault_ = std::move(fault);
@@ -74,12 +73,12 @@ class FaultyDisk final : public store::Disk {
     const std::lock_guard lock(mutex_);
     losses_[path] = std::move(fault);
   }
-  // Sets the total size of synced data. Writes ignore it.
+  // Sets the maximum total size of synced data. Writes are not limited.
   void SetCapacity(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     capacity_ = bytes;
   }
-  // Returns the contents of a file after a loss of power.
+  // Returns the contents that a file would have after a loss of power.
   std::string Synced(const std::string& path) const {
     const std::lock_guard lock(mutex_);
     const auto file = synced_.find(path);

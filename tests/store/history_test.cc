@@ -12,7 +12,7 @@
 #include "tests/facts/events.h"
 #include "tests/scratch_directory.h"
 
-namespace tidemark::store {
+namespace tidemark::store::history_test {
 namespace {
 
 using test::At;
@@ -55,7 +55,7 @@ class HistoryTest : public ::testing::Test {
     EXPECT_TRUE(history.ok()) << history.status();
     return *std::move(history);
   }
-  // Changes the file to a file of an earlier version.
+  // Converts the file to a file of an earlier version.
   void Undo(const std::string& statements) const {
     sqlite3* database = nullptr;
     ASSERT_EQ(sqlite3_open(path().c_str(), &database), SQLITE_OK);
@@ -84,6 +84,19 @@ TEST_F(HistoryTest, StoresTheReportedEndOfAJob) {
   FinishedJob job = Ended("a", 100);
   job.final.at = At(100.2);
   EXPECT_EQ(Stored(job).final.ended_at, At(100));
+}
+
+// Twenty runs of one program follow three of another under the same name.
+TEST_F(HistoryTest, KeepsEqualSharesOfProgramsOfOneName) {
+  const auto history = Open();
+  for (int n = 0; n < 23; ++n) {
+    FinishedJob job = Ended("run-" + std::to_string(n), 100 + n);
+    job.summary.run.stages = {{.name = n < 3 ? "join" : "scan", .tasks = 1}};
+    ASSERT_TRUE(history->Add(job).ok());
+  }
+  const auto runs = history->SucceededOfName("nightly", 6);
+  ASSERT_TRUE(runs.ok()) << runs.status();
+  EXPECT_THAT(IdsOf(*runs), ElementsAre("run-22", "run-21", "run-20", "run-2", "run-1", "run-0"));
 }
 
 TEST_F(HistoryTest, ComputesSelectivities) {
@@ -154,6 +167,14 @@ INSTANTIATE_TEST_SUITE_P(
                                                 .tasks = 1,
                                                 .read_bytes = 1e12}}};
                }},
+        Detail{"FetchWaits",
+               [](FinishedJob& job) {
+                 job.summary.run.stages = {{.name = "join", .tasks = 1, .fetch_seconds = 8.25}};
+               }},
+        Detail{"TimesOfKeyGroups",
+               [](FinishedJob& job) {
+                 job.summary.run.timed_groups = {{{{2, 100, 100, 3, 5}}, {{2, 2500, 100, 3, 5}}}};
+               }},
         Detail{"WidthOfIntervals",
                [](FinishedJob& job) { job.final.errors.front().interval_width = 0.25; }},
         Detail{"ScoreOfIntervals", [](FinishedJob& job) { job.summary.interval_score = 1.25; }},
@@ -179,7 +200,7 @@ TEST_F(HistoryTest, ReturnsTheNodeThatWasMeasuredLast) {
   EXPECT_EQ(*Open()->NewestNode(), fast);
 }
 
-// Statements that change a file of this version to one of an earlier version.
+// Statements that convert a file of this version to a file of an earlier version.
 constexpr const char* kUndoSixth =
     "UPDATE job SET state = state - 2; "
     "CREATE TABLE phase (job INTEGER, phase INTEGER, started_at INTEGER, finished_at INTEGER); "
@@ -390,4 +411,4 @@ TEST_F(HistoryTest, StoresOnlySlotsOfARunWithTooManyStages) {
 }
 
 }  // namespace
-}  // namespace tidemark::store
+}  // namespace tidemark::store::history_test

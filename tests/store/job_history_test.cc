@@ -10,7 +10,7 @@
 
 #include "tests/scratch_directory.h"
 
-namespace tidemark::store {
+namespace tidemark::store::job_history_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -128,10 +128,10 @@ TEST_F(JobHistoryTest, RenamesAnUnreadableHistoryAndStartsANewOne) {
   ASSERT_TRUE(Open().ok());
   EXPECT_THAT(notices_,
               ElementsAre(HasSubstr("it was renamed to " + directory_ +
-                                    "/history.sqlite.damaged and a new one was started")));
+                                    "/history.sqlite.damaged and a new history was started")));
   history_.Add(Run("wc-1", "*", JobState::kSucceeded));
   EXPECT_THAT(history_.Profiles("word count", {.id = "wc-2"}), SizeIs(1));
 }
 
 }  // namespace
-}  // namespace tidemark::store
+}  // namespace tidemark::store::job_history_test

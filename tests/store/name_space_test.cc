@@ -17,7 +17,7 @@
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark {
+namespace tidemark::name_space_test {
 namespace {
 
 using store::IsWithin;
@@ -102,7 +102,7 @@ class NameSpaceTest : public test::LiveMaster {
           test::Reduced(R(0), test::At(60), {test::Point(100, 5)}), Finished(R(0)), Closed()});
     AwaitFinal(job_id);
   }
-  // Returns whether a job of that name, before any reports, has a forecast in its first snapshot.
+  // Returns true if a job with this name has a forecast in its first snapshot, before any reports.
   bool KnowsItsPast(const std::string& job_id, const std::string& token) {
     Tell(job_id, token, {Nightly()});
     absl::StatusOr<Snapshot> snapshot = absl::NotFoundError("not asked yet");
@@ -113,7 +113,7 @@ class NameSpaceTest : public test::LiveMaster {
         << job_id;
     return snapshot.ok() && snapshot->estimate.state == EstimateState::kValid;
   }
-  // Returns the basis of the estimate for a workflow of one job whose history is "nightly".
+  // Returns the basis of the estimate for a workflow with one job, whose history is "nightly".
   v1::Basis BasisFor(const std::string& workflow_id, const std::string& token) {
     v1::EstimateJobRequest request;
     wire::EncodePlan({.id = workflow_id,
@@ -174,4 +174,4 @@ TEST_F(NameSpaceTest, AReaderGetsTimesOfReadableJobsOnly) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::name_space_test

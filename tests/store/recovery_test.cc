@@ -1,4 +1,4 @@
-// Tests masters that are killed. Each table is restored from the files of the previous one.
+// Tests masters that are killed. Each table is restored from the files of the previous table.
 #include "master/store/recovery.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #include "tests/store/faulty_disk.h"
 #include "tidemark/master.h"
 
-namespace tidemark::service {
+namespace tidemark::service::recovery_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -78,9 +78,9 @@ class RecoveryTest : public ::testing::Test {
     options.pace.interval = absl::Seconds(1);
     return options;
   }
-  // Returns the error of a table that does not start.
+  // Returns the error of a table that cannot start.
   absl::Status StartError() const { return JobTable(Options()).Recover(At(1), 1).status(); }
-  // Returns a recovered table over the directory, and stores the result in recovery_.
+  // Returns a table that was recovered from the directory, and stores the result in recovery_.
   std::unique_ptr<JobTable> Restart(const std::string& directory, double seconds = 0) {
     JobTableOptions options = Options();
     options.data_dir = directory;
@@ -96,9 +96,10 @@ class RecoveryTest : public ::testing::Test {
     if (recovery.ok()) recovery_ = *recovery;
     return jobs;
   }
-  // Returns the jobs of the last table, newest first.
+  // Returns the jobs of the last table, the newest first.
   std::vector<std::string> Ids() const { return test::IdsOf(*hubs_.back()); }
-  // Copies the files that a master killed now would leave. Returns the copy's directory.
+  // Copies the files that would remain if the master were killed now. Returns the directory of the
+  // copy.
   std::string CopyOf(const std::string& directory) {
     const std::string copy = NewDirectory();
     fs::copy(directory, copy);
@@ -111,7 +112,7 @@ class RecoveryTest : public ::testing::Test {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // Blocks until the event is on the disk.
+  // Returns when the event is on the disk.
   static void IngestDurably(JobTable& jobs, const Event& event) {
     const IngestResult taken = Ingest(jobs, event);
     EXPECT_TRUE(taken.status.ok()) << taken.status;
@@ -123,7 +124,7 @@ class RecoveryTest : public ::testing::Test {
     IngestDurably(jobs, source.At(seconds + 1, Closed()));
     jobs.TickDue(At(seconds + 1));
   }
-  // Writes the log of an open job and ends its master.
+  // Writes the log of an open job, and then ends its master.
   void WriteLog() { IngestDurably(*Restart(directory_), Source().At(0, Opened(1, 1))); }
 
   const test::ScratchDirectory scratch_;
@@ -173,7 +174,7 @@ TEST_F(RecoveryTest, AJobIsRestoredUnderTheLimitsUnderWhichItRan) {
   jobs = Restart(directory_, 2);
   EXPECT_EQ(recovery_.restored, 1u);
   EXPECT_THAT(recovery_.damages, IsEmpty());
-  // it has as many attempts as allowed.
+  // The job has as many attempts as allowed.
   IngestDurably(*jobs, source.At(3, Started(test::R(49'998))));
   jobs.reset();
 
@@ -268,7 +269,7 @@ TEST_F(RecoveryTest, ReturnsTheLatestInstantOfRunningJobs) {
   Source ended("app-master", "ended");
   IngestDurably(*jobs, ended.At(10, Opened(1, 1)));
   IngestDurably(*jobs, ended.At(10, Closed()));
-  jobs->TickDue(At(9.5));  // the running job is not due yet
+  jobs->TickDue(At(9.5));  // The running job is not due yet.
   jobs = Restart(CopyOf(directory_));
   EXPECT_EQ(recovery_.latest, At(9));
   jobs = Restart(NewDirectory());
@@ -295,8 +296,8 @@ constexpr CheckpointOptions kNever = {.after = absl::InfiniteDuration()};
 class RecoveryWithCheckpoints : public RecoveryTest,
                                 public ::testing::WithParamInterface<CheckpointOptions> {};
 
-// One table is never killed, and one is killed again and again at random instants. Sources repeat
-// unacknowledged events. Both tables publish the same snapshots.
+// One table is never killed, and another one is repeatedly killed at random times. Sources repeat
+// unacknowledged events. Both tables must publish the same snapshots.
 TEST_P(RecoveryWithCheckpoints, PublishesTheSnapshotsOfAnUninterruptedMaster) {
   checkpoints_ = GetParam();
   const test::Story story = test::Tell(test::QuadraticJob());
@@ -316,8 +317,8 @@ TEST_P(RecoveryWithCheckpoints, PublishesTheSnapshotsOfAnUninterruptedMaster) {
     }
     if (random() % 8 == 0) {
       ++kills;
-      directory = CopyOf(directory);         // with the bytes that the journal had written by now
-      killed = Restart(directory, now - 2);  // resent in time
+      directory = CopyOf(directory);  // Contains the bytes that the journal has written so far.
+      killed = Restart(directory, now - 2);  // The events are sent again in time.
       for (auto again = first; again != event; ++again) Ingest(*killed, *again);
     }
     for (const Snapshot& snapshot : Values(steady->TickDue(At(now)))) expected.push_back(snapshot);
@@ -362,7 +363,7 @@ INSTANTIATE_TEST_SUITE_P(AtEveryTickAndNever, RecoveryWithCheckpoints,
 
 // --- checkpoints
 
-// A job with five ticks and its last snapshot.
+// A job with five ticks, and its last snapshot.
 class CheckpointTest : public RecoveryTest {
  protected:
   void SetUp() override {
@@ -375,7 +376,7 @@ class CheckpointTest : public RecoveryTest {
     newest_ = *jobs->Newest("job-1");
   }
   std::string CheckpointFile() const { return store::CheckpointPath(LogPath()); }
-  // Restarts on a copy. Returns the number of jobs that resumed from a checkpoint.
+  // Restarts with a copy. Returns the number of jobs that resumed from a checkpoint.
   std::size_t Resumed() {
     const auto jobs = Restart(CopyOf(directory_), 6);
     EXPECT_THAT(Ids(), ElementsAre("job-1"));
@@ -535,7 +536,7 @@ TEST_F(RecoveryTest, ARemovedJobStaysRemoved) {
   EXPECT_THAT(Ids(), ElementsAre("job-2"));
 }
 
-// If the log were removed before its last record is written, the journal would wait forever.
+// If the log were removed before its last record was written, the journal would wait forever.
 TEST_F(RecoveryTest, EvictsAJobOnlyAfterItsEndIsDurable) {
   OpenAndEnd(*Restart(directory_), Source());
   const std::string log = Bytes(LogPath());
@@ -624,7 +625,7 @@ TEST_F(RecoveryTest, StoresASecondCutTailSeparately) {
   EXPECT_THAT(recovery_.damages, ElementsAre(HasSubstr(".cut.2")));
 }
 
-// A job whose journal holds many events of two sources and a tick after each tenth event.
+// A job whose journal contains many events of two sources, and a tick after every tenth event.
 class DamagedJournal : public RecoveryTest {
  protected:
   static constexpr int kEvents = 400;
@@ -650,7 +651,7 @@ class DamagedJournal : public RecoveryTest {
 
   Source source_;
   std::size_t middle_ = 0;
-  Snapshot newest_;  // last published one
+  Snapshot newest_;  // the last published snapshot
 };
 
 TEST_F(DamagedJournal, AFlippedBitCostsOneEvent) {
@@ -758,7 +759,7 @@ TEST_F(RecoveryTest, AnEventWithTheBytesOfAnEndEndsNoJob) {
     final.is_final = true;
     std::string end;
     store::EncodeEnd({.final = final, .sources = {}, .opened_at = At(0)}, store::LogKey{1}, end);
-    // The body has a field that no version defines.
+    // The body contains a field that no version defines.
     received.body += std::string("\xfa\x7f", 2) + static_cast<char>(end.size() | 0x80) +
                      static_cast<char>(end.size() >> 7) + end;
     const IngestResult taken = jobs->Ingest(received, At(1));
@@ -768,7 +769,7 @@ TEST_F(RecoveryTest, AnEventWithTheBytesOfAnEndEndsNoJob) {
   EXPECT_EQ(Restart(directory_, 2)->Newest("job-1")->state, JobState::kRunning);
 }
 
-// Readers expect each stage at its position among the stages.
+// Code expects each stage at its position among the stages.
 TEST_F(RecoveryTest, RejectsASnapshotWithUnknownStages) {
   Snapshot final = {.job_id = "job-1", .sequence = 1, .at = At(1), .is_final = true};
   const std::string path = root_ + "/checkpoint";
@@ -789,7 +790,7 @@ TEST_F(RecoveryTest, RejectsASnapshotWithUnknownStages) {
   EXPECT_TRUE(is_read());
 }
 
-// --- a trace for people
+// --- a human-readable trace
 
 TEST_F(RecoveryTest, TheTraceContinuesAfterARestart) {
   JobTableOptions options = Options();
@@ -802,7 +803,8 @@ TEST_F(RecoveryTest, TheTraceContinuesAfterARestart) {
     jobs.TickDue(At(1));
     IngestDurably(jobs, source.At(2, Started(M(0))));
   }
-  fs::resize_file(trace, fs::file_size(trace) - 5);  // bytes that a killed process had not written
+  // Removes bytes that a killed process would not have written.
+  fs::resize_file(trace, fs::file_size(trace) - 5);
   std::vector<Snapshot> live;
   {
     JobTable jobs(options);
@@ -835,7 +837,7 @@ TEST_F(RecoveryTest, NotesATraceThatCannotContinue) {
   JobTable jobs(options);
   ASSERT_TRUE(jobs.Recover(At(3), 1).ok());
   EXPECT_THAT(jobs.TickDue(At(4)).at(0).newest->notes,
-              ElementsAre(AllOf(HasSubstr("no event log from here on"), HasSubstr("gone"))));
+              ElementsAre(AllOf(HasSubstr("the event log ends here"), HasSubstr("gone"))));
 }
 
 // --- other files
@@ -906,7 +908,7 @@ TEST_F(RecoveryTest, LeavesALogWithoutPermissionUnchanged) {
   EXPECT_NE(jobs->Newest("job-1"), nullptr);
 }
 
-// Another process that writes a file through a disk until this object is destroyed.
+// Another process, which writes a file through a disk until this object is destroyed.
 class OtherWriter {
  public:
   explicit OtherWriter(const std::string& path) {
@@ -986,8 +988,8 @@ TEST_F(RecoveryTest, AWorkflowLogOfAnotherProcessPreventsAllRepairs) {
   EXPECT_EQ(fs::file_size(LogPath()), size);
 }
 
-// Returns true if a process has a lock on the file. Reads the lock like another process would.
-// Closing the file would release POSIX locks of this process.
+// Returns true if a process has a lock on the file. Checks the lock from outside, since opening and
+// closing the file would release the POSIX locks of this process.
 bool IsLocked(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   struct flock lock = {};
@@ -1010,7 +1012,8 @@ TEST_F(RecoveryTest, ARestartedMasterKeepsTheLocksOnItsLogs) {
 TEST_F(RecoveryTest, AnEndedRunReleasesItsLogAndItsSuccessorKeepsTheLock) {
   const auto jobs = Restart(directory_);
   Source first("app-master", "job-1", "a");
-  const IngestResult held = Ingest(*jobs, first.At(0, Opened(1, 1)));  // as a stream holds its mark
+  // A stream keeps its mark in the same way.
+  const IngestResult held = Ingest(*jobs, first.At(0, Opened(1, 1)));
   IngestDurably(*jobs, first.At(1, Closed()));
   EXPECT_TRUE(IsLocked(LogPath()));
   jobs->TickDue(At(1));
@@ -1149,8 +1152,8 @@ TEST_F(RecoveryTest, AFullDiskDelaysAnswersAndSnapshotsUntilThereIsSpace) {
   EXPECT_EQ(ticked[0].sequence, 2u);
 }
 
-// The journal checks its space between batches. On a blocked disk, at most its limit and one batch
-// wait.
+// The journal checks its space between batches. If the disk is blocked, at most the journal's limit
+// and one batch wait.
 TEST_F(RecoveryTest, TheLargestBatchOfSmallEventsTakesLittleOfTheJournal) {
   const auto disk = std::make_shared<test::FaultyDisk>();
   JobTable jobs(OptionsOf(disk));
@@ -1167,4 +1170,4 @@ TEST_F(RecoveryTest, TheLargestBatchOfSmallEventsTakesLittleOfTheJournal) {
 }
 
 }  // namespace
-}  // namespace tidemark::service
+}  // namespace tidemark::service::recovery_test

@@ -1,4 +1,4 @@
-// An event log that a test writes, record by record.
+// An event log that a test writes record by record.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class WrittenLog {
     EncodeRefused(reason, event, key_, record);
     return AppendEncoded(record);
   }
-  // Appends a tick and passes all appended records to the operating system.
+  // Appends a tick, and passes all appended records to the operating system.
   absl::Status AppendTick(absl::Time at) {
     std::string record;
     EncodeTick(at, key_, record);
