@@ -4,13 +4,11 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cstddef>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
-#include "spark/event_json.h"
+#include "spark/event_scanner.h"
 
 namespace tidemark::spark {
 namespace {
@@ -26,7 +24,7 @@ constexpr std::string_view kBeforeCause = "): ";
 
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
-// Returns the first line of a traceback without an indent. Returns "" if the text ends before it.
+// Returns the first line of a traceback that is not indented, or "" if the text ends before it.
 std::string_view RaisedIn(std::string_view traceback) {
   for (std::size_t end = traceback.find('\n'); end != std::string_view::npos;
        end = traceback.find('\n')) {
@@ -56,7 +54,7 @@ std::string_view CauseIn(std::string_view failure) {
 
 // --- planned stages ---------------------------------------------------------------------------
 
-// Largest number of visited operators of a plan. It also bounds the depth of the recursion.
+// Maximum number of visited operators of a plan. Also bounds the depth of the recursion.
 constexpr int kNodesMax = 10'000;
 
 // Returns true if the inputs of operator `name` run in another operator, or ran when the result was

@@ -24,11 +24,11 @@ using nlohmann::json;
 
 constexpr double kMilli = 1e-3;
 constexpr double kNano = 1e-9;
-// Longest plausible stage, in seconds.
+// Longest plausible duration of a stage, in seconds.
 constexpr double kStageSecondsMax = 365 * 24 * 3600.0;
 // Assumed compression ratio of LZ4 for shuffles (docs/internals/phases.md).
 constexpr double kShuffleCompression = 2;
-// Largest assumed start-up time of an executor, in seconds, for stages without other tasks. Chosen
+// Maximum assumed start-up time of an executor, in seconds, for stages without other tasks. Chosen
 // by hand.
 constexpr double kStartUpMost = 5;
 
@@ -55,8 +55,8 @@ bool IsOfEngine(std::string_view frame) {
                      [&](std::string_view engine) { return frame.starts_with(engine); });
 }
 
-// Returns the line of the program: the first complete call-stack frame outside Spark, Java, Scala
-// and Python. If no frame matches, returns the first line of the description.
+// Returns the line of the program: the first complete stack frame outside Spark, Java, Scala and
+// Python or, without one, the first line of the description.
 std::string LineOf(const std::string& description, std::string_view stack) {
   while (!stack.empty()) {
     const std::size_t end = std::min(stack.find('\n'), stack.size());
@@ -73,8 +73,8 @@ bool IsRead(const std::string& metric) {
          absl::StrContains(metric, "merged") || metric == "remote reqs duration";
 }
 
-// Returns the table that a source reads: its name in the catalog or the location of its files.
-// Returns "" if the plan has neither.
+// Returns the table that a source reads: its name in the catalog, or the location of its files.
+// Returns "" if the plan contains neither.
 std::string TableOf(const std::string& node, const json& metadata) {
   std::vector<std::string> words = absl::StrSplit(node, ' ', absl::SkipWhitespace());
   const bool is_scan = !words.empty() && absl::EndsWith(words[0], "Scan");
@@ -92,7 +92,7 @@ std::string TableOf(const std::string& node, const json& metadata) {
                                                                                      : "";
 }
 
-// Returns the columns and filters of a source, without its format and batching.
+// Returns the columns and filters of a source, excluding its format and batching.
 std::string SourceText(const std::string& text, const json& metadata) {
   std::string kept = text;
   for (const char* end : {" Batched:", " DataFilters:", " Format:", ", Format:"}) {
@@ -364,7 +364,7 @@ void ExecutedPlans::OnTaskEnd(const TaskEnd& task) {
   const double seconds = *ran;
   const std::uint64_t launched = *task.launched_ms;
   // Tasks that start in the first half of an executor's first task also count as start-up. The
-  // limit is not the first task's end, since the next task starts a moment before the driver
+  // limit is not the end of the first task, since the next task starts a moment before the driver
   // records that end.
   const bool is_new = start_ups_.size() < kExecutorsMax && !start_ups_.contains(task.executor);
   if (is_new) start_ups_[task.executor] = launched + (*task.finished_ms - launched) / 2;
@@ -380,7 +380,7 @@ void ExecutedPlans::OnTaskEnd(const TaskEnd& task) {
 
 // Estimates the start-up time in each stage as the time by which its first tasks took longer than
 // its other tasks. That time includes loading code, which Spark measures and which is the lower
-// bound. It also includes running the stage's code for the first time.
+// bound, and running the stage's code for the first time.
 void ExecutedPlans::FindStartUps() {
   for (auto& [number, stage] : stages_) {
     if (stage.longest_first == 0) continue;

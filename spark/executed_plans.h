@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "spark/event_json.h"
+#include "spark/event_scanner.h"
 #include "spark/log_files.h"
 #include "whatif/advise/past_plan.h"
 
@@ -20,11 +20,14 @@ namespace tidemark::spark {
 
 struct PlansOfLog {
   std::vector<advise::PastPlan> plans;  // sorted by start time
-  std::uint64_t left_out = 0;           // executions and jobs that failed or have no end in the log
-  absl::Status damage;                  // DataLoss if the log is damaged; earlier plans are present
-  std::vector<std::string> remarks;     // see RemarksOn()
-  std::string run;                      // see ExecutedPlans::run()
-  std::uint64_t events = 0;             // number of Spark events
+  // number of executions and jobs that failed or have no end in the log
+  std::uint64_t left_out = 0;
+  absl::Status damage;  // DataLoss if the log is damaged; plans before the damage are present
+  std::vector<std::string> remarks;  // see RemarksOn()
+  std::string run;                   // see ExecutedPlans::run()
+  // Reads the plans of the only log at `path`. Fails like LogReader, but reports damage in
+  // `damage`.
+  std::uint64_t events = 0;
 };
 
 // Reads the plans of the only log at `path`. Fails as LogReader does, but reports damage in
@@ -34,28 +37,28 @@ absl::StatusOr<PlansOfLog> ReadPlans(const std::string& path);
 absl::StatusOr<PlansOfLog> ReadPlans(const LogFiles& log);
 
 // Collects plans from events. Counts and omits executions that failed or have no end in the log,
-// since their times do not show the cost of their results. Pure; not thread-safe. Memory: bounded
+// since their times do not show the cost of their results. Pure. Not thread-safe. Memory is bounded
 // by the constants below.
 class ExecutedPlans {
  public:
   static constexpr std::size_t kExecutionsMax = 10'000;
   static constexpr std::size_t kStagesMax = 100'000;
   static constexpr std::size_t kCountersMax = 1'000'000;
-  static constexpr std::size_t kOperatorsMax = 200'000;  // in all plans together
+  static constexpr std::size_t kOperatorsMax = 200'000;  // maximum over all plans together
   static constexpr std::size_t kTasksOfStageMax = 500;
   static constexpr std::size_t kExecutorsMax = 10'000;
 
-  // Adds the facts of an event, as EventScanner::ForPlans() keeps it. Ignores other kinds.
+  // Adds the facts of an event as kept by EventScanner::ForPlans(). Ignores other kinds of events.
   void Observe(const SparkEvent& event);
   // Returns the plans, sorted by start time. Must be called once, after all events.
   std::vector<advise::PastPlan> Finish();
 
-  // Returns a text that is equal for logs of the same run of an application. It contains its id,
-  // attempt, name and start. The text is empty if the start has not been read.
+  // Returns a string that is equal for logs of the same run of an application. It contains the
+  // application's id, attempt, name and start. Empty if the start has not been read.
   const std::string& run() const { return run_; }
   // Returns true if an execution or a job was read.
   bool has_plans() const { return !executions_.empty() || !jobs_.empty(); }
-  // Returns the number of executions and jobs that Finish() left out.
+  // Returns the number of executions and jobs that Finish() omitted.
   std::uint64_t left_out() const { return left_out_; }
 
  private:
@@ -70,7 +73,8 @@ class ExecutedPlans {
     std::vector<Metric> metrics;
     bool has_ended = false;
     bool has_failed = false;
-    bool is_reported = false;  // whether its end states the outcome, as in Spark 3.4 and later
+    // whether the end event states the outcome, as in Spark 3.4 and later
+    bool is_reported = false;
   };
   struct Job {
     std::optional<std::uint64_t> execution;
@@ -81,7 +85,7 @@ class ExecutedPlans {
     std::string name;
     std::string scope;
     std::string callsite;
-    std::size_t occurrence = 1;  // position among the RDDs of this source line, from 1
+    std::size_t occurrence = 1;  // 1-based position among the RDDs of this source line
     std::vector<std::uint64_t> parents;
   };
   struct Stage {

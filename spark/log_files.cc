@@ -10,8 +10,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -70,16 +68,16 @@ std::optional<Part> PartAt(const fs::path& path) {
   return part;
 }
 
-// Names of Databricks' log files: the newest, and the prefix of earlier ones, which ends with a
-// date.
+// Names of Databricks' log files: that of the newest, and the prefix of earlier ones, which ends
+// with a date.
 constexpr std::string_view kNewest = "eventlog";
 constexpr std::string_view kDated = "eventlog-";
-// Limits on the visited folders and entries, for folders that hold other data than logs.
+// Limits on visited folders and entries, for folders that contain other data than logs.
 constexpr int kFolderDepthMax = 4;
 constexpr std::size_t kEntriesMax = 200'000;
-// Largest number of files that are read to find the only log among them.
+// Maximum number of files that are read to find the only log among them.
 constexpr std::size_t kCandidatesMax = 1000;
-// Largest number of logs that an error names.
+// Maximum number of logs that an error names.
 constexpr std::size_t kNamedMax = 5;
 // Number of bytes at the beginning of a file that show whether it is a log.
 constexpr std::uint64_t kBeginBytes = std::uint64_t{256} << 10;
@@ -91,7 +89,7 @@ bool IsDated(std::string_view name) {
 
 std::string NameOfFile(const std::string& file) { return fs::path(file).filename().string(); }
 
-// Returns the name without its suffixes for compression and state.
+// Returns the name without suffixes for compression and state.
 std::string WithoutPacking(std::string name) {
   for (bool is_shorter = true; is_shorter;) {
     is_shorter = false;
@@ -105,7 +103,8 @@ std::string WithoutPacking(std::string name) {
   return name;
 }
 
-// Returns the application of a file of a rolled log: the part of its name after the number.
+// Returns the application of a file of a rolled log, which is the part of its name after the
+// number.
 std::string ApplicationOf(const std::string& name) {
   return WithoutPacking(name.substr(name.find('_', kFile.size()) + 1));
 }
@@ -119,12 +118,12 @@ class FolderList {
     }
     if (entries_ <= kEntriesMax) return std::move(files_);
     return absl::InvalidArgumentError(
-        fmt::format("{} holds more than {} files and folders; pass a folder of event logs", folder,
-                    kEntriesMax));
+        fmt::format("{} contains more than {} files and folders; pass a folder of event logs",
+                    folder, kEntriesMax));
   }
 
  private:
-  // Adds the files of a folder. Skips inner folders that cannot be read.
+  // Adds the files of a folder. Skips subfolders that cannot be read.
   std::error_code Add(const fs::path& folder, int depth) {
     std::error_code error;
     std::vector<fs::path> folders;
@@ -148,8 +147,8 @@ class FolderList {
   std::size_t entries_ = 0;
 };
 
-// Returns the files in an archive of a folder. Returns the archive itself if it is damaged, if it
-// holds programs (a jar), or if it holds more than `most` files.
+// Returns the files in an archive in a folder. Returns the archive itself if it is damaged,
+// contains programs (a jar), or contains more than `most` files.
 std::vector<std::string> Opened(std::string archive, std::size_t most) {
   absl::StatusOr<std::vector<std::string>> files = FilesInArchive(archive);
   const std::string manifest = archive + "!/META-INF/";
@@ -184,7 +183,7 @@ std::vector<std::string> InOrder(std::vector<Part> parts) {
     return std::tuple(a.number, !a.is_compacted, a.path) <
            std::tuple(b.number, !b.is_compacted, b.path);
   });
-  // A file and its compressed copy have the same events.
+  // A file and its compressed copy contain the same events.
   const auto is_copy = [](const Part& a, const Part& b) {
     return a.number == b.number && a.is_compacted == b.is_compacted && b.path.starts_with(a.path);
   };
@@ -245,7 +244,7 @@ void AddLogs(const fs::path& folder, std::vector<std::string> files, std::vector
     dated.insert(dated.end(), newest.begin(), newest.end());
     logs.push_back({.path = folder.string(), .files = std::move(dated)});
   }
-  // Other files in the folder of a rolled log are not Spark's.
+  // Other files in the folder of a rolled log were not written by Spark.
   if (is_alone && NameOfFile(folder.string()).starts_with(kFolder)) return;
   for (std::string& file : others) logs.push_back({.path = file, .files = {file}});
 }
@@ -434,9 +433,9 @@ absl::StatusOr<std::vector<std::string>> FilesOfLog(const std::string& path) {
   for (std::size_t i = 0; i < logs->size() && i < kNamedMax; ++i) {
     names += fmt::format("{}{}", i > 0 ? ", " : "", (*logs)[i].path);
   }
-  return absl::InvalidArgumentError(fmt::format("{} holds {} event logs ({}{}); pass one of them",
-                                                path, logs->size(), names,
-                                                logs->size() > kNamedMax ? ", ..." : ""));
+  return absl::InvalidArgumentError(
+      fmt::format("{} contains {} event logs ({}{}); pass one of them", path, logs->size(), names,
+                  logs->size() > kNamedMax ? ", ..." : ""));
 }
 
 bool IsEventLog(const std::string& file) {

@@ -5,31 +5,61 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "spark/event_json.h"
-#include "spark/task_slots.h"
+#include "spark/event_scanner.h"
 #include "whatif/phases/past_stage.h"
 #include "whatif/phases/settings.h"
 
 namespace tidemark::spark {
+
+// Computes the number of tasks that an executor runs at once from its cores, other resources such
+// as GPUs, and the resource profile for which it was started.
+
+// Not thread-safe. Memory is bounded by the constants below.
+class TaskSlots {
+ public:
+  static constexpr std::size_t kProfilesMax = 1'000;
+  static constexpr std::size_t kResourcesMax = 64;  // per profile
+
+  // Reads spark.task.cpus and the amounts of resources among the Spark properties.
+  void OnEnvironment(const nlohmann::json& properties);
+  // Reads a SparkListenerResourceProfileAdded event.
+  void OnProfile(const nlohmann::json& event);
+  // Returns the slots of an executor with this "Executor Info"; 0 if no task fits.
+  std::uint32_t Of(const nlohmann::json& executor) const;
+  // Returns the properties with the amounts of a resource profile: the cores and resources of a
+  // task, and the memory and resources of an executor. Profile 0 and unknown profiles change
+  // nothing.
+  phases::Properties WithProfile(std::uint64_t id, phases::Properties properties) const;
+
+ private:
+  using Amounts = std::map<std::string, double>;  // by resource; each amount is positive
+  struct Profile {
+    std::uint64_t cores_of_task = 1;
+    Amounts of_task;
+    Amounts of_executor;
+  };
+  std::map<std::uint64_t, Profile> profiles_;  // by Spark's id; 0 is the default
+};
 
 struct MeasuredStage {
   std::vector<phases::TaskCounters> tasks;  // counters of the first kTasksOfStageMax finished tasks
   bool is_of_sql = false;
 };
 
-// Counts of impossible values of finished tasks. These values were dropped.
+// Counts of impossible values of finished tasks, which were dropped.
 struct ImpossibleValues {
-  std::uint64_t counters = 0;  // negative, not whole, or too large; they count as missing
+  std::uint64_t counters = 0;  // negative, not whole, or too large; these count as missing
   std::string first_counter;   // name of the first impossible counter in the log
-  std::uint64_t tasks = 0;     // tasks longer than three years
+  std::uint64_t tasks = 0;     // number of tasks longer than three years
 };
 
-// Not thread-safe. Memory: bounded by the constants below.
+// Not thread-safe. Memory is bounded by the constants below.
 class MeasuredStages {
  public:
   static constexpr std::size_t kTasksOfStageMax = 500;
@@ -46,12 +76,12 @@ class MeasuredStages {
   // Returns the version of Spark, or "" if it is unknown.
   const std::string& version() const { return version_; }
   // Returns the settings that the models use, with the amounts of the executors' resource profile
-  // if all executors share one.
+  // if all executors share one profile.
   phases::Properties properties() const;
-  // Returns true if executors had different resource profiles. executors() then limits the tasks of
-  // each executor to their mean slots.
+  // Returns true if executors had different resource profiles. In that case, executors() limits the
+  // tasks of each executor to the mean of their slots.
   bool has_mixed_profiles() const { return profiles_.size() > 1; }
-  // Returns true if the log states this value for a Spark setting. Ignores case and surrounding
+  // Returns true if the log contains this value for a Spark setting. Ignores case and surrounding
   // space.
   bool WasSetTo(const std::string& name, const std::string& value) const;
   // Returns the values of the settings spark.tidemark.param.NAME, by NAME.
@@ -59,7 +89,7 @@ class MeasuredStages {
   // Returns the largest number of concurrent executors, and the cores of the first executor. A
   // driver that runs tasks counts as an executor.
   const phases::ObservedExecutors& executors() const { return seen_; }
-  // Sets the largest number of tasks that an executor ran at once, if its cores had room for more.
+  // Sets the largest number of tasks that an executor ran at once, if its cores would allow more.
   void LimitTasksAtOnce(double most) { seen_.at_once_max = most; }
   const ImpossibleValues& impossible() const { return impossible_; }
 
@@ -77,11 +107,11 @@ class MeasuredStages {
   phases::Properties properties_;
   std::map<std::string, std::string> all_properties_;  // values in lower case
   std::map<std::string, std::string> parameters_;
-  std::map<std::string, std::uint32_t> executors_;  // slots of the present executors, by executor
+  std::map<std::string, std::uint32_t> executors_;  // slots of each present executor
   TaskSlots task_slots_;
-  std::set<std::uint64_t> profiles_;  // profiles of all added executors
+  std::set<std::uint64_t> profiles_;  // profiles of all executors added so far
   double executors_added_ = 0;
-  double slots_added_ = 0;  // slots of the added executors
+  double slots_added_ = 0;  // total slots of all executors added so far
   // Number of counted tasks by stage and executor.
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> ended_;
   phases::ObservedExecutors seen_;

@@ -13,24 +13,24 @@ namespace {
 
 using nlohmann::json;
 
-// Number of SkipAvailable() steps that each event allows, which bounds their cost by the size of
-// the log. The events of one stage with one task allow a job of up to 50 stages.
+// Number of SkipAvailable() steps that each event allows. It bounds their cost by the size of the
+// log. The events of one stage with one task allow a job of up to 50 stages.
 constexpr std::int64_t kStepsPerEvent = 20;
-// Largest number of distinct work hashes per group. Further stages get no signature.
+// Maximum number of distinct work hashes per group. Further stages get no signature.
 constexpr std::size_t kNamesOfGroupMax = 1000;
 constexpr std::size_t kMissingExecutorsMax = 1000;
-// Longest plausible pause between two events, since applications sleep over holidays. A later
-// instant counts as an error until a second event confirms it.
+// Longest plausible pause between two events, since applications may sleep over holidays. A later
+// time counts as an error until a second event confirms it.
 constexpr absl::Duration kLongestPause = absl::Hours(24 * 30);
-// Largest step back between two instants of one driver thread that does not indicate a clock
-// change. Chosen by hand: a thread logs an instant within moments.
+// Largest step back between two times of one driver thread that does not indicate a clock change.
+// Chosen by hand; a thread logs a time within moments.
 constexpr absl::Duration kDisorderMax = absl::Seconds(10);
 // Longest plausible duration of an application. Chosen by hand.
 constexpr absl::Duration kLongestLife = absl::Hours(24 * 999);
 
 // Returns the first line of a description that is not blank. A description may be a whole query or
-// stack.
-std::string FirstLine(std::string_view text) {
+// stack trace.
+std::string FirstWrittenLine(std::string_view text) {
   constexpr char kBlank[] = " \t\v\f\r\n";
   const std::size_t begin = text.find_first_not_of(kBlank);
   if (begin == text.npos) return "";
@@ -58,17 +58,17 @@ std::optional<absl::Duration> Nanoseconds(std::optional<std::uint64_t> nanos) {
   return nanos ? Microseconds(*nanos / 1000) : std::nullopt;
 }
 
-struct Part {
+struct Counter {
   const json& object;
   const char* name;
 };
 
-// Returns the sum of the counters that the log has. Returns nullopt if it has none, or if one of
-// the counters is not a count.
-std::optional<std::uint64_t> Sum(std::initializer_list<Part> parts) {
+// Returns the sum of the counters that the log contains. Returns nullopt if it contains none, or if
+// one of the counters is not a count.
+std::optional<std::uint64_t> Sum(std::initializer_list<Counter> parts) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   std::optional<std::uint64_t> sum;
-  for (const Part& part : parts) {
+  for (const Counter& part : parts) {
     if (!part.object.is_object() || !part.object.contains(part.name)) continue;
     const auto count = Count(part.object, part.name);
     if (!count || *count >= kMost) return std::nullopt;
@@ -131,10 +131,10 @@ void Translator::Translate(const SparkEvent& event, Sink sink) {
 // --- time and the application -----------------------------------------------------------------
 
 // Returns the time of the event, which may advance the current time. Returns the current time if
-// the event has no instant. `reader` is the driver thread that read its clock for the event.
+// the event has no time. `reader` is the driver thread that read its clock for the event.
 absl::Time Translator::Instant(Reader reader, const json& object, const char* name) {
   if (!IsInstant(object, name)) return Now();
-  if (end_) return end_->at;  // every part of an application ends with it
+  if (end_) return end_->at;  // Every part of an application ends with it.
   absl::Time at = absl::FromUnixMillis(static_cast<std::int64_t>(*Count(object, name))) + set_back_;
   if (now_ == absl::InfinitePast()) first_ = now_ = at;
   Clock& clock = clocks_[static_cast<std::size_t>(reader)];
@@ -157,8 +157,8 @@ absl::Time Translator::Instant(Reader reader, const json& object, const char* na
   return now_;
 }
 
-// Returns true if `at` is far behind the previous instant of the same thread and no other instant
-// confirms that the clock was set back. A single such instant may be an error. If a second one
+// Returns true if `at` is far behind the previous time of the same thread and no other time
+// confirms that the clock was set back. A single such time may be an error. If a second one
 // confirms it, moves `at` forward, so that the first gets the time of the latest event before it.
 bool Translator::IsSetBack(Clock& clock, absl::Time& at) {
   if (clock.latest - at <= kDisorderMax) {
@@ -177,7 +177,7 @@ bool Translator::IsSetBack(Clock& clock, absl::Time& at) {
   return false;
 }
 
-// If a task ends this long before its start, the clock was set back. Chosen by hand: time servers
+// If a task ends this long before its start, the clock was set back. Chosen by hand; time servers
 // correct smaller differences.
 constexpr absl::Duration kStepBackMin = absl::Seconds(1);
 
@@ -197,7 +197,7 @@ void Translator::FindStepBack(const TaskEnd& end) {
 }
 
 // Smallest detected step forward of the clock: time that passed by the driver's clock without any
-// event and without work of an ended task. Chosen by hand: a driver may hang for some minutes.
+// event and without work of an ended task. Chosen by hand; a driver may hang for several minutes.
 constexpr absl::Duration kStepForwardMin = absl::Minutes(10);
 
 // Detects, at the end of a task, that the clock was set forward while the task ran. Later times are
@@ -297,8 +297,8 @@ void Translator::ApplicationEnd(const json& event, Sink sink) {
   CloseIfAllEnded(sink);
 }
 
-// Returns the queries, and the jobs outside of queries, whose start Spark has reported without an
-// end. Jobs that adaptive execution has abandoned belong to queries that have ended.
+// Returns the queries, and the jobs outside queries, whose start Spark has reported but not their
+// end. Jobs that adaptive execution has abandoned belong to ended queries.
 std::vector<std::string> Translator::OpenGroups() const {
   std::set<std::string> open;
   for (const auto& [id, execution] : executions_) {
@@ -315,7 +315,8 @@ std::vector<std::string> Translator::OpenGroups() const {
 }
 
 // Returns the outcome of the application. Spark 4 reports the exit code of the driver, which is 0
-// even if a signal stopped the driver. Before Spark 4, the last query or job decides.
+// even if a signal stopped the driver. Before Spark 4, the last query or job determines the
+// outcome.
 JobClosed Translator::FinalState() const {
   JobClosed closed = {.at = end_->at};
   if (end_->exit_code != 0) {
@@ -331,7 +332,7 @@ JobClosed Translator::FinalState() const {
   } else if (!open.empty()) {
     closed.outcome = JobOutcome::kUnknown;
     closed.message =
-        fmt::format("the application ended, and Spark reported no end of {}{}", open.front(),
+        fmt::format("the application ended, but Spark did not report the end of {}{}", open.front(),
                     open.size() == 1 ? "" : fmt::format(" and {} more", open.size() - 1));
   } else if (!end_->has_exit_code && !failure_.empty()) {
     closed.outcome = JobOutcome::kFailed;
@@ -347,13 +348,12 @@ void Translator::Finish(Sink sink) {
 }
 
 // Reports the end of the application if all queries and jobs have ended. A driver that stops
-// cancels its jobs after it has logged its own end.
+// cancels its jobs after logging its own end.
 void Translator::CloseIfAllEnded(Sink sink) {
   if (end_ && jobs_.empty() && OpenGroups().empty()) Finish(sink);
 }
 
-// Records the state of the application that follows from the end of a query, or of a job outside of
-// queries.
+// Updates the state of the application at the end of a query, or of a job outside queries.
 void Translator::GroupEnded(const GroupClosed& closed, const std::string& failure) {
   const bool has_failed = closed.outcome == JobOutcome::kFailed;
   if (end_ && has_failed && stopped_.empty()) stopped_ = closed.group;
@@ -400,7 +400,7 @@ void Translator::ExecutorRemoved(const json& event, Sink sink) {
 
 // --- SQL executions and jobs ------------------------------------------------------------------
 
-// Counts a query or job of this name and returns the count, or 1 if too many names occurred.
+// Counts a query or job with this name and returns the count, or 1 if there were too many names.
 std::uint32_t Translator::OccurrenceOf(const std::string& name) {
   if (occurrences_.size() >= kNamesMax && !occurrences_.contains(name)) return 1;
   return ++occurrences_[name];
@@ -424,7 +424,7 @@ void Translator::ExecutionStart(const json& event, Sink sink) {
   group.identity = fmt::format("sql {} {}", plan, OccurrenceOf(plan));
   group.planned_task_counts = PlannedTaskCounts(Member(event, "sparkPlanInfo"));
   ++opened_groups_;
-  sink(Now(), GroupOpened{group.name, FirstLine(Text(event, "description")), at,
+  sink(Now(), GroupOpened{group.name, FirstWrittenLine(Text(event, "description")), at,
                           group.planned_task_counts});
   Bound(kExecutionsMax, executions_);
 }
@@ -485,13 +485,13 @@ void Translator::JobStart(const json& event, Sink sink) {
   Group own;
   Group* group = &own;
   const auto execution = NumberIn(Text(properties, "spark.sql.execution.id"));
-  // adaptive execution abandoned the job
+  // Adaptive execution abandoned the job.
   if (execution && ended_executions_.contains(*execution)) {
     own.name = fmt::format("sql/{}", *execution);
     own.identity = "sql ";
   } else if (execution) {
     group = &executions_[*execution];
-    if (group->name.empty()) {  // its start is not in the log
+    if (group->name.empty()) {  // Its start is not in the log.
       group->name = fmt::format("sql/{}", *execution);
       group->identity = "sql ";
       ++opened_groups_;
@@ -499,13 +499,13 @@ void Translator::JobStart(const json& event, Sink sink) {
     }
   } else {
     own.name = fmt::format("job/{}", *id);
-    std::string shown = FirstLine(Text(properties, "spark.job.description"));
+    std::string shown = FirstWrittenLine(Text(properties, "spark.job.description"));
     if (shown.empty() && !by_number.empty()) {
-      shown = FirstLine(Text(*by_number.rbegin()->second, "Stage Name"));
+      shown = FirstWrittenLine(Text(*by_number.rbegin()->second, "Stage Name"));
     }
     ++opened_groups_;
     sink(Now(), GroupOpened{own.name, std::move(shown), at});
-    // The stage that gives the result has the highest number.
+    // The stage that produces the result has the highest number.
     const std::string job =
         "job " + (by_number.empty() ? "" : Text(*by_number.rbegin()->second, "Stage Name"));
     own.identity = fmt::format("{} {}", job, OccurrenceOf(job));
@@ -519,7 +519,7 @@ void Translator::JobStart(const json& event, Sink sink) {
     const auto known = stages_.find(number);
     StageRecord& stage =
         known != stages_.end()
-            ? known->second  // an earlier job has listed it
+            ? known->second  // An earlier job has listed it.
             : OpenStage(number, *info, *id, *group, Text(properties, "spark.scheduler.pool"), sink);
     ++stage.jobs;
     job.steps += 1 + static_cast<std::int64_t>(stage.opened.parents.size());
@@ -568,8 +568,8 @@ void Translator::JobEnd(const json& event, Sink sink) {
   CloseIfAllEnded(sink);
 }
 
-// Ends the stages of a job that has ended, unless another job also lists them. All stages of a job
-// that succeeded have ended by then or do not run.
+// Ends the stages of an ended job, unless another job also lists them. After a successful job, all
+// its stages have ended or will not run.
 void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Sink sink) {
   std::vector<StageRecord*> planned;
   for (const std::uint32_t number : ended.stages) {
@@ -597,8 +597,8 @@ void Translator::EndStages(const JobRecord& ended, bool has_succeeded, Sink sink
 // --- stages -----------------------------------------------------------------------------------
 
 // Starts an attempt at a stage. A stage that was reported as skipped runs as a later attempt. The
-// driver submits a stage once its parents have ended. If a parent still runs, the log lacks its
-// end.
+// driver submits a stage once its parents have ended, so if a parent still runs, its end is missing
+// from the log.
 void Translator::Run(std::uint32_t attempt, StageRecord& stage, Sink sink) {
   StageOpened& opened = stage.opened;
   for (const std::uint32_t number : opened.parents) {
@@ -696,11 +696,11 @@ void Translator::StageCompleted(const json& event, Sink sink) {
   Instant(Reader::kScheduler, info, "Completion Time");
   const absl::Time submitted_at = PastInstant(info, "Submission Time");
   if (!stage.opened.opened_at && Count(info, "Submission Time")) {
-    stage.opened.opened_at = submitted_at;  // Spark 1 logs it only here
+    stage.opened.opened_at = submitted_at;  // Spark 1 logs it only here.
     sink(Now(), stage.opened);
   }
   const std::uint32_t attempt = std::min(Number(info, "Stage Attempt ID").value_or(0), kAttemptMax);
-  if (attempt + stage.attempts_ahead < stage.opened.attempt) return;  // a later attempt runs
+  if (attempt + stage.attempts_ahead < stage.opened.attempt) return;  // A later attempt is running.
   std::string why = FailureCause(Text(info, "Failure Reason"));
   const JobOutcome outcome = why.empty() ? JobOutcome::kSucceeded : JobOutcome::kFailed;
   const std::uint32_t tasks = stage.opened.task_count.value_or(0);
@@ -719,12 +719,12 @@ void Translator::Close(StageRecord& stage, JobOutcome outcome, std::string why, 
 }
 
 // Reports the planned stages of the job that will not run. The driver submits all stages that can
-// run before it starts a task. Any other stage that waits for no running stage has its output
-// already, from an earlier job or a cache.
+// run before it starts a task. Any other stage that waits for no running stage already has its
+// output, from an earlier job or a cache.
 void Translator::SkipAvailable(JobRecord& job, Sink sink) {
   steps_left_ -= job.steps;
   steps_ += static_cast<std::uint64_t>(job.steps);
-  absl::flat_hash_set<std::uint32_t> unfinished;  // parents have lower numbers
+  absl::flat_hash_set<std::uint32_t> unfinished;  // Parents have lower numbers.
   for (const std::uint32_t number : job.stages) {
     const auto found = stages_.find(number);
     if (found == stages_.end()) continue;
@@ -757,9 +757,9 @@ Translator::StageRecord* Translator::FindStage(const json& event) {
   return found == stages_.end() ? nullptr : &found->second;
 }
 
-// Counts the starts that are missing between the latest one in the log and that of `task`.
+// Counts the starts that are missing between the latest start in the log and that of `task`.
 void Translator::NoteStart(std::uint64_t task) {
-  constexpr std::uint64_t kGapMax = 100'000'000;  // a larger number is an error of the log
+  constexpr std::uint64_t kGapMax = 100'000'000;  // A larger number is an error in the log.
   if (is_compacted_) return;
   if (!first_task_) {
     first_task_ = task;
@@ -778,7 +778,7 @@ void Translator::NoteEndWithoutStart(std::uint64_t task) {
   ++missing_events_;
 }
 
-// Restarts the numbering of tasks after a compacted part, which lacks tasks.
+// Restarts the numbering of tasks after a compacted part, in which tasks are missing.
 void Translator::SetCompacted(bool is_compacted) {
   is_compacted_ = is_compacted;
   if (is_compacted) first_task_.reset();
@@ -869,7 +869,7 @@ void Translator::TaskEnded(const TaskEnd& end, const json& event, Sink sink) {
   changed->state = end.state;
   if (end.state == AttemptState::kFinished) ++stages_[changed->attempt.stage].finished;
   if (changed->state == AttemptState::kObsolete) {
-    changed->at = Now();  // the event repeats the earlier finish time
+    changed->at = Now();  // The event repeats the earlier finish time.
     return sink(Now(), *std::move(changed));
   }
   FindStepBack(end);
@@ -884,7 +884,7 @@ void Translator::TaskEnded(const TaskEnd& end, const json& event, Sink sink) {
     ReportStart(*changed, start, sink);
   }
   // If the clock was set back while the task ran, only its executor measured the duration. Without
-  // that, the task ended no earlier than the latest known instant.
+  // that duration, the task ended no earlier than the latest known time.
   if (IsInstant(task, "Finish Time") && IsInstant(task, "Launch Time") &&
       *end.finished_ms < *end.launched_ms) {
     const auto ran = Milliseconds(Count(end.metrics, "Executor Run Time"));

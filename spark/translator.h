@@ -3,27 +3,27 @@
 // Spark's event            events of Tidemark, in the order of the log
 //
 //   ApplicationStart        JobOpened
-//   ExecutorAdded           ExecutorOpened; executors from before the start follow it
+//   ExecutorAdded           ExecutorOpened; earlier executors are opened after JobOpened
 //   ExecutorRemoved         ExecutorClosed
 //   SQLExecutionStart       GroupOpened
 //   SQLAdaptiveExecutionUpdate  GroupOpened with the stages that are planned now
-//   JobStart                GroupOpened outside of SQL; StageOpened of each new stage
-//   StageSubmitted          StageOpened with its attempt and instant
+//   JobStart                GroupOpened outside SQL; StageOpened of each new stage
+//   StageSubmitted          StageOpened with its attempt and time
 //   TaskStart, TaskEnd      TaskHeartbeat with the totals of the task, AttemptChanged
 //   StageCompleted          StageClosed
-//   JobEnd                  StageOpened as skipped for stages that never ran, StageClosed for the
-//                           others; GroupClosed outside of SQL
+//   JobEnd                  StageOpened as skipped for stages that never ran; StageClosed for
+//                           all other stages; GroupClosed outside SQL
 //   SQLExecutionEnd         GroupClosed
 //   ApplicationEnd          JobClosed, after the ends of queries and jobs that Spark logs later
 //
-// Times are the driver's and never decrease: if its clock is set back, later times are moved
+// Times are the driver's and never decrease. If its clock is set back, later times are moved
 // forward by the same amount. docs/internals/spark-logs.md documents the other events. The index of
 // a task is its partition if the log has it, otherwise Spark's index, which is dense in each
 // attempt at a stage.
 //
-// Translation never fails: missing fields stay unknown. An event that contradicts earlier ones,
-// such as a task of a stage that was never opened, is counted and dropped. Not thread-safe. Memory:
-// bounded by kStagesMax and similar limits for any log.
+// Translation never fails: missing fields stay unknown. An event that contradicts earlier events,
+// such as a task of a stage that was never opened, is counted and dropped. Not thread-safe. For any
+// log, kStagesMax and similar limits bound the memory.
 #pragma once
 
 #include <array>
@@ -34,22 +34,21 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
-#include "spark/event_json.h"
-#include "spark/task_slots.h"
+#include "spark/event_scanner.h"
+#include "spark/measured_stages.h"
 #include "tidemark/event.h"
 
 namespace tidemark::spark {
 
 class Translator {
  public:
-  // Limits of the state. The oldest entry makes room for a new one.
+  // Limits of the state. A further entry replaces the oldest entry.
   static constexpr std::size_t kStagesMax = 100'000;
   static constexpr std::size_t kJobsMax = 1'000;
   static constexpr std::size_t kExecutionsMax = 10'000;
@@ -59,31 +58,32 @@ class Translator {
   static constexpr std::size_t kNamesMax = 100'000;
   static constexpr std::size_t kStagesOfJobMax = 20'000;
 
-  // Receives each event with its instant, which is never before the previous one.
+  // Receives each event and its time, which is never before the previous one.
   using Sink = absl::FunctionRef<void(absl::Time at, EventBody body)>;
   void Translate(const SparkEvent& event, Sink sink);
-  // Reports the end of an application whose ApplicationEnd was read, although some of its queries
-  // or jobs have not ended. Call it when the log has no more events. Otherwise does nothing.
+  // Reports the end of an application whose ApplicationEnd was read although some of its queries or
+  // jobs have not ended. Otherwise does nothing. Must be called when the log has no more events.
   void Finish(Sink sink);
   // Records that events are missing here, such as the events of a lost file. Reports running
   // attempts as lost, since they may have ended in the gap.
   void Gap(Sink sink);
-  // Sets whether Spark has compacted the following events, which leaves out ended jobs.
+  // Sets whether Spark has compacted the following events, so that ended jobs are missing.
   void SetCompacted(bool is_compacted);
 
-  // Returns true once an event was reported, and once the application's end was reported.
+  // is_open() returns true once an event has been reported, and is_closed() once the application's
+  // end has been reported.
   bool is_open() const { return is_open_; }
   bool is_closed() const { return is_closed_; }
   // Returns true once ApplicationEnd was read, even if the end has not been reported yet.
   bool has_ended() const { return end_.has_value(); }
-  // Returns the reason why events are no longer reported. Returns "" while they are reported.
+  // Returns why events are no longer reported, or "" while they are reported.
   const std::string& fault() const { return fault_; }
-  // Returns Spark's id, such as application_1481182872654_0030, or "" if it is unknown.
+  // Returns Spark's id, such as application_1481182872654_0030, or "" if unknown.
   const std::string& application_id() const { return application_.application_id; }
   // Returns the number of impossible records, such as tasks of stages that were never opened, or
   // events without essential fields.
   std::uint64_t contradictions() const { return contradictions_; }
-  // Counts how often the driver's clock was set; `by` and `at` describe the last change.
+  // How often the driver's clock was set. `by` and `at` describe the last change.
   struct ClockSteps {
     std::uint64_t times = 0;
     absl::Duration by;
@@ -91,19 +91,20 @@ class Translator {
   };
   const ClockSteps& clock_set_back() const { return clock_set_back_; }
   const ClockSteps& clock_set_forward() const { return clock_set_forward_; }
-  // Returns a lower bound on the number of missing events. Spark has numbered tasks whose starts
-  // the log lacks, or events refer to stages and executors that no other event introduces.
+  // Returns a lower bound on the number of missing events: starts missing from Spark's numbering of
+  // tasks, and stages and executors that other events mention but none introduces.
   std::uint64_t missing_events() const { return missing_events_; }
   // Returns a lower bound on the number of missing ends of tasks. An end is missing if a stage
   // succeeded with fewer finished tasks than it has.
   std::uint64_t missing_ends() const { return missing_ends_; }
-  // Returns the number of events of kinds that show no progress or that are unknown.
+  // Returns the number of events whose kinds show no progress or are unknown.
   std::uint64_t unused_events() const { return unused_; }
   // Returns the number of stages and parents that were visited to find skipped stages.
   std::uint64_t steps() const { return steps_; }
-  // Returns the largest number of tasks that the executors had room for at once.
+  // Returns the largest number of tasks that the executors could run at once.
   std::uint64_t slots_max() const { return slots_max_; }
-  // Returns the numbers of stages and of groups (queries, and jobs outside of queries) so far.
+  // stages() and groups() return the numbers of stages and of groups (queries, and jobs outside
+  // queries) so far.
   std::uint64_t stages() const { return opened_stages_; }
   std::uint64_t groups() const { return opened_groups_; }
 
@@ -120,7 +121,7 @@ class Translator {
     std::uint32_t attempts_ahead = 0;  // reported attempt minus Spark's attempt
     std::uint32_t finished = 0;        // tasks that finished since its last submission
   };
-  struct Group {  // a SQL execution, or a job outside of SQL
+  struct Group {  // A SQL execution, or a job outside SQL.
     std::string name;
     std::string plan;                                // NameOfPlan(), in SQL
     std::string identity;                            // equal in every run of the application
@@ -152,7 +153,7 @@ class Translator {
   enum class Reader : std::uint8_t { kScheduler, kTasks, kOther };
   struct Clock {  // readings of one thread, moved forward by set_back_
     absl::Time latest = absl::InfinitePast();
-    std::optional<absl::Time> behind;  // the previous instant if it was far behind the latest
+    std::optional<absl::Time> behind;  // previous time, if it was far behind the latest
   };
   struct Running {
     AttemptId attempt;
@@ -207,11 +208,11 @@ class Translator {
   bool is_open_ = false;
   bool is_closed_ = false;
   std::string fault_;
-  absl::Time first_ = absl::InfinitePast();  // first instant in the log
+  absl::Time first_ = absl::InfinitePast();  // first time in the log
   absl::Time now_ = absl::InfinitePast();
-  std::optional<absl::Time> implausible_;  // the previous instant if it was too late
+  std::optional<absl::Time> implausible_;  // previous time, if it was too late
   std::array<Clock, 3> clocks_;            // by Reader
-  absl::Duration set_back_;                // total correction that is added to later readings
+  absl::Duration set_back_;                // total correction added to later readings
   ClockSteps clock_set_back_;
   ClockSteps clock_set_forward_;
   std::vector<ExecutorOpened> waiting_executors_;
@@ -225,8 +226,8 @@ class Translator {
   std::map<std::uint32_t, JobRecord> jobs_;
   std::map<std::uint32_t, StageRecord> stages_;
   absl::flat_hash_map<std::uint64_t, Running> running_;  // by Spark's id of the task attempt
-  // Spark numbers task attempts consecutively. Numbers of the first start that was read, and of the
-  // next expected start.
+  // Spark numbers task attempts consecutively. These are the numbers of the first start that was
+  // read, and of the next expected start.
   std::optional<std::uint64_t> first_task_;
   std::uint64_t next_task_ = 0;
   bool is_compacted_ = false;
@@ -234,12 +235,13 @@ class Translator {
   absl::flat_hash_set<std::string> missing_executors_;
   std::uint64_t missing_events_ = 0;
   std::uint64_t missing_ends_ = 0;
-  std::string failure_;  // failure of the last query, or job outside of queries, to end
+  std::string failure_;  // failure of the last query, or job outside queries, to end
   std::optional<End> end_;
-  std::string stopped_;  // a group that failed after ApplicationEnd because Spark stopped it
+  std::string stopped_;  // group that failed after ApplicationEnd because Spark stopped it
   std::uint64_t opened_stages_ = 0;
   std::uint64_t opened_groups_ = 0;
-  // Each event pays for some steps of SkipAvailable(). Below 0, skipped stages are reported later.
+  // Each event adds some steps of SkipAvailable(). While negative, skipped stages are reported
+  // later.
   std::int64_t steps_left_ = 10'000;
   std::uint64_t steps_ = 0;
   std::uint64_t contradictions_ = 0;

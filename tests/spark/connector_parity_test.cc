@@ -9,7 +9,7 @@
 
 #include "tests/vectors/vectors.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::connector_parity_test {
 namespace {
 
 using nlohmann::json;
@@ -65,7 +65,7 @@ TEST(FailureCause, IsAbsentIfAQueryCancelsItsJob) {
   }
 }
 
-// The connector passes the same vectors.
+// The connector's tests use the same vectors.
 TEST(PlannedStages, MatchTheVectors) {
   for (const json& vector : vectors::Read("spark_plans.json")) {
     SCOPED_TRACE(vector["what"]);
@@ -97,4 +97,4 @@ TEST(PlannedStages, AreAbsentForOtherJson) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::connector_parity_test

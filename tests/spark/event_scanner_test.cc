@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::spark {
+namespace tidemark::spark::event_scanner_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -137,7 +137,7 @@ TEST_F(EventScannerTest, DropsAnOversizedEventAndContinues) {
 
 TEST_F(EventScannerTest, DropsAnEventWithTooManyValuesAndContinues) {
   const auto feed = [&](std::size_t values) {
-    Feed("{\"Parent IDs\":[");  // the event and this list are two levels
+    Feed("{\"Parent IDs\":[");  // The event and this list count as two values.
     for (std::size_t i = 2; i < values; ++i) Feed("7,");
     Feed("]}\n");
   };
@@ -162,4 +162,4 @@ TEST_F(EventScannerTest, AValueThatIsNestedTooDeepBecomesNull) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::event_scanner_test

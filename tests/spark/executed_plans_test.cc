@@ -10,9 +10,9 @@
 
 #include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
-#include "whatif/advise/normal_plan.h"
+#include "whatif/advise/past_plan.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::executed_plans_test {
 namespace {
 
 using advise::PastPlan;
@@ -158,25 +158,25 @@ TEST(ExecutedPlans, HaveOperatorsWithTheirCountersAndStages) {
   EXPECT_EQ(plan.operators[1].records, 40);
   EXPECT_EQ(plan.operators[1].bytes, 640);
   EXPECT_THAT(plan.operators[1].stages,
-              testing::ElementsAre(0));  // the writing stage, not the reading one
+              testing::ElementsAre(0));  // the stage that writes, not the stage that reads
   EXPECT_EQ(plan.operators[2].table, "file:/data/a");
   EXPECT_EQ(plan.operators[2].records, 100);
-  EXPECT_EQ(plan.operators[2].bytes, 1000);  // size of its files, from the driver
+  EXPECT_EQ(plan.operators[2].bytes, 1000);  // size of the files, as reported by the driver
   const advise::PastPlanStage& stage = plan.stages.at(0);
   EXPECT_DOUBLE_EQ(stage.end - stage.begin, 6);
   EXPECT_DOUBLE_EQ(stage.task_seconds, 6);
   EXPECT_DOUBLE_EQ(stage.shuffle_write_seconds, 4);
   EXPECT_DOUBLE_EQ(stage.read_bytes, 1000);
-  // The first task took 4 s, the other 2 s. The start-up therefore took up to 2 s, without loading
-  // code.
+  // The first task took 4 s, and the other 2 s. The start-up therefore took at most 2 s, excluding
+  // the time to load code.
   EXPECT_DOUBLE_EQ(stage.start_up.lower, 0);
   EXPECT_DOUBLE_EQ(stage.start_up.expected, 1);
   EXPECT_DOUBLE_EQ(stage.start_up.upper, 2);
   EXPECT_DOUBLE_EQ(plan.stages.at(1).start_up.expected, 0);
 }
 
-// The first task takes 10 s, the others 2, 3 and 5 s. It is 7 s longer than the median and 8 s
-// longer than the shortest. It loads code for 1 s, which is the lower bound.
+// The first task takes 10 s, and the others take 2, 3 and 5 s. It is 7 s longer than the median and
+// 8 s longer than the shortest task. It loads code for 1 s, which is the lower bound.
 TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
   const auto plans = ALog()
                          .Start()
@@ -195,7 +195,7 @@ TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
   EXPECT_DOUBLE_EQ(start_up.upper, 8);
 }
 
-// Without another task for comparison, the first task may have started up all the time.
+// Without another task for comparison, all of the first task's time may have been start-up.
 TEST(ExecutedPlans, BoundTheStartUpOfSingleTasksByTheirTimes) {
   const auto plans = ALog()
                          .Start()
@@ -297,7 +297,7 @@ TEST(ExecutedPlans, HaveTheLineageOfJobsOutsideOfSql) {
   EXPECT_THAT(plans[0].operators[2].inputs, testing::ElementsAre(1));
 }
 
-// In a loop, one line creates several RDDs with different data.
+// In a loop, one line of code creates several RDDs with different data.
 TEST(ExecutedPlans, DistinguishRddsOfOneLine) {
   const auto plans = ALog()
                          .With(RddJob(0, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
@@ -326,7 +326,7 @@ TEST(ExecutedPlans, LeaveCyclesToTheComparison) {
   EXPECT_THAT(advise::NormalPlan(plans[0]).status().message(), HasSubstr("cycle"));
 }
 
-// Returns the plan as text, since serializing such a deep document would require a deep stack.
+// Returns the plan as text, since serializing a deep document would require a deep stack.
 std::string Chain(std::size_t operators) {
   std::string text = Node("Scan csv ", "FileScan csv [a#1]", {}).dump();
   std::string before;
@@ -372,7 +372,7 @@ TEST(ReadPlans, RejectsFilesThatAreNotLogs) {
   EXPECT_FALSE(ReadPlans(vectors).ok());
 }
 
-// Plans need neither the times of their application nor a limited number of stages.
+// Plans require neither the times of their application nor a limited number of stages.
 TEST(ReadPlans, ReadsLogsThatShowNoProgress) {
   const test::ScratchDirectory directory;
   std::string text = Whole().text();
@@ -420,4 +420,4 @@ TEST(ReadPlans, ReadsPackedLogsOfApplications) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::executed_plans_test

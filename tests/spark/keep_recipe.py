@@ -1,5 +1,5 @@
-"""Runs the recipe of docs/advise.md: keep_recipe.py PAGE FOLDER. Prints a line for each query: the
-name of its stored result, and its rows."""
+"""Runs the recipe of docs/advise.md: keep_recipe.py PAGE FOLDER. Prints a line for each query with
+the name of its stored result and its rows."""
 
 import pathlib
 import re
@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 page, folder = map(pathlib.Path, sys.argv[1:])
 recipe = re.search(r"```python\n(import hashlib.*?)```", page.read_text(), re.S).group(1)
-exec(recipe)  # defines keep()
+exec(recipe)  # Defines keep().
 
 spark = (
     SparkSession.builder.master("local[1]")

@@ -1,4 +1,4 @@
-// Tests that the text of a log is the same for any number of files and any compression.
+// Tests that the text of a log does not depend on the number of files and the compression.
 #include "spark/log_files.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@
 #include "tests/spark/packing.h"
 #include "tests/spark/some_log.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::log_files_test {
 namespace {
 
 using test::Gzip;
@@ -39,7 +39,7 @@ std::string WriteArchive(const std::string& path, const Entries& entries) {
   return path;
 }
 
-// A log in three parts of whole events, which are the start, a job and the end.
+// A log in three parts that contain the start, a job and the end.
 struct Parts {
   Parts() {
     SomeLog log;
@@ -181,7 +181,7 @@ TEST(Logs, AreFoundBesideOtherFiles) {
   directory.Write("app-2", parts.first);
   const absl::Status several = Read(directory.path()).status;
   EXPECT_EQ(several.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(Message(several), HasSubstr("holds 2 event logs"));
+  EXPECT_THAT(Message(several), HasSubstr("contains 2 event logs"));
   EXPECT_THAT(Message(several), HasSubstr(directory / "app-2"));
 }
 
@@ -225,4 +225,4 @@ TEST(Logs, InADamagedArchiveAreRejected) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::log_files_test

@@ -1,5 +1,3 @@
-#include "spark/log_follower.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,10 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
 #include "tidemark/job_monitor.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::log_follower_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,17 +66,17 @@ TEST_F(LogFollowerTest, FollowsARunningApplicationUntilItEnds) {
   EXPECT_EQ(events[0].job_id, "app-1");
   EXPECT_EQ(events[0].run_uid, "app-1");
   EXPECT_EQ(events[0].sent_at, now_);
-  EXPECT_EQ(events[3].source_id, "log-1");  // the driver runs
+  EXPECT_EQ(events[3].source_id, "log-1");  // The driver is running.
   Append("app-1.inprogress", kTask);
   events = Poll();
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(std::get<AttemptChanged>(events[0].body).at, absl::FromUnixMillis(1'002'000));
   EXPECT_EQ(events[1].body, EventBody(TaskHeartbeat{.attempt = {.stage = 0}}));
   EXPECT_EQ(Poll().size(), 1u);
-  // Spark renames the log; its last events still count.
+  // Spark renames the log. Its last events still count.
   Append("app-1.inprogress", kEnd);
   fs::rename(folder_ / "app-1.inprogress", folder_ / "app-1");
-  EXPECT_THAT(Poll(), IsEmpty());  // the end of its job may follow
+  EXPECT_THAT(Poll(), IsEmpty());  // The end of the job may follow.
   events = Poll();
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(std::get<JobClosed>(events[0].body).outcome, JobOutcome::kUnknown);
@@ -88,13 +87,14 @@ TEST_F(LogFollowerTest, FollowsARunningApplicationUntilItEnds) {
 
 TEST_F(LogFollowerTest, ARollingFolderRunsWhileItsStatusSaysSo) {
   Append("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
-  EXPECT_THAT(Poll(), IsEmpty());  // no file yet
+  EXPECT_THAT(Poll(), IsEmpty());  // There is no file yet.
   Append("eventlog_v2_app-1/events_1_app-1", kStart);
   EXPECT_EQ(Poll().size(), 4u);
   Append("eventlog_v2_app-1/events_2_app-1", std::string(kJobEnd) + kEnd);
   EXPECT_EQ(Poll().size(), 3u);
   EXPECT_EQ(follower_.followed_logs(), 0u);
-  EXPECT_THAT(Poll(), IsEmpty());  // though the status has not been renamed
+  // The log has ended, although the status file has not been renamed.
+  EXPECT_THAT(Poll(), IsEmpty());
 }
 
 TEST_F(LogFollowerTest, EndsOfJobsAfterTheEndOfTheirApplicationCount) {
@@ -113,7 +113,7 @@ TEST_F(LogFollowerTest, ALogThatDoesNotGrowBelongsToAKilledDriver) {
   EXPECT_EQ(Poll().size(), 4u);
   now_ += absl::Minutes(6);
   EXPECT_THAT(Poll(), IsEmpty());
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("did not grow for 5 min")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("has not grown for 5 min")));
   EXPECT_EQ(follower_.followed_logs(), 0u);
 }
 
@@ -162,7 +162,7 @@ TEST_F(LogFollowerTest, RejectsAPartOfALogThatIsNotAFile) {
   fs::create_symlink("/dev/zero", folder_ / "eventlog_v2_app-1/events_2_app-1");
   EXPECT_EQ(Poll().size(), 3u);
   EXPECT_EQ(follower_.followed_logs(), 0u);
-  EXPECT_THAT(notes_, ElementsAre(HasSubstr("is not a regular file")));
+  EXPECT_THAT(notes_, ElementsAre(HasSubstr("must be a regular file")));
 }
 
 TEST_F(LogFollowerTest, ReportsAtMost1000RunningTasks) {
@@ -214,4 +214,4 @@ TEST_F(LogFollowerTest, ReportsUnreadableLogsAndFolders) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::log_follower_test

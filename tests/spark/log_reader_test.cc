@@ -15,7 +15,7 @@
 #include "tests/spark/some_log.h"
 #include "tidemark/job_monitor.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::log_reader_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -76,7 +76,7 @@ TEST_F(LogReaderTest, LogsOfSparkBecomeJobsThatEnd) {
     std::uint32_t finished_tasks;
     std::uint32_t failed_attempts;
   };
-  // The counts are from the index of the data set.
+  // The counts come from the index of the data set.
   for (const Log& log :
        {Log{"app-20161116163331-0000", 1, 16, 8}, Log{"app-20180109111548-0000", 2, 20, 2},
         Log{"local-1430917381534", 2, 110, 0}, Log{"local-1642039451826", 6, 35, 0}}) {
@@ -252,8 +252,8 @@ TEST_F(LogReaderTest, ATruncatedCompressedLogIsNamedUnlessItIsBeingWritten) {
   }
 }
 
-// A rolled log keeps the names of its files while Spark writes the last one. Its status file shows
-// that the application runs.
+// A rolled log keeps the names of its files while Spark writes the last file. Its status file shows
+// that the application is running.
 TEST_F(LogReaderTest, TheLastFileOfARolledLogIsNotTruncatedWhileItsApplicationRuns) {
   const std::string packed = Zstd(kJob);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart));
@@ -270,7 +270,7 @@ TEST_F(LogReaderTest, TheLastFileOfARolledLogIsNotTruncatedWhileItsApplicationRu
 
 TEST_F(LogReaderTest, EventsBeforeTheDamageOfAFrameCount) {
   std::string damaged = Gzip(std::string(kStart) + kJob + kEnd);
-  damaged[damaged.size() - 8] ^= 1;  // its checksum
+  damaged[damaged.size() - 8] ^= 1;  // Changes the checksum.
   const auto reader = LogReader::Open(Write("app.gz", damaged), {});
   ASSERT_TRUE(reader.ok()) << reader.status();
   const Outcome outcome = ReadOn(**reader);
@@ -294,28 +294,33 @@ TEST_F(LogReaderTest, NamesMissingEndsOfTasks) {
               ElementsAre(HasSubstr("at least 2 ends of tasks are missing from the log")));
 }
 
+// Returns the start of job `job`, which has as many stages as each job before it.
+std::string StartOf(std::uint32_t job, std::uint32_t stages) {
+  std::string text = "{\"Event\":\"SparkListenerJobStart\",\"Job ID\":" + std::to_string(job) +
+                     ",\"Submission Time\":1700000001000,\"Properties\":{},\"Stage Infos\":[";
+  for (std::uint32_t i = 0; i < stages; ++i) {
+    text += i > 0 ? ",{\"Stage ID\":" : "{\"Stage ID\":";
+    text += std::to_string(job * stages + i);
+    text += ",\"Stage Attempt ID\":0,\"Stage Name\":\"s\",\"Number of Tasks\":1,\"Parent IDs\":[]}";
+  }
+  return text + "]}\n";
+}
+
 TEST_F(LogReaderTest, RejectsAnApplicationWithTooManyStagesEarly) {
-  std::vector<nlohmann::json> stages;
-  test::SomeLog log;
+  std::string text = test::SomeLog().text();
   constexpr std::uint32_t kStagesOfJob = 10'000;
   for (std::uint32_t job = 0; job <= JobLimits::kStagesMax / kStagesOfJob; ++job) {
-    stages.clear();
-    for (std::uint32_t i = 0; i < kStagesOfJob; ++i) {
-      stages.push_back(test::SomeLog::StageInfo(job * kStagesOfJob + i, 1));
-    }
-    log.StartJob(1000, job, stages);
+    text += StartOf(job, kStagesOfJob);
   }
-  const Outcome outcome = Read(Write("large", log.text()));
+  const Outcome outcome = Read(Write("large", text));
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(Message(outcome), HasSubstr("large: the application has more than 70000 stages"));
 }
 
 TEST_F(LogReaderTest, RejectsAnApplicationWithTooManyJobsEarly) {
-  test::SomeLog log;
-  for (std::uint32_t job = 0; job <= LogReader::kGroupsMax; ++job) {
-    log.StartJob(1000, job, {test::SomeLog::StageInfo(job, 1)});
-  }
-  const Outcome outcome = Read(Write("large", log.text()));
+  std::string text = test::SomeLog().text();
+  for (std::uint32_t job = 0; job <= LogReader::kGroupsMax; ++job) text += StartOf(job, 1);
+  const Outcome outcome = Read(Write("large", text));
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(Message(outcome),
               HasSubstr("large: the application has more than 50000 jobs and SQL queries"));
@@ -331,10 +336,10 @@ TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
   EXPECT_TRUE((*reader)->is_cut());
   EXPECT_EQ(ReadOn(**reader).events.size(), 0u);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", frame.substr(20), /*appends=*/true);
-  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);  // the job, as a group, and its stage
+  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);  // the job as a group, and its stage
   EXPECT_FALSE((*reader)->is_cut());
   Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
-  EXPECT_EQ(ReadOn(**reader).events.size(), 0u);  // the end of its job may follow
+  EXPECT_EQ(ReadOn(**reader).events.size(), 0u);  // The end of the job may follow.
   (*reader)->Finish();
   ASSERT_EQ(ReadOn(**reader).events.size(), 1u);
   EXPECT_TRUE((*reader)->application().is_closed());
@@ -375,4 +380,4 @@ TEST_F(LogReaderTest, ReportsWhyALogIsRejected) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::log_reader_test

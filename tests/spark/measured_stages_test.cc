@@ -7,7 +7,7 @@
 
 #include "spark/log_reader.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::measured_stages_test {
 namespace {
 
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
@@ -27,8 +27,8 @@ MeasuredStages Read(const std::string& name) {
   return measured;
 }
 
-// The log states Spark 4.0.1, a local driver of two cores, and a first task of 802 ms that ran for
-// 375 ms.
+// The log contains Spark 4.0.1, a local driver with two cores, and a first task of 802 ms that ran
+// for 375 ms.
 TEST(MeasuredStages, HasVersionExecutorsAndCountersOfTasks) {
   const MeasuredStages measured = Read("local-1795466322781.zst");
   EXPECT_EQ(measured.version(), "4.0.1");
@@ -110,7 +110,7 @@ TEST(MeasuredStages, KeepsABoundedNumberOfTasks) {
   EXPECT_EQ(measured.stages().at(1).tasks.size(), MeasuredStages::kTasksOfStageMax);
 }
 
-// Executor 1 runs two tasks at once, executor 2 one.
+// Executor 1 runs two tasks at a time, and executor 2 runs one.
 TEST(MeasuredStages, TheFirstTasksOfAStageOnTheirSlotsAreFresh) {
   MeasuredStages measured;
   const auto add = [&measured](const char* id, unsigned cores) {
@@ -171,4 +171,4 @@ TEST(MeasuredStages, KeepsTheSettingsOfTheModels) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::measured_stages_test

@@ -1,4 +1,4 @@
-// Compresses text like tools and Spark.
+// Compresses text like command-line tools and Spark.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,7 +1,6 @@
-// usage: spark_read_logs [--cuts N] LOG...
-// Reads each log into a JobMonitor and prints its counts, or why it was rejected. With --cuts, also
-// reads prefixes of each log, cut at N random places. Exits with 1 if a prefix gives other events
-// than the whole log.
+// usage: spark_read_logs [--cuts N] LOG... Reads each log into a JobMonitor, and prints its counts
+// or the reason of its rejection. With --cuts, also reads prefixes of each log that end at N random
+// positions. Exits with 1 if the events of a prefix differ from the events of the whole log.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -15,7 +14,7 @@
 #include <vector>
 
 #include "spark/log_reader.h"
-#include "spark/unpacker.h"
+#include "spark/log_text.h"
 #include "tidemark/job_monitor.h"
 
 namespace {
@@ -63,7 +62,7 @@ Outcome Read(const std::string& path) {
   return outcome;
 }
 
-// Returns the events of the first `size` bytes.
+// Returns the events in the first `size` bytes.
 std::vector<Event> EventsOf(const std::string& packed, std::size_t size) {
   std::vector<Event> events;
   spark::Unpacker unpacker;

@@ -10,19 +10,20 @@
 namespace tidemark::test {
 
 struct LoggedApplication {
-  std::string version = "3.5.1";        // version of Spark; empty if the log does not contain it
-  nlohmann::json properties = nullptr;  // properties of Spark; null without an event
-  std::uint32_t executors = 1;          // named 1, 2 and so on
+  std::string version = "3.5.1";        // version of Spark; empty if not in the log
+  nlohmann::json properties = nullptr;  // properties of Spark; null if the log has no such event
+  std::uint32_t executors = 1;          // number of executors, which are named 1, 2 and so on
   std::uint32_t cores = 4;              // cores of each executor
 };
 
 struct LoggedTask {
-  std::optional<std::uint64_t> id = {};  // by stage and index if unset
+  std::optional<std::uint64_t> id = {};  // if unset, depends on stage and index
   std::uint32_t executor = 1;
-  std::optional<nlohmann::json> metrics = {};  // the run time if unset; null without metrics
+  // if unset, the run time; if null, there are no metrics
+  std::optional<nlohmann::json> metrics = {};
 };
 
-// Builds the text of a log, event by event. Instants are milliseconds since the start of the
+// Builds the text of a log, event by event. Times are milliseconds since the start of the
 // application.
 class SomeLog {
  public:
@@ -97,7 +98,7 @@ class SomeLog {
     if (!metrics.is_null()) event["Task Metrics"] = metrics;
     return Add(event);
   }
-  // Submits the stage, runs its tasks one after the other for `seconds` each, and completes it.
+  // Submits the stage, runs its tasks sequentially for `seconds` each, and completes the stage.
   // Returns its end.
   std::uint64_t RunStage(std::uint64_t at, const nlohmann::json& stage, std::uint64_t seconds = 1) {
     const auto number = stage["Stage ID"].get<std::uint32_t>();

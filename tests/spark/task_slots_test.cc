@@ -1,4 +1,3 @@
-#include "spark/task_slots.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@
 #include "tests/spark/some_log.h"
 #include "whatif/phases/settings.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::task_slots_test {
 namespace {
 
 using nlohmann::json;
@@ -48,7 +47,8 @@ TEST(TaskSlots, FollowTheCoresOfATask) {
   EXPECT_EQ(slots.Of(nullptr), 0u);
 }
 
-// Tasks of half a GPU share one GPU. 0.3 of a GPU leaves room for three tasks.
+// Two tasks that need half of a GPU share one GPU. Three tasks that need 0.3 of a GPU share one
+// GPU.
 TEST(TaskSlots, FollowTheResourcesOfATask) {
   TaskSlots slots;
   slots.OnEnvironment({{"spark.task.cpus", "1"},
@@ -77,7 +77,7 @@ TEST(TaskSlots, FollowTheResourceProfileOfTheExecutor) {
   EXPECT_EQ(slots.Of(InfoOfExecutor(8, 2, 7)), 8u) << "an unknown profile";
 }
 
-// Returns the log of an application whose executors of eight cores have two GPUs. Each task needs
+// Returns the log of an application whose executors have eight cores and two GPUs. Each task needs
 // one GPU.
 std::string LogWithGpus() {
   test::SomeLog log({.properties = {{"spark.executor.memory", "1g"},
@@ -170,4 +170,4 @@ TEST(Settings, AnExecutorWithoutAWholeUnitRunsNoTask) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::task_slots_test

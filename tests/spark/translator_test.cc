@@ -15,7 +15,7 @@
 #include "spark/log_reader.h"
 #include "tests/vectors/vectors.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::translator_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -265,7 +265,7 @@ TEST(Translator, StagesWithTheSameStepsHaveTheSameWork) {
   EXPECT_NE(stages[0].work, stages[2].work);
 }
 
-// The connector for Spark computes the same signatures; see docs/internals/spark-logs.md.
+// The connector for Spark computes the same signatures (docs/internals/spark-logs.md).
 TEST(Translator, SignaturesDependOnThePlanOrFinalStageAndOnTheWork) {
   const std::string plan =
       R"("sparkPlanInfo":{"nodeName":"Sort","children":[{"nodeName":"Scan t\u00e4\ud83d\ude00","children":[]},{"nodeName":"Range","children":[]}]})";
@@ -294,7 +294,7 @@ TEST(Translator, SignaturesDependOnThePlanOrFinalStageAndOnTheWork) {
   EXPECT_EQ(SignatureOf("job count 1", 0xabc, 2), "fdc1a19d972658e9-0000000000000abc-2");
 }
 
-// The vectors contain real applications and text beyond ASCII. The connector passes the same
+// The vectors contain real applications, and text beyond ASCII. The connector's tests use the same
 // vectors.
 TEST(Translator, SignaturesMatchTheVectors) {
   for (const nlohmann::json& vector : vectors::Read("spark_signatures.json")) {
@@ -341,7 +341,8 @@ TEST(Translator, SignaturesIgnoreTheOrderOfRdds) {
 }
 
 TEST(Translator, SkipsAtTheFirstTaskStagesThatNeitherRunNorWait) {
-  // Stages 0 and 1 have their output already. Stage 2 runs, and stage 3 waits for 1 and 2.
+  // The output of stages 0 and 1 already exists. Stage 2 runs, and stage 3 waits for stages 1 and
+  // 2.
   const std::vector<std::string> log = {
       kStart,
       Job(0, Stage(0, 2) + "," + Stage(1, 2, "0") + "," + Stage(2, 2) + "," + Stage(3, 1, "1,2")),
@@ -408,7 +409,7 @@ TEST(Translator, SkipsThePlannedStagesOfAnEndedJob) {
       Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")), Job(1, Stage(1, 2, "0")),
             Submitted(Stage(0, 4)),
             JobEnd(0, R"({"Result":"JobFailed","Exception":{"Message":"cancelled"}})")});
-  EXPECT_THAT(Skipped(events), IsEmpty());  // stage 1 may still run
+  EXPECT_THAT(Skipped(events), IsEmpty());  // Stage 1 may still run.
   EXPECT_THAT(Of<StageClosed>(events), ElementsAre(StageClosed{.stage = 0,
                                                                .outcome = JobOutcome::kKilled,
                                                                .message = "its job has ended",
@@ -429,7 +430,7 @@ TEST(Translator, AStageEndsRegardlessOfItsTasks) {
                                                                .at = At(1'005'000)}));
 }
 
-// take() runs the first partition, then the next four.
+// take() runs the first partition, and then the next four.
 TEST(Translator, ATaskOfSomePartitionsHasTheIndexOfItsPartition) {
   const std::string rdds =
       R"(,"RDD Info":[{"Name":"a","Number of Partitions":34},{"Name":"b","Number of Partitions":9}])";
@@ -446,10 +447,10 @@ TEST(Translator, ATaskOfSomePartitionsHasTheIndexOfItsPartition) {
   for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
     indexes.push_back(changed.attempt.index);
   }
-  EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // Spark's own index for an unknown partition
+  EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // Spark's own index, if the partition is unknown
 }
 
-// Partition 4 would be beyond the four tasks. Its index 3 would collide with partition 3.
+// Partition 4 would exceed the four tasks, and its index 3 would collide with partition 3.
 TEST(Translator, TasksKeepTheirIndexIfPartitionsAreNotCounted) {
   const auto start = [](int index) {
     return fmt::format(
@@ -513,7 +514,7 @@ TEST(Translator, ReportsARemovedExecutor) {
   const std::string removed =
       R"({"Event":"SparkListenerExecutorRemoved","Timestamp":1000500,"Executor ID":"e1"})";
   EXPECT_THAT(Of<ExecutorClosed>(Read({kStart, added, removed})), ElementsAre(ExecutorClosed{0}));
-  const auto before = Read({added, removed, kStart});  // it needs no report
+  const auto before = Read({added, removed, kStart});  // This case needs no report.
   EXPECT_THAT(Of<ExecutorOpened>(before), IsEmpty());
   EXPECT_THAT(Of<ExecutorClosed>(before), IsEmpty());
 }
@@ -552,7 +553,7 @@ std::string SqlStart(int id) {
       id);
 }
 
-// `error` is quoted JSON, or empty for versions before Spark 3.4, which report no error.
+// `error` is quoted JSON. It is empty for versions before Spark 3.4, which report no error.
 std::string SqlEnd(int id, const std::string& error = R"("")", int at = 1'009'100) {
   return fmt::format(
       R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd","time":{},"executionId":{}{}}})",
@@ -608,7 +609,7 @@ TEST(Translator, AFailedQueryIsReportedRegardlessOfItsJobs) {
   EXPECT_THAT(
       Of<JobClosed>(events),
       ElementsAre(JobClosed{JobOutcome::kFailed, "sql/0 failed: no such table", At(1'010'000)}));
-  // If anything except its own query cancels a job, the query fails.
+  // If a job is cancelled by anything except its own query, the query fails.
   const auto cancelled =
       Read({kStart, SqlStart(0), OfSql(1, 0),
             Failed(1, "Job 1 cancelled because killed via the Web UI"), SqlEnd(0, "")});
@@ -616,7 +617,7 @@ TEST(Translator, AFailedQueryIsReportedRegardlessOfItsJobs) {
 }
 
 TEST(Translator, AnApplicationWithAnOpenQueryHasAnUnknownOutcome) {
-  const std::string query = "the application ended, and Spark reported no end of sql/0";
+  const std::string query = "the application ended, but Spark did not report the end of sql/0";
   for (const char* code : {"", R"(,"ExitCode":0)"}) {
     for (const std::vector<std::string>& running : std::vector<std::vector<std::string>>{
              {}, {OfSql(0, 0)}, {OfSql(0, 0), JobEnd(0)}, {OfSql(0, 0), Failed(0, "boom")}}) {
@@ -631,12 +632,13 @@ TEST(Translator, AnApplicationWithAnOpenQueryHasAnUnknownOutcome) {
   }
   const auto jobs = Read({kStart, Job(0, Stage(0, 1)), SqlStart(7), AppEnd()});
   EXPECT_EQ(Of<JobClosed>(jobs)[0].message,
-            "the application ended, and Spark reported no end of job/0 and 1 more");
+            "the application ended, but Spark did not report the end of job/0 and 1 more");
   EXPECT_EQ(Of<JobClosed>(Read({kStart, SqlStart(0), AppEnd(R"(,"ExitCode":3)")}))[0].outcome,
             JobOutcome::kFailed);
 }
 
-// The shutdown hook of the application cancels running jobs, which Spark logs after its end.
+// The application's shutdown hook cancels running jobs, which Spark logs after the end of the
+// application.
 TEST(Translator, AnApplicationStoppedByASignalIsKilled) {
   const auto of_query = Read({kStart, SqlStart(0), OfSql(1, 0), AppEnd(), Failed(1, kShutDown),
                               SqlEnd(0, fmt::format("\"{}\"", kShutDown), 1'010'400)});
@@ -654,7 +656,8 @@ TEST(Translator, AnApplicationStoppedByASignalIsKilled) {
   }
 }
 
-// Two tasks run while the clock is set back by an hour. The executor of the first measured 10 s.
+// Two tasks run while the clock is set back by one hour. The executor of the first task measured 10
+// s.
 TEST(Translator, TimesNeverDecreaseIfTheClockIsSetBack) {
   const auto task = [](const char* kind, int id, std::int64_t launch, std::int64_t finish,
                        const std::string& rest = "") {
@@ -701,7 +704,7 @@ TEST(Translator, TimesNeverDecreaseIfTheClockIsSetBack) {
   EXPECT_EQ(Of<JobClosed>(events).back().at, At(at(20)));
 }
 
-// The clock is set back by 6 s while two tasks of 2 s and 9 s run. The first one ends 4 s before
+// The clock is set back by 6 s while two tasks of 2 s and 9 s run. The first task ends 4 s before
 // its start.
 TEST(Translator, ATaskThatEndsBeforeItsStartShowsASmallStepBack) {
   const auto task = [](const char* kind, int id, int finish, int seconds) {
@@ -751,7 +754,7 @@ TEST(Translator, IgnoresOneInstantFarBehind) {
 std::uint64_t Missing(const std::vector<std::string>& log) {
   LogCounts counts;
   const auto events = Read(log, &counts);
-  // Missing events are gaps in the sequence, up to the last event.
+  // Missing events are gaps in the sequence numbers, up to the last event.
   EXPECT_LE(events.back().sequence - events.size(), counts.missing_events);
   return counts.missing_events;
 }
@@ -777,12 +780,12 @@ TEST(Translator, CountsEventsThatOthersShowToBeMissing) {
                           Task("Start", 0, 1, 1)})),
             0u)
       << "the number is impossible";
-  // The start of a job, the submission of a stage and its end are missing.
+  // The start of a job, the submission of a stage and the end of the stage are missing.
   EXPECT_EQ(Missing({kStart, Submitted(Stage(0, 1)), Submitted(Stage(1, 1))}), 1u);
   EXPECT_EQ(Missing({kStart, Job(0, Stage(0, 9)), Task("Start", 0, 0, 0)}), 1u);
   EXPECT_EQ(Missing(with({JobEnd(0)})), 1u);
   EXPECT_EQ(Missing(with({Completed(Stage(0, 9)), JobEnd(0)})), 0u);
-  // An executor is missing in a log with executors.
+  // An executor is missing in a log that contains executors.
   EXPECT_EQ(Missing({kStart, added, Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
                      Task("Start", 0, 0, 0), Task("Start", 0, 1, 1)}),
             1u);
@@ -822,7 +825,7 @@ TEST(Translator, SkipsNoStageIfEventsAreMissing) {
 TEST(Translator, AStageRunsOnceItsTasksStart) {
   const std::vector<std::string> log = {kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
                                         Submitted(Stage(1, 2, "0")),
-                                        Task("Start", 1, 0, 0),  // stage 0 is skipped
+                                        Task("Start", 1, 0, 0),  // Stage 0 is skipped.
                                         Task("Start", 0, 1, 0)};
   const auto events = Read(log);
   EXPECT_THAT(Skipped(events), ElementsAre(0));
@@ -915,7 +918,7 @@ TEST(Translator, ReportsNothingAfterAnAbsurdClock) {
   const std::string late =
       R"({"Event":"SparkListenerExecutorAdded","Executor ID":"e","Timestamp":1600000000000})";
   parser.Feed(std::string(kStart) + late + Job(0, stage) + late, [](const Event&) {});
-  EXPECT_EQ(parser.application().fault(), "");  // only consecutive instants confirm each other
+  EXPECT_EQ(parser.application().fault(), "");  // Only consecutive times confirm each other.
   parser.Feed(late, [](const Event&) {});
   EXPECT_EQ(
       parser.application().fault(),
@@ -991,10 +994,10 @@ TEST(Translator, MemoryIsBoundedInAnEndlessLog) {
   const auto feed = [&](const std::string& line) { parser.Feed(line, [&](Event) { ++reported; }); };
   feed(kStart);
   for (int i = 0; i < 20'000; ++i) feed(Job(i, Stage(i, 1)) + Task("Start", i, i, 0));
-  EXPECT_EQ(reported, 60'001u);  // jobs beyond kJobsMax replace older ones
+  EXPECT_EQ(reported, 60'001u);  // Jobs beyond kJobsMax replace older jobs.
 }
 
-// Two tasks of ten and eleven seconds run when the clock is set forward by an hour.
+// Two tasks of ten and eleven seconds are running when the clock is set forward by one hour.
 TEST(Translator, TimesExcludeAStepForwardOfTheClock) {
   const auto task = [](const char* kind, int id, std::int64_t launch, std::int64_t finish,
                        const std::string& rest = "") {
@@ -1027,4 +1030,4 @@ TEST(Translator, TimesExcludeAStepForwardOfTheClock) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::translator_test

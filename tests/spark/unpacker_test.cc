@@ -1,5 +1,3 @@
-#include "spark/unpacker.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <lz4.h>
@@ -14,9 +12,10 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "spark/log_text.h"
 #include "tests/spark/packing.h"
 
-namespace tidemark::spark {
+namespace tidemark::spark::unpacker_test {
 namespace {
 
 using test::Gzip;
@@ -42,8 +41,8 @@ std::string Little(std::size_t number) {
   return bytes;
 }
 
-// Returns the text as LZ4BlockOutputStream of lz4-java writes it, with blocks of 32 KiB, every
-// second one stored.
+// Returns the text as LZ4BlockOutputStream of lz4-java writes it, in blocks of 32 KiB, every second
+// of which is stored uncompressed.
 std::string Lz4Blocks(std::string_view text) {
   std::string packed;
   bool stores = false;
@@ -94,8 +93,8 @@ std::string Decoded(absl::string_view base64) {
   return bytes;
 }
 
-// Returns text as SnappyOutputStream of snappy-java writes it: FewEvents(), then a block with one
-// literal.
+// Returns text as SnappyOutputStream of snappy-java writes it. FewEvents() is followed by a block
+// with one literal.
 std::string SnappyStream() {
   const std::string text = "{}\n";
   const std::string block = std::string(1, '\x03') + std::string(1, '\x08') + text;
@@ -104,7 +103,8 @@ std::string SnappyStream() {
   return header + Big(packed.size(), 4) + packed + header + Big(block.size(), 4) + block;
 }
 
-// Returns text as LZFOutputStream of compress-lzf writes it: FewEvents(), then a stored chunk.
+// Returns text as LZFOutputStream of compress-lzf writes it. FewEvents() is followed by an
+// uncompressed chunk.
 std::string LzfStream() {
   const std::string packed = Decoded(kLzfChunk);
   return std::string("ZV\x01", 3) + Big(packed.size(), 2) + Big(770, 2) + packed +
@@ -165,8 +165,8 @@ TEST(Unpacker, UnpacksTheOtherCodecsOfSpark) {
   }
 }
 
-// Damages each byte in several ways. The unpacker neither exceeds the stated size nor reads beyond
-// the input.
+// Each byte is damaged in several ways. The unpacker must neither exceed the stated size nor read
+// beyond the input.
 TEST(Unpacker, RejectsDamagedBlocksOfOtherCodecs) {
   for (const std::string& packed : {SnappyStream(), LzfStream()}) {
     int damaged = 0;
@@ -193,7 +193,8 @@ TEST(Unpacker, ReturnsThePrefixOfATruncatedInput) {
   }
 }
 
-// Returns a frame without its end. A driver flushed blocks of these sizes and was killed.
+// Returns a frame without its end, as if a driver had written blocks of these sizes and was then
+// killed.
 std::string FlushedZstd(std::string_view text, const std::vector<std::size_t>& blocks) {
   std::string packed(ZSTD_compressBound(text.size()) + 1000, '\0');
   ZSTD_CCtx* context = ZSTD_createCCtx();
@@ -247,8 +248,8 @@ TEST(Unpacker, NamesTheDamageAndReturnsTheTextBeforeIt) {
   EXPECT_EQ(Unpack("\x28\xb5\x2f\xfd no frame", 4096).status.code(), absl::StatusCode::kDataLoss);
 }
 
-// Damages the last of several blocks. The blocks before it are returned even if all bytes arrive at
-// once.
+// The last of several blocks is damaged. The blocks before it are returned even if all bytes arrive
+// together.
 TEST(Unpacker, ReturnsTheBlocksBeforeADamagedOne) {
   const std::string text = Text().substr(0, 178'000);
   const std::string zstd = FlushedZstd(text, {50'000, 64'000, 64'000});
@@ -256,9 +257,9 @@ TEST(Unpacker, ReturnsTheBlocksBeforeADamagedOne) {
   std::string lz4 = FlushedLz4Frame(text.substr(0, 114'000));
   lz4 += std::string("\x10\0\0\0", 4) + std::string(16, '\xff');
   std::string gzip = Gzip(text);
-  gzip[gzip.size() - 8] ^= 1;  // its checksum
+  gzip[gzip.size() - 8] ^= 1;  // Changes the checksum.
   std::string damaged = zstd;
-  damaged[two] = damaged[two + 1] = damaged[two + 2] = '\xff';  // the header of the block
+  damaged[two] = damaged[two + 1] = damaged[two + 2] = '\xff';  // Changes the header of the block.
   for (const auto& [packed, least] :
        {std::pair(damaged, std::size_t{114'000}), std::pair(lz4, std::size_t{114'000}),
         std::pair(gzip, text.size())}) {
@@ -279,7 +280,7 @@ TEST(Unpacker, NamesAnUnsupportedCompression) {
               HasSubstr("xz"));
 }
 
-// A call for each block would take as long for a tiny block as for a large one.
+// If each block took one call, a tiny block would take as long as a large one.
 TEST(Unpacker, UnpacksManyTinyBlocksInOneCall) {
   const std::string text = Text();
   const std::string packed = FlushedZstd(text, std::vector<std::size_t>(5000, 7));
@@ -296,4 +297,4 @@ TEST(Unpacker, UnpacksManyTinyBlocksInOneCall) {
 }
 
 }  // namespace
-}  // namespace tidemark::spark
+}  // namespace tidemark::spark::unpacker_test
