@@ -29,10 +29,10 @@ enum : std::size_t { kOfExecutors, kOfCores, kOfMemory, kOfPartitions, kSearched
 constexpr std::uint32_t kExecutorsMost = 10'000;
 constexpr std::uint32_t kCoresMost = 1'000;
 constexpr double kPartitionsMost = 1e6;
-// An executor needs this memory to start. bytes
+// Minimum memory of an executor. bytes
 constexpr double kMemoryLeast = 1.5 * phases::kReservedBytes;
 
-// Returns how often the figures exceed the limits of time and core-hours; at least 1.
+// Returns the factor by which the figures exceed the limits of time and core-hours; at least 1.
 double ExcessOf(const Figures& figures, const Limits& limits) {
   double excess = 1;
   if (limits.seconds) excess = std::max(excess, figures.seconds / *limits.seconds);
@@ -53,8 +53,9 @@ double Coarse(double figure) {
   return std::round(std::log(std::max(figure, 1e-9)) / std::log1p(kWorthwhile));
 }
 
-// Returns true if only `a` is within the limits, or if `a` is nearer to them than `b`, or equal and
-// better for the goal, or equal and better in the other figure.
+// Returns true if `a` is better than `b`: only `a` is within the limits, or `a` is nearer to them,
+// or it is equally near and better for the goal, or it is also equal for the goal and better in the
+// other figure.
 bool IsBetter(const Figures& a, const Figures& b, const Find& find) {
   const auto key = [&](const Figures& figures) {
     return std::tuple(Exceeds(figures, find.limits), Coarse(ExcessOf(figures, find.limits)),
@@ -63,13 +64,13 @@ bool IsBetter(const Figures& a, const Figures& b, const Find& find) {
   return key(a) < key(b);
 }
 
-// Evaluates choices once each, up to a number of them.
+// Evaluates each choice once, up to a maximum number of choices.
 class Trials {
  public:
   Trials(std::size_t most, absl::FunctionRef<std::optional<Figures>(const Choice&)> evaluate)
       : most_(most), evaluate_(evaluate) {}
 
-  // Returns the figures of the choice. Returns null if it is not possible, or if the number of
+  // Returns the figures of the choice, or null if the choice is impossible or the number of
   // evaluations is used up.
   const Figures* Try(const Choice& choice) {
     const auto known = known_.find(choice);
@@ -100,8 +101,8 @@ std::pair<std::size_t, std::size_t> Distance(const Choice& a, const Choice& b) {
   return distance;
 }
 
-// Tries the choice. If it is not possible, tries fewer cores for other executors, and fewer
-// executors for other cores. Changes `choice` to the one that was possible.
+// Tries the choice. If it is impossible, tries fewer cores if the executors changed, and fewer
+// executors if the cores changed. Sets `choice` to the possible choice.
 const Figures* TryNear(Choice& choice, std::size_t changed, Trials& trials) {
   const Figures* figures = trials.Try(choice);
   const std::size_t lowered = changed == kOfExecutors ? kOfCores : kOfExecutors;
@@ -116,20 +117,20 @@ void TryAll(const Choice& sizes, Trials& trials) {
   Choice choice{};
   for (std::size_t at = 0; at < kSearched;) {
     trials.Try(choice);
-    for (at = 0; at < kSearched; ++at) {  // counts up
+    for (at = 0; at < kSearched; ++at) {  // Advances to the next combination.
       if (++choice[at] < sizes[at]) break;
       choice[at] = 0;
     }
   }
 }
 
-// Varies one setting at a time from `start`, until no setting improves.
+// Varies one setting at a time from `start`, until no change improves the result.
 void Descend(const Choice& sizes, const Choice& start, const Find& find, Trials& trials) {
   Choice best = start;
   const Figures* figures = TryNear(best, kOfExecutors, trials);
   for (bool improves = true; improves && !trials.is_used_up();) {
     improves = false;
-    // Other partitions fill more slots, so they come first.
+    // Other numbers of partitions fill more slots, so they come first.
     for (const std::size_t at : {kOfPartitions, kOfExecutors, kOfCores, kOfMemory}) {
       const Choice from = best;
       for (std::size_t value = 0; value < sizes[at]; ++value) {
@@ -158,7 +159,7 @@ std::vector<std::uint32_t> Steps(double most) {
   return steps;
 }
 
-// Returns `value` times each of the factors, without repetitions, from `least` to `most`.
+// Returns `value` times each of the factors, without repetitions, between `least` and `most`.
 template <typename Number>
 std::vector<Number> Around(Number value, std::initializer_list<double> factors, double least,
                            double most) {
@@ -233,8 +234,8 @@ WaveTime WaveTimeOf(const PlannedStage& stage, double slots) {
 
 constexpr std::size_t kNoPlace = std::numeric_limits<std::size_t>::max();
 
-// Adds the stages of one job. Stages follow the stages that they wait for, or are ignored as
-// parents.
+// Adds the stages of one job. Stages must come after the stages that they wait for; other parents
+// are ignored.
 class JobPath {
  public:
   JobPath(const PlannedJob& job, double slots) : job_(job) {
@@ -255,7 +256,8 @@ class JobPath {
     }
   }
 
-  // Returns the sums over the critical path, which ends at least after all work of the slots.
+  // Returns the sums over the critical path. The end is at least the time that all work takes on
+  // the slots.
   RoughEnd End(double slots) const {
     RoughEnd end;
     const auto last = std::max_element(ends_.begin(), ends_.end());
@@ -295,7 +297,7 @@ class JobPath {
   double slot_seconds_ = 0;
 };
 
-// Returns the time to the second, below ten seconds to a tenth.
+// Returns the time to the second or, below ten seconds, to a tenth of a second.
 std::string Shown(double seconds) {
   if (seconds < 10) return text::ElapsedText(absl::Seconds(seconds));
   return text::NearestText(absl::Seconds(seconds));
@@ -332,7 +334,7 @@ absl::StatusOr<Limits> ParseLimits(const std::map<std::string, std::string>& lim
       if (bytes.ok()) parsed.memory_bytes = static_cast<double>(*bytes);
     } else {
       wrong = absl::InvalidArgumentError(
-          fmt::format("there is no such limit{}", text::DidYouMeanOrKnown(name, *kNames)));
+          fmt::format("unknown limit{}", text::DidYouMeanOrKnown(name, *kNames)));
     }
     if (wrong.ok()) continue;
     return absl::InvalidArgumentError(
@@ -445,14 +447,14 @@ std::vector<std::size_t> BestOf(const std::vector<Figures>& all, const Find& fin
   return best;
 }
 
-// --- what binds ---------------------------------------------------------------------------------
+// --- limiting resource --------------------------------------------------------------------------
 
 double LongestOf(std::vector<double> times, double count) {
   if (times.empty() || !(count > 0)) return 0;
   std::sort(times.begin(), times.end());
   const double size = static_cast<double>(times.size());
   double longest = 0;
-  double below = 0;  // the probability that all tasks are among the shorter times
+  double below = 0;  // probability that all tasks are among the shorter times
   for (std::size_t i = 0; i < times.size(); ++i) {
     const double up_to = std::pow(static_cast<double>(i + 1) / size, count);
     longest += times[i] * (up_to - below);
@@ -501,8 +503,8 @@ Bound BoundOf(const RoughEnd& end, std::uint32_t slots, const std::string& of_wo
                         text::Counted(slots, "slot"), Shown(end.idle), whole)};
   }
   if (most == memory) {
-    return {"memory", fmt::format("{} of {} are for records that do not fit into memory",
-                                  Shown(memory), whole)};
+    return {"memory",
+            fmt::format("records that do not fit into memory cost {} of {}", Shown(memory), whole)};
   }
   return {of_work.empty() ? "tasks" : of_work,
           fmt::format("tasks on the critical path keep {} busy for {} of {}",

@@ -15,9 +15,9 @@
 namespace tidemark::whatif {
 namespace {
 
-// Largest number of plans of a history.
+// Maximum number of plans of a history.
 constexpr std::size_t kPlansMax = 100'000;
-// Largest number of files without a log that are named.
+// Maximum number of files without a log that are named.
 constexpr std::size_t kOthersNamed = 20;
 
 struct History {
@@ -32,7 +32,7 @@ struct ReadLog {
   spark::PlansOfLog plans;
 };
 
-// Adds a log. If an earlier log is of the same run, the one with more events replaces the other.
+// Adds a log. If an earlier log belongs to the same run, keeps the log with more events.
 void AddLog(ReadLog log, std::vector<ReadLog>& logs, std::vector<std::string>& warnings) {
   const auto same = std::ranges::find_if(logs, [&](const ReadLog& other) {
     return !log.plans.run.empty() && other.plans.run == log.plans.run;
@@ -50,7 +50,7 @@ absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
   History history;
   std::vector<ReadLog> logs;
   std::size_t plans = 0;
-  std::size_t others = 0;  // files that are not logs
+  std::size_t others = 0;  // number of files that are not logs
   for (const std::string& path : paths) {
     const auto found = spark::LogsAt(path);
     if (!found.ok()) return found.status();
@@ -60,7 +60,8 @@ absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
     for (const spark::LogFiles& log : *found) {
       if (plans >= kPlansMax) {
         history.warnings.push_back(
-            fmt::format("{}: not read, since the logs before it have {} plans", log.path, plans));
+            fmt::format("{}: skipped; earlier logs already contain {} plans (maximum: {})",
+                        log.path, plans, kPlansMax));
         continue;
       }
       auto read = spark::ReadPlans(log);
@@ -76,7 +77,8 @@ absl::StatusOr<History> ReadHistory(const std::vector<std::string>& paths) {
     }
   }
   if (others > kOthersNamed) {
-    history.warnings.push_back(fmt::format("not read: {} further files", others - kOthersNamed));
+    history.warnings.push_back(
+        fmt::format("{} further files were not read", others - kOthersNamed));
   }
   for (ReadLog& log : logs) {
     spark::PlansOfLog& read = log.plans;

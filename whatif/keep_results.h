@@ -1,4 +1,5 @@
-// Which intermediate results of past Spark applications are worth keeping, from their event logs.
+// Determines from event logs which intermediate results of past Spark applications are worth
+// keeping.
 #pragma once
 
 #include <string>
@@ -11,13 +12,13 @@ namespace tidemark::whatif {
 
 struct KeepAnswer {
   absl::StatusOr<advise::Advice> advice;
-  std::vector<std::string> warnings;  // about the logs, with their paths
-  bool is_damaged = false;            // whether a log is damaged; its earlier plans count
+  std::vector<std::string> warnings;  // warnings about logs, with their paths
+  bool is_damaged = false;            // whether a log is damaged; plans before the damage count
 };
 
-// Reads the logs at `paths`, files or folders, and advises on their plans. A path must hold a log;
-// a file of a folder that is not a log is left out with a warning. Several logs of one run, such as
-// a log and its compressed copy, count once.
+// Reads the logs at `paths`, which may be files or folders, and advises on their plans. Each path
+// must contain a log. A file in a folder that is not a log is skipped with a warning. Several logs
+// of one run, such as a log and its compressed copy, count once.
 KeepAnswer AdviseFromLogs(const std::vector<std::string>& paths,
                           const advise::AdviceOptions& options);
 

@@ -9,17 +9,15 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "master/forecast/dag/application_forecast.h"
 #include "master/forecast/dag/stages_application.h"
 #include "master/forecast/dag/task_model.h"
 #include "master/forecast/dag/workflow_forecast.h"
 #include "master/forecast/dag/workflow_state.h"
-#include "master/forecast/papers/skew.h"
+#include "master/forecast/papers/papers.h"
 #include "text/counted.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
@@ -49,7 +47,7 @@ std::vector<double> SecondsOf(const std::vector<absl::Duration>& times) {
   return seconds;
 }
 
-// Sets the task times by warmth. A warmth without times gets the times of the remaining tasks.
+// Sets the task times by warmth. A warmth without times gets the times of all other tasks.
 void SetTimes(const PlannedStage& stage, PastStage& profile) {
   const auto of = [&profile](Warmth warmth) -> std::vector<double>& {
     return profile.seconds[static_cast<std::size_t>(warmth)];
@@ -63,7 +61,7 @@ void SetTimes(const PlannedStage& stage, PastStage& profile) {
   }
 }
 
-// Returns the error of CheckPlan() with the names of the plan file.
+// Returns the error of CheckPlan() with the names used in plan files.
 std::string InWords(const absl::Status& status, const Plan& plan) {
   const WrongField wrong = WrongFieldOf(status);
   unsigned job = 0;
@@ -90,7 +88,7 @@ Places PlacesOf(const std::vector<Part>& parts) {
 std::vector<std::size_t> Found(const std::vector<std::string>& names, const Places& places) {
   std::vector<std::size_t> found;
   for (const std::string& name : names) {
-    const auto place = places.find(name);  // present, by CheckPlan()
+    const auto place = places.find(name);  // CheckPlan() guarantees that it is present.
     if (place != places.end()) found.push_back(place->second);
   }
   std::sort(found.begin(), found.end());
@@ -98,7 +96,7 @@ std::vector<std::size_t> Found(const std::vector<std::string>& names, const Plac
   return found;
 }
 
-// Returns the plan in the scenario. Returns InvalidArgument if both contradict each other.
+// Returns the plan in the scenario, or InvalidArgument if the two contradict each other.
 absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
   absl::Status wrong;
   const auto check = [&](const std::string& what) {
@@ -130,7 +128,7 @@ absl::StatusOr<Plan> Applied(Plan plan, const Scenario& scenario) {
 // The stages of all jobs of a plan.
 class StagesOfPlan {
  public:
-  // `plan` is the plan `measured` in a scenario.
+  // `plan` is the plan `measured`, changed by a scenario.
   StagesOfPlan(const Plan& plan, const Plan& measured) : plan_(plan) {
     on_.cluster = {.capacity = {.cores = static_cast<double>(plan.cluster.slots),
                                 .memory_bytes = static_cast<double>(plan.cluster.memory_bytes)},
@@ -174,7 +172,7 @@ class StagesOfPlan {
  private:
   void Add(const PlannedJob& job, const PlannedStage& stage, std::uint64_t measured_tasks) {
     const std::string& queue = stage.queue.empty() ? job.queue : stage.queue;
-    // Without queues, each job of a plan is an owner of resources.
+    // If there are no queues, each job of a plan is an owner of resources.
     std::string owner = stage.owner.empty() ? queue : stage.owner;
     if (owner.empty() && plan_.jobs.size() > 1) owner = "job " + job.name;
     StageNow now = {.name = plan_.jobs.size() > 1 ? job.name + "/" + stage.name : stage.name,
@@ -199,7 +197,8 @@ class StagesOfPlan {
     const std::vector<Queue>& queues = plan_.cluster.queues;
     const auto place = std::find_if(queues.begin(), queues.end(),
                                     [&](const Queue& known) { return known.name == queue; });
-    return static_cast<std::size_t>(place - queues.begin());  // present, by CheckPlan()
+    // CheckPlan() guarantees that it is present.
+    return static_cast<std::size_t>(place - queues.begin());
   }
 
   // Sets the parents of all stages. O(edges log names).
@@ -229,7 +228,7 @@ class StagesOfPlan {
     }
   }
 
-  // Sets the demands of modelled stages, and the times of their tasks alone on a node.
+  // Sets the demands of modelled stages, and their tasks' times alone on a node.
   absl::Status ApplyModels() {
     std::size_t place = 0;
     for (std::size_t j = 0; j < plan_.jobs.size(); ++j) {

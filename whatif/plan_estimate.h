@@ -1,5 +1,5 @@
-// Estimates the end of a plan of stages without a master. Its task times are measured, or follow
-// from the data of a task. Pure.
+// Estimates the end of a plan of stages without a master. Task times are measured, or computed from
+// the data of a task. Pure.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ bool IsOfStages(const Plan& plan);
 const char* NameOf(SchedulingPolicy policy);
 
 // Returns the end of the plan in the scenario. The first stages of a job wait for all stages of the
-// jobs before it. `at` is the instant of the snapshot. `deviation` is the standard deviation of
+// jobs before it. `at` is the time of the snapshot. `deviation` is the standard deviation of
 // ln(duration) in addition to the differences between runs of the same work. Returns
 // InvalidArgument if the data rate of a stage is unknown or the scenario contradicts the plan.
 // REQUIRES: IsOfStages(plan), and CheckPlan(plan) succeeds.
@@ -27,9 +27,9 @@ absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenari
                                        double deviation = 0);
 
 // Returns a sentence for each critical stage that would end earlier with tasks of equal size. Each
-// gives the bounds of [BOE] Theorem 1 for the measured task times. Omits stages whose upper bound
-// is below a tenth of the plan's duration. Returns at most three sentences, the largest gain first.
-// `outcome` is the estimate of `plan`.
+// sentence gives the bounds of [BOE] Theorem 1 for the measured task times. Omits stages whose
+// upper bound is below a tenth of the plan's duration. Returns at most three sentences, largest
+// gain first. `outcome` is the estimate of `plan`.
 std::vector<std::string> SkewRemarks(const Plan& plan, const Outcome& outcome);
 
 }  // namespace tidemark::whatif

@@ -12,21 +12,19 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
-#include "master/forecast/durations/parameters.h"
 #include "whatif/phases/past_stage.h"
-#include "whatif/phases/whole_runs.h"
 #include "whatif/plan_estimate.h"
 
 namespace tidemark::whatif {
 namespace {
 
-// Largest number of task times of a stage. More would not describe their spread better.
+// Maximum number of task times of a stage. More times would not describe their spread better.
 constexpr std::size_t kTimesMax = 500;
 // Standard deviation of ln(duration) if a parameter has a value that no run had. Chosen by hand.
 constexpr double kUnknownDeviation = 0.3;
-// The bounds of 100 answers from several runs held 99 % of their durations
-// (bench/results/what_if.json). With this share of their distance from the median, they hold 91 %.
+// The bounds of 100 answers from several runs contained 99 % of their durations
+// (bench/results/what_if.json). With this share of their distance from the median, they contain 91
+// %.
 constexpr double kLearntBoundsShare = 0.65;
 
 // Returns an error if a setting that no model covers is not a Spark setting, or has a value that
@@ -37,7 +35,8 @@ absl::Status CheckUnmodelled(const std::string& name, const std::string& value) 
     return absl::InvalidArgumentError(fmt::format(
         "{}: not a Spark setting; the names of Spark settings begin with {}", name, kPrefix));
   }
-  // Spark's own switches are true or false. Other programs also have settings below spark.
+  // Spark's own switches are true or false. Other programs also have settings that begin with
+  // spark.
   const bool is_switch =
       name == "spark.speculation" ||
       (name.ends_with(".enabled") &&
@@ -56,7 +55,7 @@ std::string NotModelled(const std::string& name, const std::string& value) {
                      name, value);
 }
 
-// Returns true for an amount of a resource of tasks without an amount of executors, or the reverse.
+// Returns true for an amount of a resource of tasks without an amount of executors, or vice versa.
 bool LacksCounterpart(const std::string& name, const phases::Properties& properties,
                       const Settings& changes) {
   const auto resource = phases::ResourceIn(name);
@@ -87,7 +86,7 @@ bool ArePartitionsOthers(const SettingsPair& settings) {
          settings.ran.default_partitions != settings.other.default_partitions;
 }
 
-// Returns a remark on assumed costs. Empty if `assumed` is empty.
+// Returns a remark on assumed costs, or an empty string without any.
 std::string RemarkOnAssumed(const std::vector<phases::Cost>& assumed) {
   if (assumed.empty()) return "";
   std::vector<std::string> names;
@@ -104,21 +103,21 @@ double WorkOf(const PlannedStage& stage) {
   return sum / static_cast<double>(stage.task_times.size()) * static_cast<double>(stage.task_count);
 }
 
-// Returns the facts that the log lacks for models, and the remedy. `why` is the error of the
-// models.
+// Returns an error that states what the log lacks for models, and the remedy. `why` is the error of
+// the models.
 absl::Status NothingToLearn(const SparkRun& run, const absl::Status& why) {
   const auto& measured = run.measured.stages();
   if (measured.empty()) {
     return absl::FailedPreconditionError(
-        "the log has no metrics of tasks to learn from (Task Metrics in SparkListenerTaskEnd); ask "
-        "about --slots, which works without them");
+        "the log has no metrics of tasks to learn from (Task Metrics in SparkListenerTaskEnd); use "
+        "--slots, which needs no metrics");
   }
   const auto is_measured = [&](std::uint32_t number) { return measured.contains(number); };
   if (std::ranges::none_of(run.numbers, is_measured)) {
     return absl::FailedPreconditionError(
-        "the log has metrics of tasks, but not the starts of their jobs (SparkListenerJobStart), "
-        "which describe their stages: the events are missing, or too large to be read; "
-        "pass the log as Spark wrote it, or use --slots, which works without them");
+        "the log has task metrics, but no SparkListenerJobStart events, which describe the stages "
+        "(missing, or too large to be read); pass the complete log, or use --slots, which does not "
+        "need them");
   }
   return absl::FailedPreconditionError(fmt::format(
       "cannot learn from the metrics of tasks in the log: {}", std::string(why.message())));
@@ -155,7 +154,7 @@ void SetTimes(const phases::StageEstimate& expected, const std::vector<phases::T
   stage.last_task_times.clear();
 }
 
-// Returns the run as the models of settings see it.
+// Returns the run in the form that the settings models use.
 phases::PastApplication PastApplicationOf(const SparkRun& run, const phases::Settings& settings) {
   return {.settings = settings,
           .stages = CountedStages(run),
@@ -172,14 +171,14 @@ phases::ScalingModel ScalingOf(const SparkRun& run, std::optional<absl::Duration
   return phases::ScalingModel::Learn({&load, 1});
 }
 
-// Returns the range with bounds at a 90 % interval of a log-normal duration.
+// Returns the range whose bounds are the 90 % interval of a log-normal duration.
 Range WithDeviation(absl::Duration median, double deviation) {
   constexpr double kQuantile95 = 1.6449;
   const double factor = std::exp(kQuantile95 * deviation);
   return {.median = median, .lower = median / factor, .upper = median * factor};
 }
 
-// Moves both bounds to this share of their distance from the median, as a logarithm.
+// Moves both bounds to this share of their logarithmic distance from the median.
 Range Narrowed(double share, Range range) {
   if (share == 1 || range.median <= absl::ZeroDuration()) return range;
   for (std::optional<absl::Duration>* const bound : {&range.lower, &range.upper}) {
@@ -217,12 +216,13 @@ void Reconcile(const phases::WholeEstimate& whole, ModelledRun& other) {
 
 struct RelatedRuns {
   std::vector<SparkRun> runs;
-  std::vector<std::string> paths;    // paths of these runs' logs
-  std::vector<std::string> remarks;  // about runs that were excluded or differ much from the first
+  std::vector<std::string> paths;  // paths of these runs' logs
+  // remarks about runs that were excluded or differ much from the first run
+  std::vector<std::string> remarks;
 };
 
-// Removes repeated runs, and runs that share no stage with the first run. Otherwise one of them
-// might provide the plan for the settings of a question.
+// Removes repeated runs, and runs that have no stage in common with the first run. Otherwise one of
+// them might provide the plan for the settings of a question.
 RelatedRuns RelatedToFirst(std::vector<SparkRun> runs, const std::vector<std::string>& paths) {
   RelatedRuns related;
   std::vector<std::string> repeats;
@@ -248,7 +248,7 @@ RelatedRuns RelatedToFirst(std::vector<SparkRun> runs, const std::vector<std::st
   }
   if (!repeats.empty()) {
     related.remarks.push_back(
-        fmt::format("given {} but used once: {}", how_often, fmt::join(repeats, ", ")));
+        fmt::format("passed {} but used once: {}", how_often, fmt::join(repeats, ", ")));
   }
   if (!unrelated.empty()) {
     related.remarks.push_back(
@@ -280,8 +280,8 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
   SettingsPair pair = {.ran = ran->settings, .of_run = ran->remarks};
   if (measured.has_mixed_profiles()) {
     pair.of_run.emplace_back(
-        "executors had different resource profiles: each is predicted with their mean number of "
-        "tasks at once");
+        "the executors' resource profiles differ; each executor is predicted with the mean number "
+        "of concurrent tasks");
   }
   phases::Properties properties = ran->modelled;
   for (const auto& [name, value] : changes) {
@@ -378,7 +378,7 @@ absl::StatusOr<ModelledRun> SparkRunModels::With(const Settings& changes) const 
     const phases::StageChange changed = models_.On(i, settings->other);
     const double seconds = WorkOf(stages[i]);
     StretchTasks(changed.times, stages[i]);
-    // Errors of stages add up, since they share the same costs.
+    // Errors of stages add up, since the stages share the same costs.
     work += seconds * changed.times;
     spread += seconds * changed.times * changed.deviation;
     assumed.insert(changed.unknown_costs.begin(), changed.unknown_costs.end());

@@ -17,9 +17,8 @@
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
 #include "whatif/phases/many_runs.h"
-#include "whatif/phases/scaling.h"
 #include "whatif/phases/settings.h"
-#include "whatif/phases/what_if.h"
+#include "whatif/phases/whole_runs.h"
 #include "whatif/spark_parameters.h"
 #include "whatif/spark_run.h"
 
@@ -31,54 +30,56 @@ using Settings = std::map<std::string, std::string>;
 // Standard deviation of ln(duration) if a setting has a value that no model covers. Chosen by hand.
 inline constexpr double kUnmodelledDeviation = 0.3;
 
-// The settings of a run, and its settings with changes.
+// The settings of a run, and these settings with changes.
 struct SettingsPair {
   phases::Settings ran;
   phases::Settings other;
-  // Remarks for a person on values that Spark allows and no model covers: of the run, and of the
+  // Human-readable remarks on values that Spark allows but no model covers, for the run and for the
   // changes. A change to the value that the run had has no effect and no remark.
   std::vector<std::string> of_run;
   std::vector<std::string> of_changes;
 };
 
-// Applies `changes` to the settings of the run. Errors name the setting: not a Spark setting, a
-// value that Spark rejects, more than kSlotsMax slots, an unknown version of Spark, or an unknown
-// number of executors.
+// Applies `changes` to the settings of the run. Fails if a name is not a Spark setting, Spark
+// rejects a value, there are more than kSlotsMax slots, or the version of Spark or the number of
+// executors is unknown. Errors name the setting.
 absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const Settings& changes);
 
 // A run with other settings, as the models predict it.
 struct ModelledRun {
-  Plan plan;                    // with the task times that the models predict
+  Plan plan;                    // contains the task times that the models predict
   std::uint32_t slots = 1;      // slots of the run; the plan has the slots of its task times
   std::uint32_t executors = 0;  // executors that provide these slots; 0 if unknown
   double cores = 0;             // cores of these executors; 0 if unknown
   // Standard deviation of ln(duration) for effects that the models do not cover.
   double deviation = 0;
-  // The bounds keep this share of their distance from the median, as a logarithm.
+  // The bounds keep this share of their logarithmic distance from the median.
   double bounds_share = 1;
-  // The duration by past runs on other slots; empty if the plan gives it. Its deviation covers the
-  // task times.
+  // The duration according to past runs on other slots. Empty if the plan gives it. Its deviation
+  // covers the task times.
   std::optional<phases::WholeEstimate> whole;
-  // The end of the plan without the changes that `whole` does not cover; empty if it covers all.
+  // The end of the plan without the changes that `whole` does not cover. Empty if `whole` covers
+  // all changes.
   std::optional<absl::Duration> whole_of;
-  std::string binding;               // the component that takes most of the time; empty if unknown
-  std::vector<std::string> remarks;  // for a person, on effects that the models do not cover
+  std::string binding;  // component that takes most of the time; empty if unknown
+  // human-readable remarks on effects that the models do not cover
+  std::vector<std::string> remarks;
 };
 
-// Returns when the run would end. Fails as EstimateStages() does.
+// Returns when the run would end. Fails like EstimateStages().
 absl::StatusOr<Outcome> EstimateRun(const ModelledRun& run, const Scenario& scenario,
                                     absl::Time at);
 
-// The run on other slots, from the load of its stages. A run that did not succeed counts as long as
-// its plan. No effect for logs without task metrics or a version of Spark.
+// The run on other slots, from the load of its stages. A run that did not succeed is assumed to
+// take as long as its plan. Has no effect for logs without task metrics or a version of Spark.
 class SlotScaling {
  public:
-  // `run` outlives the result.
+  // `run` must outlive the result.
   explicit SlotScaling(const SparkRun& run);
 
-  // Sets the duration of `other` on these slots. `has_changes`: its plan differs from the run by
-  // more than the slots.
+  // Sets the duration of `other` on these slots. `has_changes` is true if its plan differs from the
+  // run in more than the slots.
   void Apply(std::uint32_t slots, bool has_changes, ModelledRun& other) const;
 
  private:
@@ -90,11 +91,11 @@ class SlotScaling {
 // Models from one run.
 class SparkRunModels {
  public:
-  // `run` outlives the models. Fails as SettingsOf() does, and with FailedPrecondition if the log
+  // `run` must outlive the models. Fails like SettingsOf(), and with FailedPrecondition if the log
   // lacks the counters to learn from.
   static absl::StatusOr<SparkRunModels> Learn(const SparkRun& run);
 
-  // Fails as SettingsOf() does.
+  // Fails like SettingsOf().
   absl::StatusOr<ModelledRun> With(const Settings& changes) const;
 
  private:
@@ -110,13 +111,14 @@ class SparkRunModels {
 class SparkRuns {
  public:
   // Questions are about the first run. A run that is given twice (IsSameRun()) counts once. A run
-  // without a stage of the first belongs to another program and is excluded. Fails as SettingsOf()
-  // and SparkRunModels::Learn() do; errors name the log of the run, from `paths`.
+  // that has no stage in common with the first run belongs to another program and is excluded.
+  // Fails like SettingsOf() and SparkRunModels::Learn(). Errors name the log of the run, from
+  // `paths`.
   static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
                                          const std::vector<std::string>& paths);
 
-  // Parameters of the program that are not given keep their values of the first run. Fails as
-  // SettingsOf(), SparkParameters::Check() and StatedFactors() do.
+  // Parameters of the program that are not given keep their values of the first run. Fails like
+  // SettingsOf(), SparkParameters::Check() and StatedFactors().
   absl::StatusOr<ModelledRun> With(const Settings& changes, double data_factor,
                                    const durations::Parameters& parameters,
                                    const StatedSizes& sizes = {}) const;
@@ -128,12 +130,13 @@ class SparkRuns {
   std::vector<SparkRun> runs_;
   phases::ManyRuns models_;
   SparkParameters parameters_;
-  std::vector<std::string> remarks_;  // about runs that were excluded or differ much from the first
+  // remarks about runs that were excluded or differ much from the first run
+  std::vector<std::string> remarks_;
 };
 
-// Repeats stages of a plan more or less often. `works` identifies the work of each stage; `stages`
+// Repeats stages of a plan more or less often. `works` identifies the work of each stage. `stages`
 // are in the order in which they ran. `counts` is the requested number of stages by work. An added
-// stage has the name of the last stage of its work with (+1), (+2) and so on. Pure.
+// stage has the name of the last stage of its work followed by (+1), (+2) and so on. Pure.
 std::vector<PlannedStage> Repeated(std::vector<PlannedStage> stages,
                                    const std::vector<std::uint64_t>& works,
                                    const std::map<std::uint64_t, std::uint32_t>& counts);

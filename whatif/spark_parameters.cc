@@ -19,15 +19,15 @@ namespace {
 using durations::Cardinality;
 using durations::Parameters;
 
-// Returns the exponent of two of 1 + |value|, with the sign of the value.
+// Returns log2(1 + |value|) with the sign of the value.
 double AsPowerOfTwo(double value) { return std::copysign(std::log2(1 + std::abs(value)), value); }
 
 // Two parameters with at least this correlation count as one. Chosen by hand.
 constexpr double kTogether = 0.99;
-// At this distance or more, as a share of their range, they count as two again. Chosen by hand.
+// If they differ by at least this share of their range, they count as two again. Chosen by hand.
 constexpr double kApart = 0.1;
 
-// The largest factor of a stated size, as of --data.
+// The largest factor on a stated size, as for --data.
 constexpr double kStatedFactorMax = 1e6;
 
 struct Spread {
@@ -49,7 +49,7 @@ std::string RangeText(const phases::ObservedRange& range) {
   return fmt::format("{} to {}", range.least(), range.most());
 }
 
-// Returns true if both varied together in all runs and do not in `levels`.
+// Returns true if both parameters varied together in all runs, but do not in `levels`.
 bool Part(const std::vector<std::vector<double>>& seen, std::size_t a, std::size_t b,
           const std::vector<double>& levels) {
   const Spread of_a = SpreadOf(seen, a);
@@ -172,7 +172,7 @@ absl::StatusOr<SparkParameters> SparkParameters::Learn(const std::vector<SparkRu
       if (!(bytes > 0)) continue;
       auto& [parameters, amounts] = fetched[runs[r].signatures[i]];
       parameters.push_back(all[r]);
-      // Counts bytes as records of one byte: the model predicts output over input.
+      // Counts bytes as records of one byte, since the model predicts output over input.
       amounts.push_back({data_bytes[r], data_bytes[r], bytes, bytes});
     }
   }
@@ -214,7 +214,7 @@ std::map<std::uint64_t, std::uint32_t> SparkParameters::Counts(const Parameters&
   const auto forecasts = counts_[0].Predict(asked);
   for (const auto& [work, choices] : counts_[0].workflow_controls()) {
     const double count = forecasts.at(work).value;
-    if (std::isnan(count)) continue;  // the terms of very large parameters are infinite
+    if (std::isnan(count)) continue;  // The terms of very large parameters are infinite.
     counts[work] = static_cast<std::uint32_t>(std::clamp(count, 0.0, 1e6));
   }
   return counts;
@@ -226,7 +226,7 @@ std::vector<std::string> SparkParameters::Parted(const Parameters& asked) const 
   std::set<std::string> parted;
   for (std::size_t a = 0; a < names.size(); ++a) {
     for (std::size_t b = a + 1; b < names.size(); ++b) {
-      // Words of a list are separate features; few runs vary each of them alone.
+      // Words of a list are separate features, and few runs vary each of them alone.
       if (!asked.contains(names[a]) || !asked.contains(names[b])) continue;
       if (Part(seen_, a, b, levels)) parted.insert({names[a], names[b]});
     }

@@ -1,5 +1,5 @@
-// The effect of the parameters of a Spark program, learnt from several runs ([GB]): how much its
-// stages fetch, and how often they run.
+// The effect of the parameters of a Spark program on how much its stages fetch and how often they
+// run, learnt from several runs ([GB]).
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,28 @@
 
 namespace tidemark::whatif {
 
-// The size of the shuffle that a stage reads, by a part of the name of the stage: a formula of the
-// parameters (gray_box/formula.h). A parameter with words gives `letters.count` and, 1 or 0,
-// `letters.a`. Only the ratio of two values matters.
+// The size of the shuffle that a stage reads, by a part of the stage's name: a formula of the
+// parameters (gray_box/formula.h). A parameter that is a list of words gives `letters.count` and,
+// as 1 or 0, `letters.a`. Only the ratio of two values matters.
 using StatedSizes = std::map<std::string, std::string>;
 
-// Returns, by signature of a stage of the run, the factor by which its fetched data grows from the
-// parameters of the run to `asked`. InvalidArgument names the option and its remedy.
+// For each signature of a stage of the run, returns the factor by which its fetched data grows from
+// the parameters of the run to `asked`. Fails with InvalidArgument, which names the option and the
+// remedy.
 absl::StatusOr<std::map<std::string, double>> StatedFactors(const StatedSizes& sizes,
                                                             const SparkRun& run,
                                                             const durations::Parameters& asked);
 
 class SparkParameters {
  public:
-  // `data_bytes` are the sizes of the inputs of `runs`. REQUIRES: at least one run.
+  // `data_bytes` contains the sizes of the inputs of `runs`. REQUIRES: at least one run.
   static absl::StatusOr<SparkParameters> Learn(const std::vector<SparkRun>& runs,
                                                const std::vector<double>& data_bytes);
 
   // Returns the parameters as exponents of two, for the correction of the phase models.
   std::vector<double> Levels(const durations::Parameters& parameters) const;
-  // Returns, by signature of a stage, the factor by which its fetched data grows from a run with
-  // the parameters `ran` to a run with `asked`.
+  // For each signature of a stage, returns the factor by which its fetched data grows from a run
+  // with the parameters `ran` to a run with `asked`.
   std::map<std::string, double> Fetched(const durations::Parameters& ran,
                                         const durations::Parameters& asked) const;
   // Returns how often stages run, by work, for stages whose number depends on parameters.
@@ -43,13 +44,13 @@ class SparkParameters {
   // Returns InvalidArgument for a parameter that no run had, or for a value that is not a number if
   // all runs had numbers.
   absl::Status Check(const durations::Parameters& asked) const;
-  // Returns remarks for a person on effects of these parameters that no run shows.
+  // Returns human-readable remarks on effects of these parameters that no run shows.
   std::vector<std::string> Remarks(const durations::Parameters& asked) const;
 
  private:
   // Adds the parameters of a run to the ranges.
   void See(const durations::Parameters& parameters);
-  // Returns the parameters that varied together in all runs and do not in `asked`.
+  // Returns the parameters that varied together in all runs, but do not in `asked`.
   std::vector<std::string> Parted(const durations::Parameters& asked) const;
   explicit SparkParameters(durations::Features features) : features_(std::move(features)) {}
 
@@ -57,7 +58,7 @@ class SparkParameters {
   std::vector<std::vector<double>> seen_;      // levels of each run
   std::vector<phases::ObservedRange> ranges_;  // values of each feature
   std::map<std::string, durations::CardinalityModel> fetched_;
-  std::vector<durations::RepetitionModel> counts_;  // one model
+  std::vector<durations::RepetitionModel> counts_;  // exactly one model
 };
 
 }  // namespace tidemark::whatif

@@ -50,7 +50,7 @@ PlannedStage StageOf(const PastStage& ran, const std::string& name) {
           .last_task_times = TimesOf(ran.seconds[3])};
 }
 
-// Returns a name for a stage among several of one name.
+// Returns a name for one of several stages that have the same name.
 std::string NameByPlace(const std::string& name, std::size_t place) {
   const std::string number = fmt::format("stage {} of the log", place + 1);
   return name.empty() ? number : fmt::format("{} ({})", name, number);
@@ -67,9 +67,9 @@ std::optional<absl::Duration> TimeToLastStage(const Snapshot& job) {
   return longest > absl::ZeroDuration() ? std::optional(longest) : std::nullopt;
 }
 
-// Stretches all task times so that the plan ends when the run did: the log has the task times, but
-// not the order in which slots ran the tasks. If that needs a factor above kStretchMax, the rest of
-// a longer run precedes the first stages, and all times of a shorter run are stretched.
+// Stretches all task times so that the plan ends when the run did. The log contains the task times,
+// but not the order in which slots ran the tasks. If a longer run needs a factor above kStretchMax,
+// the rest of the time precedes the first stages. For a shorter run, all times are stretched.
 void FitToDuration(absl::Duration took, Plan& plan) {
   constexpr double kStretchMax = 1.5;
   constexpr double kTrial = 1.05;
@@ -95,10 +95,10 @@ void FitToDuration(absl::Duration took, Plan& plan) {
   }
 }
 
-// Names of the stages that a log announces.
+// A stage that a log announces.
 struct StageName {
   std::uint32_t number = 0;
-  std::string name;  // for people
+  std::string name;  // display name
   std::uint64_t work = 0;
 };
 
@@ -212,7 +212,7 @@ bool IsEventLog(const std::string& path) {
   const auto log = JobLog::Open(path);
   if (!log.ok()) return false;
   if ((*log)->spark() == nullptr) return true;
-  const absl::Status status = (*log)->Next().status();  // ReadSparkRun() reports it
+  const absl::Status status = (*log)->Next().status();  // ReadSparkRun() reports it.
   const bool is_packed = absl::IsUnimplemented(status) || absl::IsDataLoss(status);
   return is_packed || (*log)->spark()->counts().events > 0;
 }
@@ -250,7 +250,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   }
   run.plan.name = facts.name;
   run.application_id = facts.application_id;
-  // Tasks overlap a little in a log, so more of them may appear to run at the same time than there
+  // Tasks overlap slightly in a log, so more tasks may appear to run at the same time than there
   // are slots.
   const spark::LogReader* const spark = (*log)->spark();
   const std::uint64_t slots = spark != nullptr ? spark->application().slots_max() : 0;
@@ -291,7 +291,8 @@ double TasksPerCounted(const SparkRun& run, std::size_t stage) {
 
 std::vector<phases::PastStage> CountedStages(const SparkRun& run) {
   const std::vector<PlannedStage>& planned = run.plan.jobs[0].stages;
-  std::map<std::string, std::uint64_t> readers;  // tasks that read the output of a stage
+  // number of tasks that read the output of each stage
+  std::map<std::string, std::uint64_t> readers;
   for (const PlannedStage& stage : planned) {
     for (const std::string& parent : stage.after) {
       readers[parent] = std::max(readers[parent], stage.task_count);

@@ -19,28 +19,28 @@
 
 namespace tidemark::whatif {
 
-// Opens the log of a master. Returns null if the path is anything else. Fails as
-// store::EventLogReader::Open() does, except with InvalidArgument.
+// Opens the log of a master. Returns null if the path is not such a log. Fails like
+// store::EventLogReader::Open(), except with InvalidArgument.
 absl::StatusOr<std::unique_ptr<store::EventLogReader>> OpenLogOfMaster(const std::string& path);
 
 // The events of a job from a Spark event log or the log of a master. The format depends on the
-// contents of the file, not on its name. Every command that answers from a log opens it here. Not
+// contents of the file, not on its name. All commands that answer from a log open it here. Not
 // thread-safe.
 class JobLog {
  public:
-  // `measured` receives the counters of a Spark event log, unless it is null. It outlives the
-  // log. Fails as OpenLogOfMaster() and spark::LogReader::Open() do.
+  // Unless null, `measured` receives the counters of a Spark event log, and must outlive the log.
+  // Fails like OpenLogOfMaster() and spark::LogReader::Open().
   static absl::StatusOr<std::unique_ptr<JobLog>> Open(const std::string& path,
                                                       spark::MeasuredStages* measured = nullptr);
 
-  // Returns the next event, or nullopt at the end. Returns DataLoss if the rest is damaged. Fails
-  // otherwise as spark::LogReader::Next() does.
+  // Returns the next event, or nullopt at the end. Fails with DataLoss if the remainder is damaged,
+  // and otherwise like spark::LogReader::Next().
   absl::StatusOr<std::optional<Event>> Next();
 
-  // Returns remarks on the log for a person, a sentence each. `rejected` counts the events that a
-  // JobMonitor did not accept.
+  // Returns human-readable remarks on the log, one sentence each. `rejected` is the number of
+  // events that a JobMonitor did not accept.
   std::vector<std::string> Remarks(std::uint64_t rejected) const;
-  // Returns true if records of a master's log so far were damaged and left out.
+  // Returns true if damaged records of a master's log have been skipped so far.
   bool has_damage() const { return !damages_.empty(); }
   // Returns null for the log of a master.
   const spark::LogReader* spark() const { return spark_.get(); }
@@ -52,17 +52,16 @@ class JobLog {
   std::vector<std::string> damages_;
 };
 
-// Returns true if there is an event log at `path`, of Spark or of a master, or a compressed file
-// with an unsupported compression. Reads its beginning.
+// Returns true if there is an event log of Spark or of a master at `path`, or a file with an
+// unsupported compression. Reads the beginning of the file.
 bool IsEventLog(const std::string& path);
 
-// Largest supported number of slots.
+// Maximum number of slots.
 inline constexpr std::uint32_t kSlotsMax = 1'000'000;
 
 struct SparkRun {
   // One job with the stages that ran, their task times by warmth, and the number of slots of the
-  // run. The times of a run that succeeded are adjusted, so that the plan ends when its last stage
-  // did.
+  // run. The times of a successful run are adjusted so that the plan ends when its last stage did.
   Plan plan;
   // By stage of the plan: Spark's number (the largest number if the stage has no signature), the
   // signature, which is equal in other runs, and the work, which is equal in repeated stages.
@@ -71,7 +70,8 @@ struct SparkRun {
   std::vector<std::uint64_t> works;
   std::string application_id;  // Spark's id; empty if unknown
   spark::MeasuredStages measured;
-  // Time from the start of the run to the end of its last stage; nullopt if it did not succeed.
+  // Time from the start of the run to the end of its last stage. nullopt if the run did not
+  // succeed.
   std::optional<absl::Duration> took;
   std::vector<std::string> remarks;  // JobLog::Remarks(), and remarks on impossible values
 
@@ -79,21 +79,22 @@ struct SparkRun {
   bool is_local() const { return application_id.starts_with("local-"); }
 };
 
-// Reads a run. Fails as JobLog does, with InvalidArgument for a MapReduce job or more than
-// PastRun::kStagesMax stages, and with FailedPrecondition if no task ended or no plan can be
-// made of the stages.
+// Reads a run. Fails like JobLog. Fails with InvalidArgument for a MapReduce job or more than
+// PastRun::kStagesMax stages, and with FailedPrecondition if no task ended or no plan can be made
+// of the stages.
 absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path);
 
 // Returns true if both are the same run: one application with the same settings and task times.
 bool IsSameRun(const SparkRun& one, const SparkRun& other);
 
-// Returns the number of tasks of the stage for each counted task. It exceeds 1 only if the stage
-// has more tasks than are counted.
+// Returns the number of tasks of the stage per counted task. It exceeds 1 only if the stage has
+// more tasks than are counted.
 double TasksPerCounted(const SparkRun& run, std::size_t stage);
 // Returns the stages with the counters of their tasks.
 std::vector<phases::PastStage> CountedStages(const SparkRun& run);
 
-// Returns when the plan would end on its own or other slots, or nullopt if no estimate is possible.
+// Returns when the plan would end on its own or on other slots, or nullopt if no estimate is
+// possible.
 std::optional<absl::Duration> EndOf(const Plan& plan, std::optional<std::uint32_t> slots = {});
 // Multiplies the task times of a stage.
 void StretchTasks(double factor, PlannedStage& stage);

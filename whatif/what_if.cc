@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "text/counted.h"
 #include "text/duration_text.h"
-#include "whatif/find.h"
 #include "whatif/phases/settings.h"
 #include "whatif/plan_estimate.h"
 #include "whatif/spark_models.h"
@@ -21,7 +20,7 @@
 namespace tidemark::whatif {
 namespace {
 
-// Largest number of rows of an answer, as a table for people.
+// Maximum number of rows of an answer, which users read as a table.
 constexpr double kRowsMax = 1000;
 
 constexpr char kInstances[] = "spark.executor.instances";
@@ -39,7 +38,7 @@ absl::Status SetTwice(const std::string& one, const std::string& other, const ch
 struct Option {
   const char* name;
   bool is_given;
-  std::vector<const char*> settings;  // changed by the option
+  std::vector<const char*> settings;  // settings that the option changes
 };
 
 std::string ConfOf(const std::string& setting, const std::string& value) {
@@ -95,7 +94,7 @@ std::vector<SettingsRow> Combined(const std::vector<SettingsRow>& rows,
   return combined;
 }
 
-// Returns a function that adds a number of something to a row.
+// Returns a function that adds a number of things called `noun` to a row.
 auto NumberSetter(std::vector<const char*> settings, const char* noun) {
   return [settings = std::move(settings), noun](std::uint32_t value, SettingsRow& row) {
     for (const char* setting : settings) row.settings[setting] = std::to_string(value);
@@ -103,7 +102,8 @@ auto NumberSetter(std::vector<const char*> settings, const char* noun) {
   };
 }
 
-// Returns an error if --memory has a size twice, in any units. Its row rejects an invalid size.
+// Returns an error if --memory has the same size twice, in any units. The row of an invalid size
+// rejects it.
 absl::Status CheckMemory(const Question& question) {
   std::map<std::uint64_t, std::string> seen;
   for (const std::string& value : question.memory) {
@@ -133,7 +133,7 @@ double Combinations(const Question& question) {
 std::string Named(std::vector<std::string> parts, const Scenario& scenario) {
   if (scenario.data_factor) parts.push_back(fmt::format("{:g}x data", *scenario.data_factor));
   if (scenario.policy) parts.push_back(fmt::format("policy {}", NameOf(*scenario.policy)));
-  if (parts.empty()) return "as asked";  // if a master does not report the slots
+  if (parts.empty()) return "as asked";  // used if a master does not report the slots
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -201,7 +201,7 @@ bool IsUnchanged(const SparkRun& run, const Scenario& scenario) {
          scenario.slots.value_or(slots) == slots;
 }
 
-// Returns a row for each scenario of the run, which its plan and the load of its stages answer.
+// Returns a row for each scenario of the run, computed from its plan and the load of its stages.
 absl::StatusOr<std::vector<Row>> RowsOfPlan(const SparkRun& run, const Question& question,
                                             absl::Time now) {
   const SlotScaling scaling(run);
@@ -217,7 +217,7 @@ absl::StatusOr<std::vector<Row>> RowsOfPlan(const SparkRun& run, const Question&
   return NamedRows(question, outcomes, run.plan.cluster.slots);
 }
 
-// Returns true if the row changes nothing of the run. `asked`: its settings.
+// Returns true if the row changes nothing in the run. `asked` contains its settings.
 bool IsUnchanged(const SparkRun& run, const Question& question, const Scenario& scenario,
                  const SettingsRow& row, const SettingsPair& asked) {
   if (!IsUnchanged(run, scenario) || row.data_factor.value_or(1) != 1) return false;
@@ -229,7 +229,7 @@ bool IsUnchanged(const SparkRun& run, const Question& question, const Scenario& 
   return asked.other == asked.ran && asked.of_changes.empty();
 }
 
-// Returns the row of the unchanged run under the name of a row that changes nothing.
+// Returns the row of the unchanged run, with the name of a row that changes nothing.
 Row SameAsRun(Row row, const SettingsRow& changes, const std::string& name) {
   row.name = name;
   row.settings = changes.settings;
@@ -238,17 +238,18 @@ Row SameAsRun(Row row, const SettingsRow& changes, const std::string& name) {
   return row;
 }
 
-// The duration of the unchanged run by the models of several runs.
+// The duration of the unchanged run according to the models of several runs.
 struct UnchangedEnds {
-  std::optional<absl::Duration> by_runs;  // that differ in executors alone; by stages without them
-  std::optional<absl::Duration> by_stages;  // by the models of stages
+  // according to runs that differ only in executors or, without such runs, according to stages
+  std::optional<absl::Duration> by_runs;
+  std::optional<absl::Duration> by_stages;  // according to the models of stages
   std::string binding;                      // as in Row
 };
 
 // The models that answer a question, from one run or from several.
 class Models {
  public:
-  // `run` outlives the models. Adds the remarks on further logs to `warnings`.
+  // `run` must outlive the models. Adds the remarks on further logs to `warnings`.
   static absl::StatusOr<Models> Learn(const std::string& path, const SparkRun& run,
                                       const Question& question,
                                       std::vector<std::string>& warnings) {
@@ -276,7 +277,7 @@ class Models {
     auto learnt = SparkRuns::Learn(std::move(runs), paths);
     if (!learnt.ok()) return learnt.status();
     models.several_.emplace(*std::move(learnt));
-    // Rows that equal the run do not read the sizes.
+    // Rows that equal the run do not use the sizes, so check them here.
     if (!question.sizes.empty()) {
       if (const auto sized = models.With({}, question); !sized.ok()) return sized.status();
     }
@@ -289,8 +290,8 @@ class Models {
                           question.sizes);
   }
 
-  // Returns the duration of the unchanged run by the models of several runs. The result is
-  // empty without an estimate. It is also empty for models of one run: they predict the run itself.
+  // Returns the duration of the unchanged run according to the models of several runs. Returns
+  // nothing if there is no estimate, or for models of one run, which predict the run itself.
   absl::StatusOr<UnchangedEnds> Unchanged(absl::Time now) const {
     UnchangedEnds ends;
     if (!several_) return ends;
@@ -325,20 +326,20 @@ void RemarkOnComparison(std::vector<Row>& rows) {
 
 // --- found settings ---------------------------------------------------------------------------
 
-// Limits of the choices of a search, and of the stages of all its choices. Chosen by hand, so that
-// a search takes less than a second.
+// Limits on the choices of a search, and on the stages of all its choices. Chosen by hand so that a
+// search takes less than a second.
 constexpr std::size_t kChoicesMax = 400;
 constexpr std::size_t kChoicesMin = 32;
 constexpr std::size_t kStagesOfChoicesMax = 32'000;
-// Without another limit, a search considers at most this multiple of the cores of the run.
+// If there is no other limit, a search considers at most this multiple of the cores of the run.
 constexpr double kCoresTimes = 4;
-// Numbers of choices that are predicted with their intervals, and that are reported.
+// Numbers of choices that are predicted with intervals, and that are reported.
 constexpr std::size_t kPredictedMax = 8;
 constexpr std::size_t kReportedMax = 5;
 // The rough end of a choice may differ from its prediction by this share. Chosen by hand.
 constexpr double kRoughTolerance = 0.1;
 
-// Returns the size in the largest unit of Spark that divides it, such as "1536m".
+// Returns the size in the largest of Spark's units that divides it, such as "1536m".
 std::string MemoryText(std::uint64_t bytes) {
   if (bytes % (phases::kMib * phases::kKib) == 0) {
     return fmt::format("{}g", bytes / (phases::kMib * phases::kKib));
@@ -348,7 +349,8 @@ std::string MemoryText(std::uint64_t bytes) {
                                    : fmt::format("{}b", bytes);
 }
 
-// Returns the number of partitions by which stages of the run shuffle, or 0 if none follows it.
+// Returns the number of partitions by which stages of the run shuffle, or 0 if no stage follows the
+// setting.
 std::uint32_t PartitionsFollowed(const SparkRun& run, const phases::Settings& ran) {
   for (const std::uint32_t partitions : {ran.sql_partitions, ran.default_partitions}) {
     const auto follows = [&](const PlannedStage& stage) {
@@ -362,7 +364,7 @@ std::uint32_t PartitionsFollowed(const SparkRun& run, const phases::Settings& ra
 // The settings that a search varies, and the changes that all its choices share.
 class FindSpace {
  public:
-  // `ran`: the settings with the shared changes.
+  // `ran` contains the settings with the shared changes.
   static absl::StatusOr<FindSpace> Of(const SparkRun& run, const Question& question,
                                       const phases::Settings& ran, double seconds) {
     FindSpace space;
@@ -424,7 +426,7 @@ class FindSpace {
     return row;
   }
 
-  // Returns the row with four times the memory. Returns nullopt if memory has no effect.
+  // Returns the row with four times the memory, or nullopt if memory has no effect.
   std::optional<SettingsRow> WithMoreMemory(SettingsRow row) const {
     const auto memory = row.settings.find(kMemory);
     if (run_.memory_bytes == 0 || memory == row.settings.end()) return std::nullopt;
@@ -435,8 +437,8 @@ class FindSpace {
   }
 
  private:
-  // Limits what the question does not limit: cores for the shortest time, the time for the fewest
-  // core-hours. `seconds`: of the run.
+  // Sets limits that the question leaves open: cores for the shortest time, or the time for the
+  // fewest core-hours. `seconds` is the duration of the run.
   void SetDefaultLimits(double seconds, bool limits_cores) {
     Limits& limits = find_.limits;
     if (find_.goal == Goal::kCoreHours && !limits.seconds) {
@@ -452,7 +454,7 @@ class FindSpace {
     remark_ = remark_.empty() ? most : fmt::format("{}; {}", remark_, most);
   }
 
-  // Replaces values by the values of the question. Settings of --conf are not searched. Returns an
+  // Replaces values by the values in the question. Settings of --conf are not searched. Returns an
   // error for a value that no choice can have.
   absl::Status SetGiven(const SparkRun& run, const Question& question) {
     const auto replace = [](auto given, auto& values) {
@@ -478,7 +480,7 @@ class FindSpace {
     return CheckExecutors(run, question);
   }
 
-  // Checks each given number with the smallest possible value of the other setting.
+  // Checks each given number together with the smallest possible value of the other setting.
   absl::Status CheckExecutors(const SparkRun& run, const Question& question) const {
     for (const std::uint32_t cores : question.cores) {
       phases::Properties changes = {{kCores, std::to_string(cores)}};
@@ -496,7 +498,7 @@ class FindSpace {
     return absl::OkStatus();
   }
 
-  // Returns the error of the run with these settings and the shared ones.
+  // Returns the error of the run with these settings and the shared settings.
   absl::Status Check(const SparkRun& run, phases::Properties changes) const {
     changes.insert(shared_.settings.begin(), shared_.settings.end());
     return SettingsOf(run.measured, changes).status();
@@ -506,7 +508,7 @@ class FindSpace {
   Find find_;
   SearchedRun run_;
   SearchSpace values_;
-  std::string remark_;  // about limits that the question does not set
+  std::string remark_;  // remark about limits that the question does not set
 };
 
 constexpr char kResourcesInLocalMode[] =
@@ -553,7 +555,7 @@ class SettingsAnswer {
       answer.rows[0].remarks = SkewRemarks(run_.plan, unchanged->outcome);
     }
     for (const SettingsRow& row : *changes) {
-      if (row.parts.empty() && scenario_ == Scenario()) continue;  // the unchanged row
+      if (row.parts.empty() && scenario_ == Scenario()) continue;  // This is the unchanged row.
       auto changed = ChangedRow(row, *models, *unchanged, *modelled);
       if (!changed.ok()) return InOptions(changed.status(), question_);
       answer.rows.push_back(*std::move(changed));
@@ -628,7 +630,7 @@ class SettingsAnswer {
     for (auto* limit : {&tight.limits.seconds, &tight.limits.core_hours}) {
       if (*limit) **limit /= 1 + kRoughTolerance;
     }
-    // The order of the best choices by rough ends may differ, so more of them are predicted.
+    // The best choices may be in another order by rough ends, so more of them are predicted.
     std::set<std::size_t> predicted = {0};  // the choice nearest to the run
     for (const Find& limits : {loose, space.find(), tight}) {
       for (const std::size_t i : BestOf(rough, limits, kPredictedMax)) predicted.insert(i);
@@ -669,8 +671,8 @@ class SettingsAnswer {
     return found;
   }
 
-  // Returns the figures of the row, multiplied by the errors of its models for the unchanged run.
-  // Rows of different models are then ranked by SPEED-UP.
+  // Returns the figures of the row, multiplied by its models' error for the unchanged run. Rows of
+  // different models are then ranked by SPEED-UP.
   static Figures ComparableFigures(const Row& row, const Row& unchanged) {
     Figures figures = FiguresOf(row).value_or(Figures());
     const double measured = FiguresOf(unchanged).value_or(Figures()).seconds;
@@ -696,7 +698,8 @@ class SettingsAnswer {
     const auto& measured = unchanged.outcome.snapshot.estimate.remaining;
     if (!takes || !takes->lower || !takes->upper || !measured) return;
     const absl::Duration same = best.as_it_is.value_or(measured->median);
-    // The figure of the run over the figure of the row, whose figures are proportional to its time.
+    // Ratio of the run's figure to the row's figure. The figures of a row are proportional to its
+    // time.
     const double share = goal == Goal::kTime
                              ? absl::FDivDuration(same, takes->median)
                              : absl::FDivDuration(same, measured->median) *
@@ -705,11 +708,11 @@ class SettingsAnswer {
     if (!(reached >= *takes->lower && reached <= *takes->upper)) return;
     best.remarks.emplace_back(
         goal == Goal::kTime
-            ? "may be no faster than the run: the interval contains the run's time"
-            : "may be no cheaper than the run: the interval contains the run's core-hours");
+            ? "may be no faster than the run, since the interval contains the run's time"
+            : "may be no cheaper than the run, since the interval contains the run's core-hours");
   }
 
-  // Returns the duration of the unchanged run over its rough end; 1 if one of both is unknown.
+  // Returns the ratio of the unchanged run's duration to its rough end, or 1 if either is unknown.
   double RoughFactor(const Models& models, const Row& unchanged,
                      const UnchangedEnds& modelled) const {
     const auto same = models.With({}, question_);
@@ -719,7 +722,7 @@ class SettingsAnswer {
     return rough > 0 && seconds > 0 ? seconds / rough : 1;
   }
 
-  // Returns about the duration that EstimateRun() predicts.
+  // Returns approximately the duration that EstimateRun() predicts.
   static double RoughSeconds(const ModelledRun& run, double factor) {
     const double seconds = factor * RoughEndOf(run.plan, run.slots).seconds;
     if (!run.whole) return seconds;
@@ -727,7 +730,7 @@ class SettingsAnswer {
     return of > 0 ? seconds * run.whole->seconds / of : run.whole->seconds;
   }
 
-  // Sets what binds the row. `explains`: with figures in a remark.
+  // Sets the limiting resource of the row. If `explains` is true, adds a remark with figures.
   void SetBound(const SettingsRow& change, const FindSpace& space, const Models& models,
                 bool explains, Row& row) const {
     const auto other = models.With(change, question_);
@@ -751,7 +754,7 @@ class SettingsAnswer {
 
   absl::StatusOr<Row> ChangedRow(const SettingsRow& row, const Models& models, const Row& unchanged,
                                  const UnchangedEnds& modelled) {
-    // Checks every value, even if it has no effect.
+    // Check every value, even if it has no effect.
     if (const auto checked = SettingsOf(run_.measured, row.settings); !checked.ok()) {
       return checked.status();
     }
@@ -866,7 +869,7 @@ void AddRemarksOnJob(std::vector<Row>& rows) {
       row.remarks.emplace_back("a guess: no job has past runs or has started");
       if (rows.size() > 1) row.remarks.back() += "; the rows cannot be compared";
     }
-    // Without states, the model has slots, but no nodes with cores.
+    // If there are no states, the model has slots but no nodes with cores.
     const bool has_more_slots = row.outcome.slots > rows[0].outcome.slots;
     if (has_more_slots && row.outcome.executors == 0 && row.outcome.states.empty()) {
       row.remarks.emplace_back("each slot is assumed to have a processor");
@@ -934,7 +937,7 @@ absl::StatusOr<std::vector<SettingsRow>> SettingsRowsOf(const Question& question
   }
   if (const double count = Combinations(question); count > kRowsMax) {
     return absl::InvalidArgumentError(
-        fmt::format("{:.0f} combinations of settings; ask for at most {:.0f}", count, kRowsMax));
+        fmt::format("{:.0f} combinations of settings; pass at most {:.0f}", count, kRowsMax));
   }
   if (absl::Status once = CheckMemory(question); !once.ok()) return once;
   std::vector<SettingsRow> rows(1);

@@ -24,7 +24,7 @@
 namespace tidemark::cli {
 namespace {
 
-// Largest number of results that are shown without being advised; -o json shows all.
+// Maximum number of results that are shown although they are not advised; -o json shows all.
 constexpr std::size_t kNotAdvisedShown = 5;
 constexpr std::size_t kUsersShown = 5;
 
@@ -36,7 +36,7 @@ std::string SecondsText(double seconds) {
   return fmt::format("{:.1f} h", seconds / 3600);
 }
 
-// Returns "10.1–38.0 s", or with a hyphen in ASCII.
+// Returns "10.1–38.0 s", with a hyphen instead of the dash in ASCII.
 std::string RangeText(const advise::Bounds& bounds, bool unicode) {
   std::string lower = SecondsText(bounds.lower);
   const std::string upper = SecondsText(bounds.upper);
@@ -75,7 +75,7 @@ std::vector<std::string> UsersOf(const advise::ResultPoint& point) {
   return texts;
 }
 
-// Returns true if one application has all uses, so that it can cache the result without files.
+// Returns true if all uses are in one application, which can then cache the result without files.
 bool IsOfOneApplication(const advise::ResultPoint& point) {
   return std::all_of(point.uses.begin(), point.uses.end(), [&](const advise::ResultUse& use) {
     return use.application == point.uses.front().application;
@@ -102,8 +102,7 @@ void AddDetails(const advise::ResultPoint& point, bool unicode, std::vector<std:
   for (const std::string& user : UsersOf(point)) lines.push_back("   used by " + user);
   if (const std::string marks = MarksOf(point); !marks.empty()) lines.push_back("   " + marks);
   if (point.is_advised && IsOfOneApplication(point)) {
-    lines.emplace_back(
-        "   only one application uses it; there, cache() is enough and needs no files");
+    lines.emplace_back("   only one application uses it, so cache() suffices");
   }
   for (const std::string& doubt : point.doubts) lines.push_back("   " + doubt);
 }
@@ -131,12 +130,11 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space, boo
     }
   }
   if (advised == 0) {
-    lines.emplace_back(advice.repeated.empty() ? "Nothing is worth keeping."
-                                               : "No intermediate result is worth keeping.");
+    lines.emplace_back("No intermediate result is worth keeping.");
   }
   for (const advise::RepeatedRuns& repeated : advice.repeated) {
     lines.push_back(fmt::format(
-        "{} ran {} times with identical plans on identical data: storing its results would have "
+        "{} ran {} times with identical plans on identical data: keeping its results would have "
         "saved {} of {} after the first run{}",
         repeated.program.empty() ? "an unnamed program" : repeated.program, repeated.runs,
         SecondsText(repeated.saved_seconds), SecondsText(repeated.seconds),
@@ -282,7 +280,7 @@ void AddSize(CLI::App& app, const char* name, std::optional<double>& target, con
 
 void AddAdvise(CLI::App& root, Invocation& invocation) {
   CLI::App& app =
-      *root.add_subcommand("advise", "Recommend intermediate Spark results that are worth storing");
+      *root.add_subcommand("advise", "Recommend intermediate Spark results that are worth keeping");
   auto& arguments = ArgumentsOf<AdviseArguments>(app, invocation, Run);
   app.add_option("LOG", arguments.logs, "Spark event logs, or folders of them")
       ->required()
@@ -290,7 +288,7 @@ void AddAdvise(CLI::App& root, Invocation& invocation) {
   AddSize(app, "--space", arguments.space_bytes,
           "Space for stored results, such as 10GiB [unlimited]");
   AddSize(app, "--read-rate", arguments.read_bytes_per_second,
-          "Bytes per second at which results are read, such as 200MB [from the logs]");
+          "Read rate of stored results per second, such as 200MB [from the logs]");
   AddFormat(app, arguments.format, "-o,--output,--format");
   AddFooter(
       app,

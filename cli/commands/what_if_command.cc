@@ -1,4 +1,3 @@
-// The command `tidemark what-if`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -8,7 +7,6 @@
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -47,7 +45,7 @@ whatif::Question QuestionOf(const WhatIfArguments& arguments) {
 
 // --- output -----------------------------------------------------------------------------------
 
-// Returns the JSON of values whose texts may have any bytes.
+// Returns the JSON of values whose strings may contain any bytes.
 std::string JsonText(const nlohmann::json& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
 }
@@ -138,8 +136,8 @@ std::string EndOfJob(const Snapshot& job) {
   return fmt::format("{} ({})", how, console::Printable(job.message, /*unicode=*/true));
 }
 
-// Returns why the master rejects the question about this job. Returns "" if only the master's
-// message has the reason.
+// Returns why the master rejects the question about this job, or "" if only the master's message
+// states the reason.
 std::string WhyRejected(const WhatIfArguments& arguments, const Snapshot& job) {
   const std::string& id = arguments.subject;
   const std::vector<std::string> options = ChangesOf(arguments);
@@ -168,7 +166,7 @@ std::string WhyRejected(const WhatIfArguments& arguments, const Snapshot& job) {
   return "";
 }
 
-// Returns the error in --executors if the master's message names that field. Returns "" for other
+// Returns the error in --executors if the master's message names that field, or "" for other
 // messages.
 std::string WrongExecutors(std::string_view message) {
   constexpr std::string_view kField = "].executors: ";
@@ -179,10 +177,10 @@ std::string WrongExecutors(std::string_view message) {
 
 int AnswerFromMaster(const WhatIfArguments& arguments, const whatif::Question& question) {
   if (const auto options = question.LogOptions(); !options.empty()) {
-    PrintError(fmt::format(
-        "{} is not a file, so it is treated as the id of a job; {} needs the event log of a run: "
-        "for a job, pass --executors or --slots",
-        arguments.subject, fmt::join(options, " and ")));
+    PrintError(
+        fmt::format("{} is not a file, so it is treated as the id of a job; {} requires an event "
+                    "log; for a job, pass --executors or --slots",
+                    arguments.subject, fmt::join(options, " and ")));
     return kUsage;
   }
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
@@ -220,8 +218,8 @@ bool IsFile(const std::string& subject) {
          std::filesystem::exists(subject, ignored);
 }
 
-// Returns true for the path of a missing file. The id of a job has a slash only before the number
-// of a query: ID/sql/3, ID/job/7.
+// Returns true for the path of a missing file. The id of a job contains a slash only before the
+// number of a query: ID/sql/3, ID/job/7.
 bool IsMissingPath(const std::string& subject) {
   const std::size_t slash = subject.rfind('/');
   if (slash == std::string::npos) return false;
@@ -313,7 +311,7 @@ const std::map<std::string, SchedulingPolicy> kPolicies = {
 const std::map<std::string, whatif::Goal> kGoals = {{"time", whatif::Goal::kTime},
                                                     {"core-hours", whatif::Goal::kCoreHours}};
 
-// Adds the options with lists of values. The answer has a row for each combination.
+// Adds the options that take lists of values. The answer has a row for each combination.
 void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
   Between(1U, 10'000U, AddList(app, "--cores", arguments.cores, "Spark log: cores of an executor"));
   NotEmpty(
@@ -323,7 +321,7 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
   OneOf({"true", "false"},
         AddList(app, "--compress", arguments.compress, "Spark log: whether to compress shuffles"));
   Between(1e-6, 1e6,
-          AddList(app, "--data", arguments.data, "Spark log: factors by which to scale its data"));
+          AddList(app, "--data", arguments.data, "Spark log: factors that scale its data"));
   AddAssignments(app, "--param", arguments.parameters,
                  "Spark log: parameters of the program, as in spark.tidemark.param.NAME")
       ->type_name("NAME=VALUE");

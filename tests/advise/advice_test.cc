@@ -7,7 +7,7 @@
 
 #include "tests/advise/plans.h"
 
-namespace tidemark::advise {
+namespace tidemark::advise::advice_test {
 namespace {
 
 using testing::Contains;
@@ -39,21 +39,21 @@ const ResultPoint& PointOf(const Advice& advice, const std::string& kind) {
   return none;
 }
 
-// Three runs of one program, an hour apart, differ in a threshold. The aggregation takes 110 s
-// minus the time of the filter above it. Its output has 1,000 records of an exchange's 32 bytes.
-// Reading them at 20 MB/s takes 0.4 + 0.0016 s. The log shows 1e8 bytes in 100 s, which is below
-// that rate. The result is written once and read twice.
+// Three runs of one program, one hour apart, differ in a threshold. The aggregation takes 110 s
+// without the time of the filter above it. Its output has 1,000 records with an exchange's 32
+// bytes. Reading them at 20 MB/s takes 0.4 + 0.0016 s. The log shows 1e8 bytes in 100 s, which is
+// less than that rate. The result is written once and read twice.
 TEST(Advise, KeepsTheReusedResultsThatSaveMost) {
   const Advice advice = Of({Condensing("app-1", 0, 1, "5"), Condensing("app-2", kHour, 9, "6"),
                             Condensing("app-3", 2 * kHour, 5, "7")});
   ASSERT_THAT(AdvisedKinds(advice), testing::ElementsAre("Aggregate"));
   const ResultPoint& point = advice.points.front();
-  const double width = 100;  // two columns, each as wide as in the source: 50 bytes
+  const double width = 100;  // two columns of 50 bytes each, as in the source
   const double read = 0.4 + 1000 * width / 20e6;
   const double write = 0.4 + 3 * 1000 * width / 20e6;
   EXPECT_DOUBLE_EQ(*point.bytes, 1000 * width);
-  EXPECT_NEAR(point.read_seconds, read, 1e-9);                  // eq. 11
-  EXPECT_NEAR(point.benefit.expected, 109.99975 - read, 1e-6);  // eq. 8
+  EXPECT_NEAR(point.read_seconds, read, 1e-9);                  // equation 11
+  EXPECT_NEAR(point.benefit.expected, 109.99975 - read, 1e-6);  // equation 8
   EXPECT_NEAR(point.saved_per_week.expected, 2 * (109.99975 - read) - write, 1e-6);
   EXPECT_EQ(point.uses.size(), 3);
   EXPECT_EQ(point.data, 1);
@@ -67,7 +67,7 @@ TEST(Advise, KeepsTheReusedResultsThatSaveMost) {
   EXPECT_EQ(PointOf(advice, "Project").why_not, "advised results already save this time");
 }
 
-// The history covers two weeks, with half of the uses in each.
+// The history covers two weeks, with half of the uses in each week.
 TEST(Advise, CountsByTheWeek) {
   const Advice advice = Of({Condensing("app-1", 0), Condensing("app-2", 2 * kWeek)});
   EXPECT_DOUBLE_EQ(advice.weeks, 2);
@@ -103,7 +103,7 @@ TEST(Advise, DoesNotKeepResultsOfChangingData) {
 }
 
 TEST(Advise, NeverAdvisesResultsThatMayCostTime) {
-  // Computing takes a tenth of a second, less than reading.
+  // Computing the result takes a tenth of a second, which is less than reading it.
   std::vector<PastPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour),
                                    Condensing("app-3", 2 * kHour)};
   for (PastPlan& plan : history) {
@@ -112,13 +112,13 @@ TEST(Advise, NeverAdvisesResultsThatMayCostTime) {
   const Advice quick = Of(history);
   EXPECT_THAT(AdvisedKinds(quick), testing::IsEmpty());
   EXPECT_THAT(PointOf(quick, "Aggregate").why_not, HasSubstr("longer than computing"));
-  // Functions of the program with an unknown cost run above it in its stage.
+  // Functions of the program, whose cost is unknown, run in the same stage above the result.
   history = {Condensing("app-1", 0), Condensing("app-2", kHour)};
   for (PastPlan& plan : history) {
     plan.operators[5].text = "HashAggregate(keys=[site#1], functions=[partial_myUDF(tone#2)])";
     plan.operators[2].text = "HashAggregate(keys=[site#1], functions=[myUDF(tone#2)])";
     plan.operators[1].text = "Filter (rand() > 0.5)";
-    plan.operators[2].records = std::nullopt;  // an unknown size excludes it
+    plan.operators[2].records = std::nullopt;  // A result of unknown size is excluded.
   }
   const Advice unknown = Of(history);
   EXPECT_THAT(AdvisedKinds(unknown), testing::IsEmpty());
@@ -126,7 +126,7 @@ TEST(Advise, NeverAdvisesResultsThatMayCostTime) {
   EXPECT_THAT(PointOf(unknown, "Aggregate").why_not, HasSubstr("size"));
 }
 
-// The aggregation has 100,000 bytes, the projection 1e7.
+// The aggregation has 100,000 bytes, and the projection 1e7.
 TEST(Advise, KeepsWithinTheSpace) {
   const std::vector<PastPlan> history = {Condensing("app-1", 0), Condensing("app-2", kHour)};
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e6})), testing::ElementsAre("Aggregate"));
@@ -135,8 +135,8 @@ TEST(Advise, KeepsWithinTheSpace) {
   EXPECT_THAT(PointOf(nothing, "Aggregate").why_not, HasSubstr("does not fit"));
 }
 
-// Two programs share only the projection. One result serves both, although each program has a
-// larger result that is never used again.
+// Two programs share only the projection. One result serves both programs, although each of them
+// has a larger result that is never used again.
 TEST(Advise, PrefersSharedResultsToLargeOnes) {
   PastPlan other = Condensing("app-2", kHour);
   other.operators[2].text = "HashAggregate(keys=[site#1], functions=[max(tone#2)])";
@@ -144,10 +144,10 @@ TEST(Advise, PrefersSharedResultsToLargeOnes) {
   EXPECT_THAT(AdvisedKinds(advice), testing::ElementsAre("Project"));
 }
 
-// Five runs share the projection of 1e7 bytes, which takes 98 s minus at most 0.051 s of operators
-// above. It saves 97.0745 s each and takes 1.9 s to write. An aggregation above it saves the
-// remaining 109.59475 - 97.0745 s and takes 0.415 s to write. It does so in two of three runs of
-// one program and in one of two of the other.
+// Five runs share the projection of 1e7 bytes. It takes 98 s without the operators above it, which
+// take at most 0.051 s. It saves 97.0745 s in each run, and takes 1.9 s to write. An aggregation
+// above it saves the remaining 109.59475 - 97.0745 s, and takes 0.415 s to write. It saves them in
+// two of three runs of one program, and in one of two runs of the other.
 TEST(Advise, WeighsNestedResultsTogether) {
   std::vector<PastPlan> history;
   for (int run = 0; run < 5; ++run) {
@@ -162,7 +162,8 @@ TEST(Advise, WeighsNestedResultsTogether) {
   const double rest = 109.59475 - 97.0745;
   EXPECT_NEAR(advice.saved_per_week, (4 * 97.0745 - 1.9) + (2 * rest - 0.415) + (rest - 0.415),
               1e-6);
-  // In the space of one projection, the projection saves most. In less space, both aggregations do.
+  // If there is space for one projection, the projection saves most. In less space, both
+  // aggregations save most.
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e7})), testing::ElementsAre("Project"));
   EXPECT_THAT(AdvisedKinds(Of(history, {.space_bytes = 1e6})),
               testing::ElementsAre("Aggregate", "Aggregate"));
@@ -221,11 +222,11 @@ TEST(Advise, ReportsTheProbabilityThatAPlanHasAResult) {
       {.name = "Sort", .text = "Sort", .inputs = {1}},
       {.name = "Scan csv ", .text = "FileScan csv [a#1]", .table = "file:/data/events"}};
   const Advice advice = Of({Condensing("app-1", 0), other});
-  // Both plans start with the table. Half of the plans continue to a filter, half of these continue
-  // to the projection, and so on. The other plans end.
+  // Both plans start with the table. Half of the plans continue to a filter, half of these plans to
+  // the projection, and so on. The other plans end.
   EXPECT_DOUBLE_EQ(PointOf(advice, "Filter").reuse_probability, 0.5);
   EXPECT_GT(PointOf(advice, "Filter").reuse_probability, 0);
 }
 
 }  // namespace
-}  // namespace tidemark::advise
+}  // namespace tidemark::advise::advice_test

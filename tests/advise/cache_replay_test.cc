@@ -1,13 +1,13 @@
-#include "whatif/advise/cache_replay.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace tidemark::advise {
+#include "whatif/advise/advice.h"
+
+namespace tidemark::advise::cache_replay_test {
 namespace {
 
-// Returns queries with one result of 1 byte, which saves 10 s and takes 1 s to write.
+// Returns queries, each with one result of 1 byte that saves 10 s and takes 1 s to write.
 std::vector<KeepableResults> Asking(const std::vector<std::uint64_t>& keys) {
   std::vector<KeepableResults> queries;
   for (const std::uint64_t key : keys) {
@@ -16,8 +16,8 @@ std::vector<KeepableResults> Asking(const std::vector<std::uint64_t>& keys) {
   return queries;
 }
 
-// The cache keeps 1 and 2 and reads 1. Then 3 evicts 2, and 2 evicts 1, so one of five requests is
-// read.
+// The cache stores 1 and 2, and 1 is read. Then 3 evicts 2, and 2 evicts 1, so one of five requests
+// is a hit.
 TEST(CacheReplay, LruEvictsTheLeastRecentlyUsedResult) {
   const Replayed replayed = Replay(CachePolicy::kLru, Asking({1, 2, 1, 3, 2}), 2);
   EXPECT_EQ(replayed.hits, 1);
@@ -26,23 +26,24 @@ TEST(CacheReplay, LruEvictsTheLeastRecentlyUsedResult) {
   EXPECT_DOUBLE_EQ(replayed.saved_seconds, 10 - 4);
 }
 
-// The cache keeps 1, which was used twice; 2 and 3 evict each other, and the last 1 is read. LRU
-// evicts 1 and reads 2 and 3.
+// The cache keeps 1, which was used twice. 2 and 3 evict each other, and the last 1 is a hit. LRU
+// evicts 1, and 2 and 3 are hits.
 TEST(CacheReplay, LfuKeepsFrequentlyUsedResults) {
   const std::vector<std::uint64_t> keys = {1, 1, 2, 3, 2, 3, 1};
   EXPECT_EQ(Replay(CachePolicy::kLfu, Asking(keys), 2).hits, 2);
   EXPECT_EQ(Replay(CachePolicy::kLru, Asking(keys), 2).hits, 3);
 }
 
-// Results 1 and 2 are used twice, then 3, 4 and 5 once each. With ARC, 3, 4 and 5 evict each other.
-// With LRU, they evict 1 and 2.
+// Results 1 and 2 are used twice, and then 3, 4 and 5 once each. With ARC, 3, 4 and 5 evict each
+// other. With LRU, they evict 1 and 2.
 TEST(CacheReplay, ArcKeepsFrequentResultsDuringAScan) {
   const std::vector<std::uint64_t> keys = {1, 2, 1, 2, 3, 4, 5, 1, 2};
   EXPECT_EQ(Replay(CachePolicy::kArc, Asking(keys), 3).hits, 4);
   EXPECT_EQ(Replay(CachePolicy::kLru, Asking(keys), 3).hits, 2);
 }
 
-// Result 1 was evicted and is missed, so single-use results get more space, up to all of it.
+// Result 1 was evicted and is requested again. Therefore results that were used once get more
+// space, up to all of it.
 TEST(CacheReplay, ArcAdaptsToItsMisses) {
   const Replayed replayed = Replay(CachePolicy::kArc, Asking({1, 1, 2, 3, 2, 4, 3, 4}), 2);
   EXPECT_EQ(replayed.hits + replayed.writes, 8);
@@ -52,7 +53,7 @@ TEST(CacheReplay, ArcAdaptsToItsMisses) {
 TEST(CacheReplay, ReadsTheBestResultThatItHas) {
   const KeepableResult small = {.key = 1, .bytes = 1, .benefit_seconds = 5};
   const KeepableResult large = {.key = 2, .bytes = 10, .benefit_seconds = 50};
-  // The large result does not fit, so the small one is kept and read.
+  // The large result does not fit, so the small result is stored and read.
   const Replayed tight = Replay(CachePolicy::kLru, {{large, small}, {large, small}}, 5);
   EXPECT_EQ(tight.hits, 1);
   EXPECT_DOUBLE_EQ(tight.saved_seconds, 5);
@@ -70,7 +71,8 @@ TEST(CacheReplay, KeepsNothingWithoutSpaceOrBenefit) {
   }
 }
 
-// Requests are random. No policy may read more than a cache without a limit, or miscount.
+// Requests are random. No policy may have more hits than an unlimited cache, or count them
+// incorrectly.
 TEST(CacheReplay, NeverReadsMoreThanWithoutALimit) {
   std::uint64_t random = 42;
   std::vector<KeepableResults> queries;
@@ -93,4 +95,4 @@ TEST(CacheReplay, NeverReadsMoreThanWithoutALimit) {
 }
 
 }  // namespace
-}  // namespace tidemark::advise
+}  // namespace tidemark::advise::cache_replay_test

@@ -1,13 +1,12 @@
-#include "whatif/advise/normal_plan.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "tests/advise/plans.h"
+#include "whatif/advise/past_plan.h"
 
-namespace tidemark::advise {
+namespace tidemark::advise::normal_plan_test {
 namespace {
 
 using testing::ElementsAre;
@@ -33,7 +32,7 @@ TEST(NormalPlan, OmitsMovesOfRecordsAndLowerHalves) {
               ElementsAre("Scan file:/data/events", "Filter", "Project", "Aggregate", "Filter"));
 }
 
-// The plan of Condensing() as Spark 1.5 prints it.
+// The plan of Condensing() in the format of Spark 1.5.
 TEST(NormalPlan, KnowsTheOperatorsOfOlderVersions) {
   const PastPlan plan = {
       .application = "app-1",
@@ -55,7 +54,7 @@ TEST(NormalPlan, KnowsTheOperatorsOfOlderVersions) {
   EXPECT_EQ(normal[3].bar, "files do not keep an order");
 }
 
-// RDDs that SQL made before Spark 2.0 have the names of its operators.
+// RDDs that SQL created before Spark 2.0 have the names of its operators.
 TEST(NormalPlan, OmitsMovesOfRecordsInALineage) {
   const PastPlan plan = {
       .application = "app-1",
@@ -135,7 +134,7 @@ TEST(NormalPlan, BarsResultsBelowALimit) {
   plan.operators[0] = {.name = "CollectLimit", .text = "CollectLimit 21", .inputs = {1}};
   const auto normal = Normal(plan);
   EXPECT_THAT(normal[3].bar, HasSubstr("limit"));  // the aggregation
-  EXPECT_THAT(normal[2].bar, IsEmpty());           // below it
+  EXPECT_THAT(normal[2].bar, IsEmpty());           // below the aggregation
 }
 
 TEST(NormalPlan, RecognizesUnnamedDataWithinOneApplicationOnly) {
@@ -194,4 +193,4 @@ TEST(NormalPlan, AcceptsAChainOf5000Operators) {
 }
 
 }  // namespace
-}  // namespace tidemark::advise
+}  // namespace tidemark::advise::normal_plan_test

@@ -8,8 +8,8 @@
 namespace tidemark::advise {
 
 // Returns the plan as Spark 3.5 runs it; `first` is the number of its first column. Stage 1 reads
-// and partially aggregates, 100 s from `begin`; stage 2 ends after 10 s. The plan has 1e6 records
-// of 100 bytes, 1e5 after the filter, and 1000 at the end.
+// and partially aggregates for 100 s from `begin`. Stage 2 ends 10 s later. The plan has 1e6
+// records of 100 bytes, 1e5 after the filter, and 1000 at the end.
 inline PastPlan Condensing(const std::string& application, double begin, int first = 1,
                            const std::string& threshold = "5") {
   const std::string site = "site#" + std::to_string(first);

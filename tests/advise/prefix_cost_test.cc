@@ -6,16 +6,16 @@
 
 #include "tests/advise/plans.h"
 
-namespace tidemark::advise {
+namespace tidemark::advise::prefix_cost_test {
 namespace {
 
-// Indexes of Condensing().
+// Indexes of operators in Condensing().
 constexpr std::size_t kAggregate = 2;
 constexpr std::size_t kProject = 6;
 constexpr std::size_t kFilter = 7;
 
-// All of stage 1, 100 s, is below. Stage 2 takes 10 s with 20 s of tasks. A filter of 1000 records
-// above takes at most 1 ms, so a share of 1 - 0.001 / 20 is saved.
+// All 100 s of stage 1 are below. Stage 2 takes 10 s with 20 s of tasks. A filter of 1000 records
+// above takes at most 1 ms, so a share of at least 1 - 0.001 / 20 is saved.
 TEST(PrefixCost, AddsStagesBelowAndAShareOfTheOwnStage) {
   const PastPlan plan = Condensing("app-1", 1000);
   const auto cost = PrefixCosts(plan).Of(kAggregate);
@@ -23,7 +23,7 @@ TEST(PrefixCost, AddsStagesBelowAndAShareOfTheOwnStage) {
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 110);
   EXPECT_DOUBLE_EQ(cost->seconds.expected, 100 + 10 * (1 - 0.0005 / 20));
   EXPECT_TRUE(cost->is_separable);
-  EXPECT_DOUBLE_EQ(cost->path_seconds, cost->seconds.expected);  // a chain: eq. 9
+  EXPECT_DOUBLE_EQ(cost->path_seconds, cost->seconds.expected);  // a chain, according to equation 9
 }
 
 // Above the projection, stage 1 writes the shuffle, which takes 4 of 200 s of tasks. The partial
@@ -37,7 +37,7 @@ TEST(PrefixCost, SubtractsOperatorsAboveInTheSameStage) {
   EXPECT_DOUBLE_EQ(cost->seconds.upper, 98);
   EXPECT_DOUBLE_EQ(cost->seconds.expected, 98 - 50 * 0.102 / 200);
   EXPECT_NEAR(cost->seconds.lower, 98 - 100 * 0.102 / 200, 0.03);
-  EXPECT_EQ(costs.RecordsOf(kProject), 1e5);  // as many as the filter passes
+  EXPECT_EQ(costs.RecordsOf(kProject), 1e5);  // the number that the filter passes
 }
 
 TEST(PrefixCost, ReportsFunctionsOfTheProgramAbove) {
@@ -67,8 +67,8 @@ PastPlan Joining(double second_begins) {
                      {4, {.begin = 55, .end = 56, .task_seconds = 1}}}};
 }
 
-// In parallel, the longer branch counts: 30 + 5 s (eq. 10). In sequence, both branches count: 50 +
-// 5 s.
+// For parallel branches, the longer branch counts: 30 + 5 s (equation 10). For sequential branches,
+// both count: 50 + 5 s.
 TEST(PrefixCost, CountsBranchesByTheTimesOfTheirRuns) {
   const PastPlan side_by_side = Joining(0);
   const auto longest = PrefixCosts(side_by_side).Of(3);
@@ -80,10 +80,11 @@ TEST(PrefixCost, CountsBranchesByTheTimesOfTheirRuns) {
   ASSERT_TRUE(both.ok());
   EXPECT_DOUBLE_EQ(both->seconds.expected, 55);
   EXPECT_DOUBLE_EQ(both->path_seconds, 35);
-  EXPECT_DOUBLE_EQ(both->seconds.lower, 35);  // more slots would run them in parallel
+  // With more slots, the branches would run in parallel.
+  EXPECT_DOUBLE_EQ(both->seconds.lower, 35);
 }
 
-// A result that another branch also computes is not saved.
+// A result that another branch also computes saves no time.
 TEST(PrefixCost, ExcludesStagesThatOtherBranchesNeed) {
   PastPlan plan = Joining(0);
   plan.operators[7].stages = {1};
@@ -96,7 +97,7 @@ TEST(PrefixCost, ExcludesStagesThatOtherBranchesNeed) {
   EXPECT_FALSE(cost->is_separable);
 }
 
-// Cached data are not computed again, and the time of their reader does not count.
+// Cached data are not computed again, so the time of the stage that reads them does not count.
 TEST(PrefixCost, ExcludesDataThatWereCachedBefore) {
   PastPlan plan = Condensing("app-1", 1000);
   plan.operators[3] = {
@@ -108,7 +109,7 @@ TEST(PrefixCost, ExcludesDataThatWereCachedBefore) {
   EXPECT_TRUE(costs.Of(kAggregate).ok());
 }
 
-// The first stage, whichever it is, loads the code, so that time is not saved.
+// The first stage of any run loads the code, so that time is not saved.
 TEST(PrefixCost, SubtractsTheStartOfExecutors) {
   PastPlan plan = Condensing("app-1", 1000);
   const double before = PrefixCosts(plan).Of(kAggregate)->seconds.expected;
@@ -130,7 +131,7 @@ TEST(PrefixCost, IsUnknownWithoutTimes) {
   EXPECT_FALSE(PrefixCosts(plan).Of(kAggregate).ok());
 }
 
-// Without task metrics, a stage cannot be divided. Its saved part lies between zero and the whole
+// Without task metrics, a stage cannot be divided. The saved part lies between zero and the whole
 // stage.
 TEST(PrefixCost, IsWideWithoutTaskMetrics) {
   PastPlan plan = Condensing("app-1", 1000);
@@ -165,4 +166,4 @@ TEST(PrefixCost, AcceptsAChainOf5000Operators) {
 }
 
 }  // namespace
-}  // namespace tidemark::advise
+}  // namespace tidemark::advise::prefix_cost_test

@@ -1,14 +1,13 @@
-#include "whatif/advise/repeated_runs.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "tests/advise/plans.h"
-#include "whatif/advise/history.h"
+#include "whatif/advise/advice.h"
+#include "whatif/advise/points.h"
 
-namespace tidemark::advise {
+namespace tidemark::advise::repeated_runs_test {
 namespace {
 
 std::vector<RepeatedRuns> RepeatedIn(const std::vector<PastPlan>& plans) {
@@ -18,7 +17,8 @@ std::vector<RepeatedRuns> RepeatedIn(const std::vector<PastPlan>& plans) {
 }
 
 // Each run takes 110 s. The result has 50 records of two columns. Their width is that of the
-// source, 100 bytes over two columns: 5,000 bytes, read at 20 MB/s after 0.4 s.
+// source, which has 100 bytes in two columns. Reading these 5,000 bytes takes 0.4 s, plus the time
+// at 20 MB/s.
 TEST(RepeatedRuns, WouldHaveReadTheResultsOfTheFirst) {
   const auto repeated =
       RepeatedIn({Condensing("app-1", 0), Condensing("app-2", 1000), Condensing("app-3", 2000)});
@@ -72,4 +72,4 @@ TEST(RepeatedRuns, HaveOwnCodeIfAnyOfThemHas) {
 }
 
 }  // namespace
-}  // namespace tidemark::advise
+}  // namespace tidemark::advise::repeated_runs_test

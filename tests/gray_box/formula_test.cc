@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-namespace tidemark::gray_box {
+namespace tidemark::gray_box::formula_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -37,7 +37,7 @@ TEST(Formula, FollowsThePrecedenceOfArithmetic) {
   }
 }
 
-// [GB] 5.3.1: 11.68 % of words begin with a, and 4.03 % with f.
+// According to [GB] 5.3.1, 11.68 % of words begin with a, and 4.03 % with f.
 TEST(Formula, GivesTheShareOfWordsThatAFilterKeeps) {
   EXPECT_DOUBLE_EQ(*ValueOf("1 - 0.1168 * letters.a - 0.0403 * letters.f"), 0.8832);
 }
@@ -84,9 +84,9 @@ TEST(Formula, RejectsValuesThatAreNotNumbers) {
 TEST(Formula, RejectsATableWhoseXDoNotGrow) {
   for (const char* text : {"table(k, 50, 1, 10, 2)", "table(k, 10, 1, 10, 2)",
                            "table(5, 10, 1, 50, 2, 20, 3)", "table(500, 10, 1, 50, 2, 20, 3)"}) {
-    EXPECT_THAT(std::string(ValueOf(text).status().message()), HasSubstr("must grow")) << text;
+    EXPECT_THAT(std::string(ValueOf(text).status().message()), HasSubstr("must increase")) << text;
   }
 }
 
 }  // namespace
-}  // namespace tidemark::gray_box
+}  // namespace tidemark::gray_box::formula_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tidemark::gray_box {
+namespace tidemark::gray_box::materialization_test {
 namespace {
 
 using testing::ElementsAre;
@@ -31,16 +31,7 @@ TEST(TotalSeconds, AcceptsALongPlanInAnyOrder) {
   EXPECT_DOUBLE_EQ(TotalSeconds(plan)->front(), kOperators);
 }
 
-TEST(PointsOf, LeavesOutSourcesAndTheEnd) {
-  const std::vector<Operator> plan = {
-      {.kind = "source"}, {.kind = "map", .inputs = {0}}, {.kind = "sink", .inputs = {1}}};
-  const auto points = PointsOf(plan, 1);
-  ASSERT_EQ(points->size(), 1);
-  EXPECT_EQ(points->front().output_of, 1);
-  EXPECT_FALSE(PointsOf(plan, 0).ok());
-}
-
-// Both plans start with "read"; one of two continues with "filter", which always leads to "map".
+// Both plans start with "read". One of them continues with "filter", which always leads to "map".
 TEST(ReuseChain, IsTheProductAlongTheInputs) {
   const std::vector<Operator> one = {
       {.kind = "read"}, {.kind = "filter", .inputs = {0}}, {.kind = "map", .inputs = {1}}};
@@ -57,12 +48,12 @@ TEST(ReuseChain, IsTheProductAlongTheInputs) {
 
 TEST(MaxBenefit, IsThePointWithTheLargestPositiveBenefit) {
   EXPECT_EQ(MaxBenefit({Of(10, 8, 1, 1), Of(20, 12, 1, 1), Of(9, 1, 1, 1)}), 1);
-  EXPECT_EQ(MaxBenefit({Of(1, 2, 1, 1)}), 1);  // no candidate
+  EXPECT_EQ(MaxBenefit({Of(1, 2, 1, 1)}), 1);  // This is not a candidate.
   EXPECT_EQ(MaxBenefit({}), 0);
 }
 
 TEST(Skyline, KeepsPointsThatNoOtherExceedsInBoth) {
-  // The benefits are 8, 5, 5, 3, -1; the uses are 1, 4, 2, 9, 20.
+  // The benefits are 8, 5, 5, 3 and -1. The uses are 1, 4, 2, 9 and 20.
   const std::vector<Candidate> candidates = {Of(10, 2, 1, 1), Of(6, 1, 1, 4), Of(7, 2, 1, 2),
                                              Of(4, 1, 1, 9), Of(1, 2, 1, 20)};
   EXPECT_THAT(Skyline(candidates), ElementsAre(0, 1, 3));
@@ -70,4 +61,4 @@ TEST(Skyline, KeepsPointsThatNoOtherExceedsInBoth) {
 }
 
 }  // namespace
-}  // namespace tidemark::gray_box
+}  // namespace tidemark::gray_box::materialization_test

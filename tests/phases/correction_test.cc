@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace tidemark::phases {
+namespace tidemark::phases::correction_test {
 namespace {
 
 using testing::DoubleNear;
@@ -37,8 +37,8 @@ double Covariance(const Correction& correction, const TimeAt& one, const TimeAt&
   return (of_sum(1, 1) - of_sum(1, 0) - of_sum(0, 1)) / 2;
 }
 
-// Returns errors at these values of two settings. Each doubling of the first adds a fifth to the
-// modelled time. The second has no effect.
+// Returns errors for these values of two settings. Each doubling of the first setting adds a fifth
+// to the modelled time. The second setting has no effect.
 std::vector<ObservedError> SeenAt(const std::vector<std::vector<double>>& settings) {
   std::vector<ObservedError> seen;
   for (std::size_t run = 0; run < settings.size(); ++run) {
@@ -64,17 +64,18 @@ TEST(Correction, DeviationGrowsWithTheDistance) {
   const double near = VarianceAt(learnt, 0, {0.5, 0.5});
   EXPECT_GT(VarianceAt(learnt, 0, {4, 0.5}), near);
   EXPECT_GT(VarianceAt(learnt, 0, {0.5, 4}), near);
-  EXPECT_GT(VarianceAt(learnt, 77, {0.5, 0.5}), near);  // an unknown stage
+  EXPECT_GT(VarianceAt(learnt, 77, {0.5, 0.5}), near);  // The stage is unknown.
 }
 
-// The effect of a setting that never varied is unknown. The models decide, with a wider deviation.
+// The effect of a setting that never varied is unknown. The models determine the estimate, with a
+// wider deviation.
 TEST(Correction, AssumesNoEffectOfASettingThatNeverVaried) {
   const Correction learnt = Learnt(SeenAt({{0, 3}, {1, 3}, {2, 3}}));
   EXPECT_NEAR(At(learnt, 0, {1, 5}), At(learnt, 0, {1, 3}), 1e-9);
   EXPECT_GT(VarianceAt(learnt, 0, {1, 5}), VarianceAt(learnt, 0, {1, 3}));
 }
 
-// The first setting has no effect. The second has two doublings of 0.3 each.
+// The first setting has no effect. The second setting has two doublings with an effect of 0.3 each.
 TEST(Correction, ConstantSettingStaysUncertainBesideSettingsWithoutEffect) {
   std::vector<ObservedError> seen = SeenAt({{0, 3}, {1, 3}, {2, 3}, {3, 3}});
   for (ObservedError& one : seen) one.log_error = 0.1 * static_cast<double>(one.time.stage);
@@ -97,8 +98,8 @@ TEST(Correction, ErrorsOfStagesInOneRunAreCorrelated) {
   EXPECT_LT(both, VarianceAt(learnt, 0, {1, 0}));
 }
 
-// The variance of an unrelated time at the same settings has several parts. 0.3^2 is common to all
-// times of a kind and 0.5^2 to the times of a stage. The run and each time add noise.
+// The variance of an unrelated time with the same settings has several parts. 0.3^2 is common to
+// all times of a kind, and 0.5^2 to the times of a stage. The run and each time add noise.
 TEST(Correction, VarianceOfASumCountsSharedErrorsOnce) {
   const Correction learnt = Learnt({{.settings = {1}, .log_error = 0.5}});
   const double run = learnt.run_deviation() * learnt.run_deviation();
@@ -125,7 +126,7 @@ TEST(Correction, TimesOfDifferentKindsShareOnlyTheRun) {
   EXPECT_GT(Covariance(learnt, both[0], both[1]), 0);
 }
 
-// An important setting does not make the settings of another group important.
+// An important setting does not make settings of another group important.
 TEST(Correction, LearnsTheImportanceOfEachGroupOfSettings) {
   const std::vector<ObservedError> seen = SeenAt({{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}});
   const auto apart = Correction::Learn(seen, std::vector<std::size_t>{0, 1});
@@ -171,4 +172,4 @@ TEST(Correction, SamplesErrorsOfEachStage) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::correction_test

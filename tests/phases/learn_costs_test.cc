@@ -6,11 +6,11 @@
 #include <limits>
 #include <random>
 
-namespace tidemark::phases {
+namespace tidemark::phases::learn_costs_test {
 namespace {
 
 // Returns costs for a tenth of the usual disk rate, a third of the usual network rate, and twice
-// the usual cost of serialization. Stage s computes (s + 1) us.
+// the usual cost of serialization. Stage s computes for (s + 1) us.
 CostStatistics Truth() {
   CostStatistics truth = UsualCosts();
   truth[Cost::kLocalWrite] *= 10;
@@ -111,11 +111,12 @@ TEST(LearntCosts, UnusedCostWidensAnEstimateThatNeedsIt) {
   Work known;
   known[Cost::kCompute] = 1e6;
   Work unknown = known;
-  unknown[Cost::kUncompress] = 1e9;  // a second by the prior
+  unknown[Cost::kUncompress] = 1e9;  // The prior gives one second.
   EXPECT_GT(learnt.Predict(0, unknown).deviation, learnt.Predict(0, known).deviation + 1);
 }
 
-// Sorting and combining are proportional. Their sum is determined, but neither cost is.
+// Sorting and combining are proportional. Their sum is determined, but their individual costs are
+// not.
 TEST(LearntCosts, ProportionalCostsAreUndeterminedButTheirSumIsNot) {
   std::vector<MeasuredTask> tasks;
   std::mt19937 random(2);
@@ -137,7 +138,7 @@ TEST(LearntCosts, ProportionalCostsAreUndeterminedButTheirSumIsNot) {
   const TaskEstimate sum = learnt.Predict(0, both);
   const double truth = Seconds(both, Truth());
   EXPECT_NEAR(sum.seconds, truth, 0.05 * truth);
-  // The sum has a smaller relative deviation than one of its parts.
+  // The relative deviation of the sum is smaller than that of one of its parts.
   EXPECT_GT(learnt.Predict(0, one).deviation / learnt.Predict(0, one).seconds,
             1.5 * sum.deviation / sum.seconds);
 }
@@ -145,7 +146,7 @@ TEST(LearntCosts, ProportionalCostsAreUndeterminedButTheirSumIsNot) {
 TEST(LearntCosts, CostsAreNeverNegative) {
   std::vector<MeasuredTask> tasks = Tasks(3);
   for (MeasuredTask& task : tasks)
-    task.running = 1 / (1 + *task.running);  // less work takes longer
+    task.running = 1 / (1 + *task.running);  // With this change, less work takes longer.
   const LearntCosts learnt = Learn(tasks);
   for (std::size_t stage = 0; stage < 3; ++stage) {
     for (const double cost : learnt.Of(stage).seconds) EXPECT_GE(cost, 0);
@@ -168,7 +169,7 @@ TEST(LearntCosts, UnknownStageHasTheMedianCostAndAWideDeviation) {
   EXPECT_GT(learnt.Predict(77, work).deviation, 2 * learnt.Predict(4, work).deviation);
 }
 
-// A process outside of the executor does the work, so the task's processor time is not evidence.
+// A process outside the executor does the work, so the task's processor time is not evidence.
 TEST(LearntCosts, ProcessorTimeOfTasksThatWaitForAnotherProcessIsIgnored) {
   std::vector<MeasuredTask> tasks = Tasks(10);
   for (MeasuredTask& task : tasks) *task.processor *= 0.05;
@@ -225,4 +226,4 @@ TEST(LearntCosts, OneTaskGivesAWideInterval) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::learn_costs_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::phases {
+namespace tidemark::phases::many_runs_test {
 namespace {
 
 using testing::Contains;
@@ -24,8 +24,8 @@ Settings With(std::uint32_t executors, std::uint32_t partitions) {
 }
 
 // Returns a run of a program whose 10 x `data` tasks read 10 MB each. It shuffles the data into the
-// set number of partitions, and works for 1 us on each record. Two executors slow each other down
-// by a half.
+// given number of partitions, and computes for 1 us per record. Two executors slow each other down
+// by half.
 PastApplication RunWith(const Settings& settings, double data = 1) {
   const double slow = settings.executors > 1 ? 1.5 : 1;
   PastApplication run = {
@@ -80,7 +80,7 @@ TEST(ManyRuns, TasksWithoutKeptCountersStillCount) {
   const RunEstimate other = learnt.On(0, asked);
   EXPECT_EQ(other.stages[0].tasks, 80);
   EXPECT_EQ(other.stages[1].tasks, 64);
-  // Twice the data run in twice the tasks, so each task takes as long.
+  // Twice the data are divided among twice the tasks, so each task takes the same time.
   EXPECT_NEAR(other.stages[1].task_seconds, same.stages[1].task_seconds,
               0.3 * same.stages[1].task_seconds);
 }
@@ -88,10 +88,10 @@ TEST(ManyRuns, TasksWithoutKeptCountersStillCount) {
 TEST(ManyRuns, PartitionsAreFollowedIfAGatheringStageHadAsManyTasks) {
   EXPECT_TRUE(Usual().FollowsPartitions());
   PastApplication run = RunWith(With(1, 8));
-  run.settings.sql_partitions = 200;  // adaptive execution merged them
+  run.settings.sql_partitions = 200;  // Adaptive execution has merged the partitions.
   EXPECT_FALSE(Learnt({run}).FollowsPartitions());
   EXPECT_TRUE(Learnt({run, RunWith(With(1, 8))}).FollowsPartitions());
-  run.settings.sql_partitions = 10;  // as many as tasks with an input
+  run.settings.sql_partitions = 10;  // as many as there are tasks with an input
   EXPECT_FALSE(Learnt({run}).FollowsPartitions());
   run.settings.default_partitions = 8;
   EXPECT_TRUE(Learnt({run}).FollowsPartitions());
@@ -117,7 +117,7 @@ TEST(ManyRuns, MoreDataGiveMoreReadingTasksAndLongerGatheringTasks) {
   EXPECT_NEAR(expected.stages[1].task_seconds, 1.26, 0.15);
 }
 
-// No phase model covers contention of executors, but the runs show it.
+// No phase model includes contention of executors, but the runs show it.
 TEST(ManyRuns, LearnsEffectsThatNoModelCovers) {
   const ManyRuns learnt = Usual();
   const RunEstimate alone = learnt.On(0, {.settings = With(1, 16)});
@@ -167,15 +167,15 @@ TEST(ManyRuns, SeparatesFirstTasksOnTheirSlotsFromOthers) {
   EXPECT_NEAR(sum.fresh_task_seconds, 2.166, 0.3);
 }
 
-// Executors that start together slow each other down, so the lag of a stage depends on their
-// number.
+// Executors that start at the same time slow each other down, so the lag of a stage depends on
+// their number.
 TEST(ManyRuns, LearnsTheLagOfAStageAtOtherSettings) {
   std::vector<PastApplication> runs;
   for (const std::uint32_t executors : {1, 2}) {
     for (const std::uint32_t partitions : {8, 32}) {
       PastApplication run = RunWith(With(executors, partitions));
       run.stages[0].lag_seconds = executors == 1 ? 8 : 12;
-      run.stages[1].lag_seconds = 0.01;  // resolution of the driver's clock
+      run.stages[1].lag_seconds = 0.01;  // the resolution of the driver's clock
       runs.push_back(std::move(run));
     }
   }
@@ -267,7 +267,7 @@ TEST(ManyRuns, OtherExecutorsWithOtherSettingsAreLeftToTheCorrection) {
   EXPECT_TRUE(Learnt(others).On(0, asked).scaled) << "it did not succeed";
 }
 
-// Runs at one setting are not evidence about other settings.
+// Runs whose settings hardly vary are not evidence about distant settings.
 TEST(ManyRuns, SettingsThatHardlyVariedGiveNoEstimateOfDistantRuns) {
   std::vector<PastApplication> runs;
   for (const std::uint32_t partitions : {8, 8, 9, 9}) {
@@ -401,4 +401,4 @@ TEST(ManyRuns, AbsurdCountersGiveNoAbsurdEstimate) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::many_runs_test

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-namespace tidemark::phases {
+namespace tidemark::phases::past_stage_test {
 namespace {
 
-// Returns the settings of two executors with one core.
+// Returns the settings of two executors with one core each.
 Settings Today() {
   return {.version = {3, 5},
           .executors = 2,
@@ -19,7 +19,8 @@ Settings Today() {
 // bytes.
 TaskCounters MapTask() { return {.seconds = 2, .input = {1000, 1e5}, .written = {100, 5000}}; }
 
-// Returns a task that reads 100 records in 5,000 bytes, four fifths of them from other executors.
+// Returns a task that reads 100 records in 5,000 bytes, four fifths of which come from other
+// executors.
 TaskCounters ReduceTask() {
   return {.seconds = 1,
           .local_bytes = 1000,
@@ -33,7 +34,7 @@ Stage Of(const TaskCounters& task, const Settings& settings = Today()) {
   return StageOf(tasks, 8, /*is_relocatable=*/true, settings);
 }
 
-// The selectivity of the stage's functions reproduces the measured output.
+// With the selectivity of the stage's functions, the model reproduces the measured output.
 TEST(StageOf, MapStageReproducesItsWrittenData) {
   const Stage stage = Of(MapTask());
   EXPECT_TRUE(stage.shape.reads_input);
@@ -63,8 +64,8 @@ TEST(StageOf, ReduceStageReadsItsPartOfTheShuffle) {
   EXPECT_EQ(TaskOf(stage, Today()).shuffle_read.fetched, (Flow{100, 5000}));
 }
 
-// Spills have 1,000 bytes on disk for 10,000 in memory. The ratio is a tenth, of which compression
-// explains a half.
+// Spills have 1,000 bytes on disk for 10,000 bytes in memory. The ratio is a tenth, of which
+// compression explains a factor of a half.
 TEST(StageOf, SpillsShowTheSerializationRatio) {
   TaskCounters task = ReduceTask();
   task.spilled_memory_bytes = 10'000;
@@ -87,7 +88,8 @@ TEST(StageOf, StageWithoutRecordsHasARecordPerTask) {
   EXPECT_DOUBLE_EQ(TaskOf(stage, Today()).shuffle_write.written.records, 7);
 }
 
-// The counters show that 1,000 bytes are local and 4,000 are remote, not half of the bytes each.
+// According to the counters, 1,000 bytes are local and 4,000 are remote, rather than half of the
+// bytes each.
 TEST(WorkOf, UsesLocalAndRemoteBytesOfTheCounters) {
   const Work work = WorkOf(ReduceTask(), Of(ReduceTask()), Today());
   EXPECT_DOUBLE_EQ(work[Cost::kLocalRead], 1000);
@@ -104,4 +106,4 @@ TEST(WorkOf, LargerTaskHasMoreWork) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::past_stage_test

@@ -1,21 +1,21 @@
-#include "whatif/phases/scaling.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
-namespace tidemark::phases {
+#include "whatif/phases/whole_runs.h"
+
+namespace tidemark::phases::scaling_test {
 namespace {
 
 // Returns 200 s of work in tasks of at most 10 s, and 40 s in tasks of at most 20 s. On 4 slots
-// they take 50 + 20 s, so 30 s are outside of tasks.
+// they take 50 + 20 s, so 30 s are outside tasks.
 SlotLoad OnFourSlots() {
   return {.slots = 4, .seconds = 100, .stages = {{200, 10}, {40, 20}}, .waiting_share = 0};
 }
 
-// Returns a run with 20 s outside of tasks and `work` seconds of short tasks.
+// Returns a run with 20 s outside tasks, and `work` seconds of short tasks.
 SlotLoad RunOf(double slots, double seconds, double work) {
   return {.slots = slots, .seconds = seconds, .stages = {{work, 1}}};
 }
@@ -47,13 +47,14 @@ TEST(SlotLoad, IsReadFromTheTasksOfARun) {
                          {.seconds = 6, .running = 6, .processor = 4}};
   run.stages[0].tasks_for_each = 3;
   run.stages[1].tasks.push_back({.seconds = 10, .running = 8, .processor = 2, .remote_bytes = 1});
-  const SlotLoad load = LoadOf(run);  // the third stage has no counted tasks
+  const SlotLoad load = LoadOf(run);  // The third stage has no counted tasks.
   EXPECT_EQ(load.slots, 6);
   EXPECT_EQ(load.seconds, 50);
   ASSERT_EQ(load.stages.size(), 2u);
   EXPECT_EQ(load.stages[0].work_seconds, 30);
   EXPECT_EQ(load.stages[0].longest_seconds, 6);
-  // 30 s of work wait for half of their time, and 10 s that fetch wait for three quarters.
+  // 30 s of work wait for half of their time. 10 s of work that includes fetching wait for three
+  // quarters.
   EXPECT_DOUBLE_EQ(load.waiting_share, (15 + 7.5) / 40);
   EXPECT_DOUBLE_EQ(load.fetching_share, 7.5 / 40);
 }
@@ -65,7 +66,7 @@ TEST(SlotLoad, AllWorkWaitsIfTheProcessorTimeIsUnknown) {
   EXPECT_EQ(LoadOf(run).fetching_share, 1);
 }
 
-// Sparklens' rule gives 150 and 75 s. Work over slots in addition to the other 30 s gives 170 and
+// Sparklens' rule gives 150 and 75 s. Work divided by slots, plus the remaining 30 s, gives 170 and
 // 65 s.
 TEST(ScalingModel, OneRunIsScaledByTheRules) {
   const ScalingModel learnt = Learnt({OnFourSlots()});
@@ -105,7 +106,7 @@ TEST(ScalingModel, RunsByAmdahlsLawAreExtrapolated) {
   EXPECT_NEAR(learnt.At(64).seconds, 26.40, 0.1);
 }
 
-// TPC-DS query 26 took 2,610 s on 3 executors of 2 cores.
+// TPC-DS query 26 took 2,610 s on 3 executors with 2 cores each.
 TEST(ScalingModel, AFewNeighbouringRunsDoNotRunAway) {
   const auto run = [](double slots, double seconds, double busy) {
     SlotLoad load = {.slots = slots, .seconds = seconds, .stages = {{slots * busy, 40}}};
@@ -119,7 +120,7 @@ TEST(ScalingModel, AFewNeighbouringRunsDoNotRunAway) {
   EXPECT_LT(learnt.At(46).deviation, learnt.At(6).deviation);
 }
 
-// Two executors of one machine slow each other down.
+// Two executors on one machine slow each other down.
 TEST(ScalingModel, RunsCanShowThatMoreSlotsTakeLonger) {
   const ScalingModel learnt = Learnt({RunOf(1, 100, 100), RunOf(2, 130, 260), RunOf(4, 170, 680)});
   EXPECT_NEAR(learnt.At(2).seconds, 130.3, 0.1);
@@ -175,4 +176,4 @@ TEST(ScalingModel, ExtremeRunsGiveFiniteEstimates) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::scaling_test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace tidemark::phases {
+namespace tidemark::phases::settings_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -250,4 +250,4 @@ TEST(ParseCount, IsAWholeNumberFromOneOn) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::settings_test

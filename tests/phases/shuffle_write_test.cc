@@ -2,7 +2,7 @@
 
 #include "whatif/phases/task.h"
 
-namespace tidemark::phases {
+namespace tidemark::phases::shuffle_write_test {
 namespace {
 
 // Returns settings with 2048 bytes for the only task.
@@ -30,9 +30,10 @@ TEST(WriterOf, SerializedShuffleWasAnotherManagerBeforeOneSix) {
   EXPECT_EQ(WriterOf(kRows, 1000, settings), ShuffleWriter::kSerialized);
 }
 
-// There are 1024 records of 32 bytes, 16 serialized, with an address of 16. 64 records fit into the
-// buffer, so there are 16 spills. All bytes are serialized, compressed and written once, and not
-// sorted by key. 32768 x 0.5 x 0.25 = 4096 bytes are copied to join the spills.
+// There are 1024 records of 32 bytes, or 16 serialized bytes with an address of 16 bytes. 64
+// records fit into the buffer, so there are 16 spills. All bytes are serialized, compressed and
+// written once, and not sorted by key. 32768 x 0.5 x 0.25 = 4096 bytes are copied to join the
+// spills.
 TEST(WriteShuffle, SerializedRecordsAreNeverDeserialized) {
   const DataStatistics data = {.serialize_ratio = 0.5, .compress_ratio = 0.25};
   const ShuffleWrite write = WriteShuffle({1024, 32768}, kRows, 1000, 0, data, Today());
@@ -53,7 +54,7 @@ TEST(WriteShuffle, EmptyInputMakesNoWork) {
   EXPECT_EQ(write.written, Flow{});
 }
 
-// The smallest memory still holds one record.
+// The smallest possible memory still has space for one record.
 TEST(WriteShuffle, RecordLargerThanTheBufferIsASpill) {
   const DataStatistics data = {.write_width_in_memory = 1e6};
   const ShuffleWrite write =
@@ -64,4 +65,4 @@ TEST(WriteShuffle, RecordLargerThanTheBufferIsASpill) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::shuffle_write_test

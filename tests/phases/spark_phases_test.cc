@@ -1,12 +1,12 @@
-// Tests the equations of [SPM] for a task's phases, with numbers worked by hand.
-// docs/internals/adr/0033 corrects errors of the print.
+// Tests the equations of [SPM] for the phases of a task, with numbers computed by hand.
+// docs/internals/adr/0033 corrects errors in the paper.
 //
-// Every cost is a prime, so that a sum identifies its parts.
+// Every cost is a prime number, so a sum identifies its parts.
 #include <gtest/gtest.h>
 
 #include "whatif/phases/task.h"
 
-namespace tidemark::phases {
+namespace tidemark::phases::spark_phases_test {
 namespace {
 
 CostStatistics Primes() {
@@ -31,8 +31,8 @@ CostStatistics Primes() {
 
 double Time(const Work& work) { return Seconds(work, Primes()); }
 
-// Returns settings of four executors with 2 cores. A task has 8192 x 0.5 x 0.5 / 2 = 1024 of 8192
-// bytes for a shuffle.
+// Returns settings of four executors with 2 cores each. A task has 8192 x 0.5 x 0.5 / 2 = 1024 of
+// 8192 bytes for a shuffle.
 Settings OldSettings() {
   return {.version = {1, 5},
           .executors = 4,
@@ -43,8 +43,8 @@ Settings OldSettings() {
           .safety_fraction = 0.5};
 }
 
-// Returns data in which serialization halves a byte and compression quarters the result. A record
-// in memory has 4 bytes.
+// Returns data that serialization reduces to a half, and compression then to a quarter. A record in
+// memory has 4 bytes.
 DataStatistics Data() {
   return {.input_width = 16,
           .compute = {.records = 0.5, .bytes = 2},
@@ -67,7 +67,7 @@ ShuffleRead Read(Gathering gathering, const Settings& settings = OldSettings()) 
   return ReadShuffle(Size(), gathering, Data(), settings);
 }
 
-// Returns a write of 1024 records of 8 bytes.
+// Returns a write of 1024 records of 8 bytes each.
 ShuffleWrite Write(StageShape shape, const Settings& settings, double next_tasks = 1000) {
   return WriteShuffle({1024, 8192}, shape, next_tasks, 0, Data(), settings);
 }
@@ -88,7 +88,7 @@ TEST(SparkPhasesPaper, Equation3OfReadingAByteOfAShuffle) {
   EXPECT_DOUBLE_EQ(Time(ReadAndDeserialize(OfShuffle(settings, Data()))), 40);
 }
 
-// The equations equal eq. 2 and 3 with the setting of spills.
+// The equations equal equations 2 and 3, with the setting for spills.
 TEST(SparkPhasesPaper, Equations4And5OfSpillsFollowTheSettingOfSpills) {
   Settings settings = OldSettings();
   settings.compresses_shuffle = false;
@@ -119,8 +119,9 @@ TEST(SparkPhasesPaper, Equation15OfFetching) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).fetch), 1'480'000);
 }
 
-// Combining uses the compression of spills, and sorting uses that of shuffles. 1024 bytes of the
-// buffer are 1024 x 0.5 x 0.25 bytes in a compressed file and 1024 x 0.5 in an uncompressed one.
+// Combining uses the compression setting of spills, and sorting uses that of shuffles. 1024 bytes
+// of the buffer take 1024 x 0.5 x 0.25 bytes in a compressed file, and 1024 x 0.5 bytes in an
+// uncompressed file.
 TEST(SparkPhasesPaper, Equations16To18And20OfTheSizeOfASpill) {
   Settings settings = OldSettings();
   settings.compresses_spills = false;
@@ -136,7 +137,7 @@ TEST(SparkPhasesPaper, Equation19OfTheBuffer) {
   EXPECT_DOUBLE_EQ(SpillBufferBytes(settings), 2048);
 }
 
-// 1024 / 4 records in a spill; 1024 x 0.8125 = 832 combined records are 3 spills and 64 records.
+// A spill has 1024 / 4 records. 1024 x 0.8125 = 832 combined records are 3 spills and 64 records.
 TEST(SparkPhasesPaper, Equations21To24OfTheNumberOfSpills) {
   const Spills spills = Read(Gathering::kCombine).spills;
   EXPECT_DOUBLE_EQ(spills.records_of_spill, 256);
@@ -171,7 +172,8 @@ TEST(SparkPhasesPaper, Equations26And27OfTheMergedData) {
   EXPECT_EQ(Read(Gathering::kCombine).out, (Flow{416, 832}));
 }
 
-// Reading the spills takes 3 x 128 x 182, sorting 832 x log2(4) x 23, and combining 832 x 17.
+// Reading the spills takes 3 x 128 x 182, sorting takes 832 x log2(4) x 23, and combining takes 832
+// x 17.
 TEST(SparkPhasesPaper, Equation28OfMerging) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).merge), 69'888 + 38'272 + 14'144);
 }
@@ -180,7 +182,8 @@ TEST(SparkPhasesPaper, Equation29IsTheSumOfFetchingSpillingAndMerging) {
   EXPECT_DOUBLE_EQ(Time(Read(Gathering::kCombine).work()), 1'480'000 + 323'584 + 122'304);
 }
 
-// There are 416 x 0.5 records in 832 x 2 bytes, 8 bytes each. They take 416 x 11 s.
+// There are 416 x 0.5 records in 832 x 2 bytes, which are 8 bytes per record. Computing takes 416 x
+// 11 s.
 TEST(SparkPhasesPaper, Equations30To33OfTheComputePhase) {
   const Phase compute = Compute({416, 832}, Data());
   EXPECT_EQ(compute.out, (Flow{208, 1664}));
@@ -194,7 +197,7 @@ TEST(SparkPhasesPaper, Equation34BypassesUpToTheThresholdUnlessItCombines) {
   EXPECT_EQ(WriterOf({.combines_map_side = true}, 200, settings), ShuffleWriter::kSorted);
 }
 
-// The numbers follow eq. 20 to 24 with 1024 x 0.8125 records of 4 bytes in 1024 bytes.
+// The numbers are from equations 20 to 24, with 1024 x 0.8125 records of 4 bytes in 1024 bytes.
 TEST(SparkPhasesPaper, Equations35To37OfSpillsThatAreWritten) {
   const Spills spills = Write({.combines_map_side = true}, OldSettings()).spills;
   EXPECT_DOUBLE_EQ(spills.file_bytes, 128);
@@ -203,18 +206,18 @@ TEST(SparkPhasesPaper, Equations35To37OfSpillsThatAreWritten) {
   EXPECT_DOUBLE_EQ(spills.count, 3);
 }
 
-// The time is that of eq. 25 plus 1024 x 19 for partitioning.
+// The time is that of equation 25, plus 1024 x 19 for partitioning.
 TEST(SparkPhasesPaper, Equation38OfSpillingBySort) {
   EXPECT_DOUBLE_EQ(Time(Write({.combines_map_side = true}, OldSettings()).spill), 323'584 + 19'456);
 }
 
-// The time is that of eq. 28 plus 832 x 4 x 0.25 x 52.125 for writing.
+// The time is that of equation 28, plus 832 x 4 x 0.25 x 52.125 for writing.
 TEST(SparkPhasesPaper, Equation39OfMergingBySort) {
   EXPECT_DOUBLE_EQ(Time(Write({.combines_map_side = true}, OldSettings()).merge), 122'304 + 43'368);
 }
 
-// Each partition has a file as in eq. 42. Then 8192 x 0.5 x 0.25 bytes are read and written again:
-// 1024 (3 + 5).
+// Each partition has a file, as in equation 42. Then 8192 x 0.5 x 0.25 bytes are read and written
+// again, which takes 1024 (3 + 5).
 TEST(SparkPhasesPaper, Equation39OfBypassing) {
   const ShuffleWrite write = Write({}, OldSettings(), 200);
   EXPECT_DOUBLE_EQ(Time(write.spill), 446'464);
@@ -227,8 +230,8 @@ Settings Hash() {
   return settings;
 }
 
-// The hash manager uses the compression of spills, which is off here: 1024 x 13 + 150144 + 3 x 1024
-// x 39.5.
+// The hash manager uses the compression setting of spills, which is off here. The time is 1024 x 13
+// + 150144 + 3 x 1024 x 39.5.
 TEST(SparkPhasesPaper, Equation40OfSpillingByHash) {
   Settings settings = Hash();
   settings.compresses_spills = false;
@@ -236,8 +239,8 @@ TEST(SparkPhasesPaper, Equation40OfSpillingByHash) {
                    13'312 + 150'144 + 121'344);
 }
 
-// Reading the spills takes 3 x 512 x 40, sorting and combining 38272 and 14144 as in eq. 28,
-// partitioning 832 x 0.5 x 19, and writing 43368.
+// Reading the spills takes 3 x 512 x 40. Sorting and combining take 38272 and 14144, as in equation
+// 28. Partitioning takes 832 x 0.5 x 19, and writing takes 43368.
 TEST(SparkPhasesPaper, Equation41OfMergingByHash) {
   Settings settings = Hash();
   settings.compresses_spills = false;
@@ -260,14 +263,15 @@ TEST(SparkPhasesPaper, Equation45OfTheFuncPhase) {
   EXPECT_DOUBLE_EQ(Time(Hand({208, 1664}, Destination::kDriver)), 11'648);
 }
 
-// Setup and clean-up take 41 + 43 in addition to the phases above.
+// Setup and clean-up take 41 + 43, in addition to the phases above.
 TEST(SparkPhasesPaper, Equation46IsTheSumOfThePhases) {
   const Stage reduce = {{.reads_shuffle = Gathering::kCombine}, Data(), Size()};
   EXPECT_DOUBLE_EQ(Time(TaskOf(reduce, OldSettings()).work()), 41 + 1'925'888 + 4576 + 11'648 + 43);
-  // The output is 128 records of 64 bytes, which are 8192 bytes: 128 x 19 + 8192 x 52.125 = 429440.
+  // The output is 128 records of 64 bytes, or 8192 bytes, which take 128 x 19 + 8192 x 52.125 =
+  // 429440.
   const Stage map = {{.reads_input = true, .output = Destination::kShuffle}, Data(), Size()};
   EXPECT_DOUBLE_EQ(Time(TaskOf(map, Hash()).work()), 41 + 8192 + 256 * 11 + 429'440 + 43);
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::spark_phases_test

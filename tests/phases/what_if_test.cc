@@ -1,16 +1,16 @@
-#include "whatif/phases/what_if.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace tidemark::phases {
+#include "whatif/phases/many_runs.h"
+
+namespace tidemark::phases::what_if_test {
 namespace {
 
 using testing::Contains;
 
-// Returns settings of four executors with two cores. Each of two tasks has 500 MB.
+// Returns settings of four executors with two cores each. Each of two tasks has 500 MB.
 Settings Today() {
   return {.version = {3, 5},
           .executors = 4,
@@ -19,7 +19,7 @@ Settings Today() {
           .memory_fraction = 0.5};
 }
 
-// Returns stages with a slow network, which needs 50 ns per byte.
+// Returns stages with a slow network, which takes 50 ns per byte.
 std::vector<PastStage> Stages() {
   std::vector<PastStage> stages(2);
   for (int i = 0; i < 20; ++i) {
@@ -64,12 +64,12 @@ TEST(WhatIf, SingleExecutorFetchesNothingOverTheNetwork) {
   const StageChange changed = Learn().On(1, alone);
   EXPECT_LT(changed.times, 0.6);
   EXPECT_GT(changed.times, 0.3);
-  EXPECT_EQ(Learn().On(0, alone).times, 1);  // it reads no shuffle
+  EXPECT_EQ(Learn().On(0, alone).times, 1);  // This stage reads no shuffle.
 }
 
 TEST(WhatIf, LittleMemorySpillsAndIsSlower) {
   Settings small = Today();
-  small.executor_memory_bytes = kReservedBytes + 4e7;  // 10 MB for a task that gathers 80
+  small.executor_memory_bytes = kReservedBytes + 4e7;  // 10 MB for a task that gathers 80 MB
   const StageChange changed = Learn().On(1, small);
   EXPECT_GT(changed.times, 1.02);
   EXPECT_GT(changed.deviation, 0);
@@ -95,4 +95,4 @@ TEST(WhatIf, LearningWithoutTasksIsAnError) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::what_if_test

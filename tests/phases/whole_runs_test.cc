@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tidemark::phases {
+namespace tidemark::phases::whole_runs_test {
 namespace {
 
 WholeRunModel Learnt(const std::vector<PastWhole>& runs) {
@@ -17,7 +17,7 @@ WholeRunModel Learnt(const std::vector<PastWhole>& runs) {
   return *std::move(learnt);
 }
 
-// Returns levels with this level of memory.
+// Returns levels whose level of memory is `level`.
 std::vector<double> Memory(double level) { return {0, 0, 0, level}; }
 
 // Returns runs in which each level of memory doubles the duration.
@@ -32,7 +32,7 @@ TEST(WholeRunModel, SettingsEstimateTheDuration) {
   EXPECT_GT(learnt.At(Memory(4))->seconds, 1.5 * learnt.At(Memory(3))->seconds);
 }
 
-// The observed range has three levels. Up to three levels beyond it count as near.
+// The observed range has three levels. Settings up to three levels beyond this range are near.
 TEST(WholeRunModel, GivesNoEstimateFarFromPastRuns) {
   const WholeRunModel learnt = Learnt(Doubling());
   EXPECT_TRUE(learnt.At(Memory(6)));
@@ -73,8 +73,8 @@ TEST(WholeRunModel, RunsAreOfOneProgramIfHalfOfTheirStagesAgree) {
   EXPECT_EQ(CommonStages({"a", "b"}, {"c"}), 0u);
 }
 
-// The variances are 0.04 and 0.01, so the whole has 0.8 of the weight. The two differ by log(2):
-// 0.2 x 0.04 + 0.8 x 0.01 + 0.8 x 0.2 x log(2)^2 = 0.0929.
+// The variances are 0.04 and 0.01, so the whole has 0.8 of the weight. The estimates differ by
+// log(2). The result is 0.2 x 0.04 + 0.8 x 0.01 + 0.8 x 0.2 x log(2)^2 = 0.0929.
 TEST(WholeRunModel, EstimatesAreWeightedByTheirConfidence) {
   const auto averaged = AverageOf(100, 0.2, {.seconds = 200, .deviation = 0.1});
   ASSERT_TRUE(averaged);
@@ -119,4 +119,4 @@ TEST(ObservedRange, EveryValueIsBeyondAnEmptyRangeAndNanIsBeyondAnyRange) {
 }
 
 }  // namespace
-}  // namespace tidemark::phases
+}  // namespace tidemark::phases::whole_runs_test

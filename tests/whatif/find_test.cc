@@ -13,7 +13,7 @@
 
 #include "whatif/what_if.h"
 
-namespace tidemark::whatif {
+namespace tidemark::whatif::find_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,8 +33,8 @@ RoughEnd EndOfStages(std::vector<PlannedStage> stages, std::uint32_t slots) {
 
 // --- the end of a plan ----------------------------------------------------------------------
 
-// Each of two tasks takes 1 or 3 s. The longest takes 1 s with probability 1/4, so the mean is 0.25
-// + 0.75 * 3.
+// Each of two tasks takes 1 or 3 s. The longest takes 1 s with a probability of 1/4, so the mean is
+// 0.25 + 0.75 * 3.
 TEST(LongestOf, IsTheExpectedLongest) {
   EXPECT_DOUBLE_EQ(LongestOf({3, 1}, 2), 2.5);
   EXPECT_DOUBLE_EQ(LongestOf({3, 1}, 1), 2);
@@ -42,8 +42,8 @@ TEST(LongestOf, IsTheExpectedLongest) {
   EXPECT_EQ(LongestOf({3}, 0), 0);
 }
 
-// Ten tasks of 10 s on four slots run in three waves, 30 s. Without waves, all slots could do the
-// work in 25 s.
+// Ten tasks of 10 s on four slots run in three waves and take 30 s. Without waves, all slots could
+// do the work in 25 s.
 TEST(RoughEndOf, CountsWavesOfTasks) {
   PlannedStage stage = StageWith("map", 10, {10});
   stage.lag = absl::Seconds(2);
@@ -56,8 +56,8 @@ TEST(RoughEndOf, CountsWavesOfTasks) {
   EXPECT_EQ(end.idle_stage, "map");
 }
 
-// The mean is 3 s. The longest of four takes 1 s with probability (3/4)^4, else 9 s, so its mean is
-// 6.46875 s.
+// The mean is 3 s. The longest of four tasks takes 1 s with a probability of (3/4)^4, and otherwise
+// 9 s, so its mean is 6.46875 s.
 TEST(RoughEndOf, WaitsForTheLongestTask) {
   const RoughEnd end = EndOfStages({StageWith("map", 4, {1, 1, 1, 9})}, 4);
   EXPECT_DOUBLE_EQ(end.work, 3);
@@ -117,7 +117,7 @@ TEST(ParseLimits, RejectsOtherNamesAndValues) {
   const auto message = [](const char* name, const char* value) {
     return std::string(ParseLimits({{name, value}}).status().message());
   };
-  EXPECT_THAT(message("cost", "1"), HasSubstr("--limit cost=1: there is no such limit"));
+  EXPECT_THAT(message("cost", "1"), HasSubstr("--limit cost=1: unknown limit"));
   EXPECT_THAT(message("executor", "1"), HasSubstr("did you mean executors?"));
   EXPECT_THAT(message("time", "0s"), HasSubstr("not a positive time"));
   EXPECT_THAT(message("cores", "nan"), HasSubstr("\"nan\" is not a number from 1"));
@@ -137,7 +137,7 @@ TEST(SpaceAround, HasValuesAroundTheRunWithinTheLimits) {
   EXPECT_FALSE(Allows({}, {.executors = 1, .cores = 1, .cores_of_task = 2}));
 }
 
-// Returns figures whose end is soonest for the values 6, 2, 1 and 3. Choices of more than 24 cores
+// Returns figures whose end is earliest for the values 6, 2, 1 and 3. Choices of more than 24 cores
 // are not possible.
 std::optional<Figures> Bowl(const Choice& choice) {
   const double executors = static_cast<double>(choice[0]) + 1;
@@ -179,7 +179,8 @@ TEST(Search, ReturnsNothingIfNoChoiceIsPossible) {
   EXPECT_TRUE(Search({20, 20, 20, 20}, {}, {}, 100, impossible).empty());
 }
 
-// The second choice takes as long as the first and costs more. The fourth saves less than 3 %.
+// The second choice takes as long as the first and costs more. The fourth choice saves less than 3
+// %.
 TEST(BestOf, ReportsChoicesThatAreWorthTheirTime) {
   const std::vector<Figures> all = {{100, 8}, {100, 9}, {120, 4}, {130, 3.95}, {200, 3}};
   EXPECT_THAT(BestOf(all, {.goal = Goal::kTime}, 5), ElementsAre(0u, 2u, 4u));
@@ -270,7 +271,8 @@ TEST(AnswerFromLog, ARemarkNamesTheLimitThatNoSettingsKeep) {
           "no settings are within the limits of time and core-hours; these exceed them least"));
 }
 
-// The interval of the best row contains the time of the run if and only if a remark reports it.
+// The interval of the best row contains the time of the run if and only if there is a remark about
+// it.
 TEST(AnswerFromLog, ARemarkStatesThatTheBestRowMayBeNoFaster) {
   for (const double cores : {2.0, 3.0, 64.0}) {
     const auto answer = Found({.find = Find{.goal = Goal::kTime, .limits = {.cores = cores}}});
@@ -289,7 +291,7 @@ TEST(AnswerFromLog, ARemarkStatesThatTheBestRowMayBeNoFaster) {
   }
 }
 
-// The row of the run has the measured duration. All others have durations by models.
+// The row of the run has the measured duration. All other rows have modelled durations.
 TEST(AnswerFromLog, FoundRowsAreRankedBySpeedUp) {
   const auto answer = Found({.find = Find{.goal = Goal::kTime}});
   ASSERT_TRUE(answer.ok()) << answer.status();
@@ -339,11 +341,11 @@ TEST(AnswerFromLog, RejectsASearchWithAValueThatNoChoiceCanHave) {
               HasSubstr("--executors: 1000000 executors"));
 }
 
-// One duration has one text in the table and in a remark.
+// Equal durations have the same text in the table and in a remark.
 TEST(BoundOf, RoundsToTheNearestMinute) {
   const RoughEnd end = {.seconds = 3600 + 12 * 60 + 40, .work = 4000};
   EXPECT_THAT(BoundOf(end, 2, "", std::nullopt).sentence, HasSubstr("of 1 h 13 min"));
 }
 
 }  // namespace
-}  // namespace tidemark::whatif
+}  // namespace tidemark::whatif::find_test

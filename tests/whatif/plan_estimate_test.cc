@@ -12,7 +12,7 @@
 
 #include "cli/plan_file.h"
 
-namespace tidemark::whatif {
+namespace tidemark::whatif::plan_estimate_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -45,7 +45,7 @@ double EndOf(const Outcome& outcome) {
   return remaining ? absl::ToDoubleSeconds(remaining->median) : -1;
 }
 
-// 4 tasks of 10 s on 2 slots, then 5 s, take 25 s.
+// 4 tasks of 10 s on 2 slots, followed by 5 s, take 25 s.
 TEST(PlanEstimate, AddsUpAChainOfStages) {
   const Outcome outcome = Estimated(kChain);
   EXPECT_NEAR(EndOf(outcome), 25, 2);
@@ -68,7 +68,8 @@ TEST(PlanEstimate, MoreSlotsAndMoreDataChangeTheEnd) {
   EXPECT_GT(EndOf(Estimated(kChain, {.data_factor = 3})), now);
 }
 
-// Three stages of 20 tasks of 10 s took 29 s on 20 slots and 83 s on 1,000.
+// Tests a former error. Three stages of 20 tasks of 10 s appeared to take 29 s on 20 slots, and 83
+// s on 1,000.
 TEST(PlanEstimate, MoreSlotsNeverMakeAPlanSlower) {
   const std::string plans[] = {
       // The plan has three stages of one wave each.
@@ -83,7 +84,7 @@ stages:
       "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 0.01}]\n",
       "cluster: {slots: 20}\nstages: [{name: a, tasks: 1000, task_seconds: 1}]\n",
       "cluster: {slots: 1000}\nstages: [{name: a, tasks: 20, task_seconds: 10}]\n",
-      // The first tasks take long, so that a few slots would suffice.
+      // Because of the long first tasks, a few slots would suffice.
       R"(
 cluster: {slots: 1}
 stages:
@@ -123,9 +124,9 @@ stages:
   EXPECT_NEAR(EndOf(outcome), 2, 0.2);
 }
 
-// [BOE] Figure 1: map tasks of the job `views` take 27 s while map tasks of `sort` share the
-// processors. They take 24 s while its reduce tasks wait for the network, and 20 s alone. By hand:
-// the former use 2 x 0.259 of two cores and the latter 2 x 0.167.
+// In [BOE] Figure 1, map tasks of the job `views` take 27 s while map tasks of `sort` share the
+// processors. They take 24 s while its reduce tasks wait for the network, and 20 s alone. The
+// former use 2 x 0.259 of two cores, and the latter 2 x 0.167.
 TEST(PlanEstimate, TheTimeOfATaskFollowsTheStateOfItsNode) {
   const auto plan = cli::ReadPlanFile(
       TIDEMARK_RECORDINGS "/../../examples/plans/web-site-analytics.yaml", cli::PlanUse::kEstimate);
@@ -134,7 +135,7 @@ TEST(PlanEstimate, TheTimeOfATaskFollowsTheStateOfItsNode) {
   ASSERT_TRUE(outcome.ok()) << outcome.status();
   const StageId views = {2, 0};
   std::vector<double> seconds;
-  std::vector<std::string> beside;  // the bottleneck of the other stage of the state
+  std::vector<std::string> beside;  // the bottleneck of the other stage in the same state
   for (const PlanState& state : outcome->states) {
     for (const PlanState::Stage& stage : state.stages) {
       if (stage.id == views) seconds.push_back(absl::ToDoubleSeconds(stage.task_time));
@@ -160,9 +161,9 @@ jobs:
     stages: [{name: map, tasks: 60, task: {input_bytes: 128000000, core_bytes_per_second: 5e6}}]
 )";
 
-// By hand: six map tasks of 25.6 s of a core and six fetches of 300 MB run at once. The fetches
-// take 60 x 300 / 110 = 164 s and hardly use the processor, so the map tasks take 26.1 s, and 38 of
-// 60 end. The other 22 run on six cores for 22.3 x 25.6 / 6 = 95 s. The total is 259 s.
+// Six map tasks that use a core for 25.6 s and six fetches of 300 MB run at the same time. The
+// fetches take 60 x 300 / 110 = 164 s and hardly use the processor, so the map tasks take 26.1 s,
+// and 38 of 60 end. The other 22 run on six cores for 22.3 x 25.6 / 6 = 95 s. The total is 259 s.
 TEST(PlanEstimate, JobsThatNeedDifferentResourcesRunBesideEachOther) {
   const std::string sort =
       "  - name: sort\n    stages: [{name: shuffle, tasks: 60, task: {shuffle_read_bytes: "
@@ -172,7 +173,7 @@ TEST(PlanEstimate, JobsThatNeedDifferentResourcesRunBesideEachOther) {
   EXPECT_NEAR(EndOf(pair), 259, 8);
   EXPECT_EQ(pair.snapshot.stages[0].bottleneck, "cpu");
   EXPECT_EQ(pair.snapshot.stages[1].bottleneck, "network");
-  // Four such nodes run four times the tasks. Tasks of both jobs run on every node.
+  // Four such nodes run four times as many tasks. Tasks of both jobs run on every node.
   Plan four_nodes = PlanOf(kNode + sort);
   four_nodes.cluster.nodes = 4;
   const auto on_four = EstimateStages(four_nodes, {.slots = 48, .data_factor = 4}, kNow);
@@ -182,8 +183,8 @@ TEST(PlanEstimate, JobsThatNeedDifferentResourcesRunBesideEachOther) {
   EXPECT_NEAR(absl::ToDoubleSeconds(pair.states[0].ends_in), 164, 8);
 }
 
-// [BOE] Theorem 1 by hand: the durations of 8 tasks on 2 slots have a standard deviation of 3 s,
-// and sqrt(4) x 3 x sqrt(log 2) = 4.995 s. The factors 0.23 and sqrt(2) give 1.1 to 7.1 s.
+// According to [BOE] Theorem 1, the durations of 8 tasks on 2 slots have a standard deviation of 3
+// s, and sqrt(4) x 3 x sqrt(log 2) = 4.995 s. The factors 0.23 and sqrt(2) give 1.1 to 7.1 s.
 TEST(PlanEstimate, RemarksWhatTasksOfEqualSizeWouldGain) {
   const Plan skewed =
       PlanOf("{cluster: {slots: 2}, stages: [{name: join, tasks: 8, task_seconds: [7, 13]}]}");
@@ -194,7 +195,7 @@ TEST(PlanEstimate, RemarksWhatTasksOfEqualSizeWouldGain) {
   EXPECT_THAT(SkewRemarks(even, *EstimateStages(even, {}, kNow)), ElementsAre());
 }
 
-// Two owners run ten tasks of a second each on four slots. The owner with three quarters of the
+// Two owners run ten tasks of one second each on four slots. The owner with three quarters of the
 // capacity ends after 4 s on three slots. With a fair share of two slots, it would take 5 s.
 TEST(PlanEstimate, QueuesHaveTheirShares) {
   const auto end_of_large = [](const std::string& cluster) {
@@ -210,7 +211,7 @@ TEST(PlanEstimate, QueuesHaveTheirShares) {
   EXPECT_NEAR(capacity / fair, 4.0 / 5, 0.05);
 }
 
-// The stage of the second job waits for all stages of the first.
+// The stage of the second job waits for all stages of the first job.
 TEST(PlanEstimate, JobsWaitForOneAnother) {
   const Outcome outcome = Estimated(R"(
 cluster: {slots: 2}
@@ -228,7 +229,7 @@ jobs:
 }
 
 // Parents are in the order of the plan and not repeated. A stage without parents in its job waits
-// for all stages of the jobs before it.
+// for all stages of the jobs on which the job depends.
 TEST(PlanEstimate, StagesWaitForTheNamedStages) {
   const Plan plan = PlanOf(R"(
 cluster: {slots: 10}
@@ -289,7 +290,6 @@ TEST(PlanEstimate, RejectsDataWithoutAThroughput) {
             "measures a node");
 }
 
-// A scenario is checked like a plan.
 TEST(PlanEstimate, NamesTheContradictionOfAScenarioAndItsPlan) {
   const auto message_of = [](const std::string& text, const Scenario& scenario) {
     const absl::Status status = EstimateStages(PlanOf(text), scenario, kNow).status();
@@ -319,4 +319,4 @@ TEST(PlanEstimate, AcceptsOnlyPlansOfStages) {
 }
 
 }  // namespace
-}  // namespace tidemark::whatif
+}  // namespace tidemark::whatif::plan_estimate_test

@@ -14,7 +14,7 @@
 #include "tests/spark/some_log.h"
 #include "whatif/spark_run.h"
 
-namespace tidemark::whatif {
+namespace tidemark::whatif::spark_models_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -54,8 +54,8 @@ TEST(SparkRunModels, MoreExecutorsAreMoreSlots) {
   EXPECT_GT(other->deviation, 0);
 }
 
-// Returns the log of two executors with 16 cores and one GPU each: 20 tasks of 10 s, one at a time
-// in each executor.
+// Returns the log of two executors with 16 cores and one GPU each. They run 20 tasks of 10 s, one
+// at a time in each executor.
 std::string LogOfTwoGpus() {
   test::SomeLog log({.executors = 2, .cores = 16});
   const nlohmann::json stage = test::SomeLog::StageInfo(0, 20);
@@ -139,7 +139,7 @@ TEST(SparkRunModels, AResourceProfileIsPredictedLikeEqualSettings) {
   }
 }
 
-// Two executors run four tasks at once, and two run one: 2.5 on average.
+// Two executors run four tasks at a time, and two run one, which is 2.5 on average.
 TEST(SparkRunModels, MixedResourceProfilesHaveTheirMeanSlotsAndARemark) {
   spark::MeasuredStages measured;
   spark::LogParser parser({.measured = &measured});
@@ -147,7 +147,7 @@ TEST(SparkRunModels, MixedResourceProfilesHaveTheirMeanSlotsAndARemark) {
   const auto settings = SettingsOf(measured, {});
   ASSERT_TRUE(settings.ok()) << settings.status();
   EXPECT_DOUBLE_EQ(settings->ran.slots(), 10);
-  EXPECT_THAT(settings->of_run, ElementsAre(HasSubstr("different resource profiles")));
+  EXPECT_THAT(settings->of_run, ElementsAre(HasSubstr("resource profiles differ")));
 }
 
 TEST(SparkRunModels, NamesAWrongSetting) {
@@ -185,7 +185,8 @@ std::vector<std::string> Lines(const std::vector<PlannedStage>& stages) {
   return lines;
 }
 
-// Returns PageRank's links, iterations that each read the previous one, and the result.
+// Returns the stages of PageRank: links, iterations that each read the previous one, and the
+// result.
 std::vector<PlannedStage> Chain() {
   return {Named("links"), Named("turn 1", {"links"}), Named("turn 2", {"links", "turn 1"}),
           Named("result", {"turn 2"})};
@@ -211,7 +212,7 @@ TEST(Repeated, KeepsAtLeastOneTurnAndOtherStages) {
   EXPECT_EQ(Lines(Repeated(Chain(), kChainWorks, {{2, 1'000'000}})), Lines(Chain()));
 }
 
-// K-Means has jobs of two stages each, one after the other.
+// K-Means has sequential jobs of two stages each.
 TEST(Repeated, AddsTurnsOfSeveralStages) {
   const std::vector<PlannedStage> jobs = {Named("map 1"), Named("sum 1", {"map 1"}),
                                           Named("map 2", {"sum 1"}), Named("sum 2", {"map 2"})};
@@ -221,4 +222,4 @@ TEST(Repeated, AddsTurnsOfSeveralStages) {
 }
 
 }  // namespace
-}  // namespace tidemark::whatif
+}  // namespace tidemark::whatif::spark_models_test

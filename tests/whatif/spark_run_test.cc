@@ -15,7 +15,7 @@
 #include "tests/store/written_log.h"
 #include "whatif/plan_estimate.h"
 
-namespace tidemark::whatif {
+namespace tidemark::whatif::spark_run_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -33,7 +33,7 @@ TEST(SparkRun, HasTheStagesAndTheSlotsOfTheRun) {
   EXPECT_THAT(run->remarks, IsEmpty());
   ASSERT_EQ(plan->jobs.size(), 1u);
   const auto& stages = plan->jobs[0].stages;
-  ASSERT_EQ(stages.size(), 10u);  // one of the eleven failed
+  ASSERT_EQ(stages.size(), 10u);  // One of the eleven stages failed.
   EXPECT_EQ(stages[0].name, "0 collect at job.py:10");
   EXPECT_EQ(stages[6].name, "10 count at job.py:12");
   EXPECT_THAT(stages[6].after, ElementsAre("9 groupByKey at job.py:11"));
@@ -83,7 +83,8 @@ TEST(SparkRun, RemarksThatTheLogBreaksOffAndWhatIsMissing) {
       "\n{\"Event");
   const auto run = ReadSparkRun(path);
   ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("at least 1 event is missing"),  // its job
+  // the job of the stage
+  EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("at least 1 event is missing"),
                                         HasSubstr("skipped 1 event with incomplete"),
                                         HasSubstr("the log ends before the application")));
 }
@@ -116,7 +117,8 @@ TEST(SparkRun, IsReadFromTheLogOfAMasterToo) {
   EXPECT_EQ(of_master->took, of_spark->took);
 }
 
-// Returns the text of a log whose last `unions` stages each wait for all of the first `inputs`.
+// Returns the text of a log whose last `unions` stages each wait for all of the first `inputs`
+// stages.
 std::string UnionLog(std::uint32_t inputs, std::uint32_t unions) {
   test::SomeLog log;
   std::vector<std::uint32_t> parents;
@@ -162,7 +164,7 @@ TEST(SparkRun, OfMapReduceIsRejected) {
   EXPECT_THAT(std::string(run.status().message()), HasSubstr("MapReduce"));
 }
 
-// The reason differs from the reason for a plan file.
+// The reason differs from that for a plan file.
 TEST(SparkRun, ReportsWhyALogIsRejected) {
   const test::ScratchDirectory directory;
   const std::string path =
@@ -204,4 +206,4 @@ TEST(SparkRun, WithoutAnEndedTaskTheErrorHasTheRemarksOnTheLog) {
 }
 
 }  // namespace
-}  // namespace tidemark::whatif
+}  // namespace tidemark::whatif::spark_run_test

@@ -1,5 +1,5 @@
-// Tests answers from Spark logs that lack facts or contain impossible facts. The answer is a clear
-// error, or a wide interval with its reason.
+// Tests answers from Spark logs in which facts are missing or impossible. The answer is either a
+// clear error, or a wide interval with its reason.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@
 #include "whatif/spark_run.h"
 #include "whatif/what_if.h"
 
-namespace tidemark::whatif {
+namespace tidemark::whatif::what_if_bad_input_test {
 namespace {
 
 using nlohmann::json;
@@ -58,7 +58,7 @@ json WithExecutors(json properties) {
   return properties;
 }
 
-// The log of an application on two executors of one core.
+// The log of an application on two executors with one core each.
 class ALog {
  public:
   explicit ALog(json properties = json::object(), bool has_version = true)
@@ -66,7 +66,7 @@ class ALog {
               .properties = WithExecutors(std::move(properties)),
               .executors = 2,
               .cores = 1}) {}
-  // Adds a job of one stage, whose tasks run two at a time for `seconds` each.
+  // Adds a job with one stage, whose tasks run two at a time for `seconds` each.
   ALog& Stage(std::uint32_t number, std::uint64_t seconds, const json& counters,
               const std::vector<std::uint32_t>& parents = {}, std::uint32_t tasks = 4) {
     const json stage = test::SomeLog::StageInfo(number, tasks, parents);
@@ -108,7 +108,8 @@ SparkRun Read(const ALog& log) {
   return run.ok() ? *std::move(run) : SparkRun{};
 }
 
-// Returns a run of a new application with these parameters and one stage of `seconds` per task.
+// Returns a run of a new application with these parameters, and with one stage whose tasks take
+// `seconds` each.
 SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint64_t seconds) {
   json properties = json::object();
   for (const auto& [name, value] : parameters) properties["spark.tidemark.param." + name] = value;
@@ -278,7 +279,7 @@ TEST(WhatIfBadInput, AnotherSerializerOrCodecIsARemarkAndAWiderInterval) {
                 Contains(HasSubstr(name + "=" + value + ": the effect of this setting is not")));
     EXPECT_GE(other->deviation, kUnmodelledDeviation);
   }
-  const auto same = With(run, {{"spark.io.compression.codec", "lz4"}});  // the default
+  const auto same = With(run, {{"spark.io.compression.codec", "lz4"}});  // This is the default.
   ASSERT_TRUE(same.ok()) << same.status();
   EXPECT_THAT(same->remarks, IsEmpty());
 }
@@ -298,7 +299,7 @@ TEST(WhatIfBadInput, AValueThatTheRunHadIsNoChange) {
   }
 }
 
-// The other program ran with the settings of the question, but its stages are different.
+// The other program ran with the settings in the question, but its stages are different.
 TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndLeftOut) {
   const char kPartitions[] = "spark.sql.shuffle.partitions";
   const SparkRun run = RunWith({}, 5);
@@ -364,13 +365,13 @@ TEST(WhatIfBadInput, ARunCountsOnceIfItsLogIsGivenSeveralTimes) {
   const ModelledRun counted = Asked(*often, {}, settings);
   EXPECT_EQ(counted.plan, expected.plan);
   EXPECT_EQ(counted.deviation, expected.deviation);
-  EXPECT_THAT(counted.remarks, Contains("given twice but used once: ./mine, copy of a"));
+  EXPECT_THAT(counted.remarks, Contains("passed twice but used once: ./mine, copy of a"));
   EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
   const ModelledRun same = Asked(*SparkRuns::Learn({run, other, other}, {"mine", "a", "a"}), {});
-  EXPECT_THAT(same.remarks, Contains("given twice but used once: a"));
+  EXPECT_THAT(same.remarks, Contains("passed twice but used once: a"));
   const ModelledRun thrice =
       Asked(*SparkRuns::Learn({run, other, other, other}, {"mine", "a", "a", "a"}), {});
-  EXPECT_THAT(thrice.remarks, Contains("given more than once but used once: a"));
+  EXPECT_THAT(thrice.remarks, Contains("passed more than once but used once: a"));
 }
 
 TEST(WhatIfBadInput, RunsOfTheSameTimesAreTwoWhereAnythingElseDiffers) {
@@ -574,7 +575,7 @@ TEST(WhatIfBadInput, AWordInPlaceOfANumberIsAnErrorThatNamesTheParameter) {
   ExpectSensible(Asked(runs, {{"mode", "inf"}}));
 }
 
-// The number of stages of one work is 10 + 8 a - 4 b; each pair of parameters runs twice.
+// The number of stages of one work is 10 + 8 a - 4 b. Each pair of parameters runs twice.
 TEST(WhatIfBadInput, StagesStayTheSameIfParametersAreTooLargeToCountThem) {
   constexpr std::uint64_t kWork = 7;
   std::vector<SparkRun> runs;
@@ -668,8 +669,8 @@ TEST(WhatIfBadInput, TooManySlotsAreAnError) {
   EXPECT_EQ(std::string(Learn({run}).With(asked("250001"), 1, {}).status().message()), expected);
 }
 
-// The stages run one after the other with four tasks of 5 s. A stage takes 10 s on two slots and 5
-// s on four.
+// The stages run sequentially with four tasks of 5 s each. A stage takes 10 s on two slots and 5 s
+// on four.
 TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
   SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
   std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
@@ -699,7 +700,7 @@ TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimated) {
   ExpectSensible(*other);
 }
 
-// The parameters equal the run's, so that no row uses the sizes.
+// The parameters equal the run's parameters, so no row uses the sizes.
 TEST(WhatIfBadInput, AWrongSizeIsAnErrorEvenWithoutChangedParameters) {
   const test::ScratchDirectory directory;
   const json properties = {{"spark.tidemark.param.k", "10"}};
@@ -711,4 +712,4 @@ TEST(WhatIfBadInput, AWrongSizeIsAnErrorEvenWithoutChangedParameters) {
 }
 
 }  // namespace
-}  // namespace tidemark::whatif
+}  // namespace tidemark::whatif::what_if_bad_input_test

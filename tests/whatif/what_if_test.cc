@@ -14,7 +14,7 @@
 #include "tests/spark/some_log.h"
 #include "whatif/keep_results.h"
 
-namespace tidemark::whatif {
+namespace tidemark::whatif::what_if_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -112,23 +112,23 @@ TEST(SettingsRows, ErrorsNameTheOptionOfTheSetting) {
 TEST(SettingsRows, RejectASizeOfMemoryThatIsGivenTwice) {
   EXPECT_EQ(Message({.memory = {"1g", "2g", "2048m"}}),
             "--memory: 2g and 2048m are the same size; omit one of them");
-  EXPECT_EQ(Message({.memory = {"512", "512M"}}),  // in MiB, as Spark reads it
+  EXPECT_EQ(Message({.memory = {"512", "512M"}}),  // in MiB, as in Spark
             "--memory: 512 and 512M are the same size; omit one of them");
   EXPECT_EQ(Rows({.memory = {"2g", "2047m"}}).size(), 2u);
   EXPECT_EQ(Rows({.memory = {"2g", "4x"}}).size(), 2u) << "no size: refused with its row";
 }
 
-// The combinations may exceed any memory.
+// The combinations may exceed the memory.
 TEST(SettingsRows, RejectMoreThan1000Rows) {
   EXPECT_EQ(Rows({.partitions = std::vector<std::uint32_t>(1000, 8)}).size(), 1000u);
   EXPECT_EQ(Message({.partitions = std::vector<std::uint32_t>(1001, 8)}),
-            "1001 combinations of settings; ask for at most 1000");
+            "1001 combinations of settings; pass at most 1000");
   const std::vector<std::uint32_t> many(10'000, 8);
   EXPECT_THAT(Message({.executors = many,
                        .cores = many,
                        .memory = std::vector<std::string>(10'000, "1g"),
                        .partitions = many}),
-              HasSubstr("ask for at most 1000"));
+              HasSubstr("pass at most 1000"));
 }
 
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
@@ -153,7 +153,7 @@ TEST(AnswerFromLog, HasTheUnchangedRunAndARowForEachScenario) {
   EXPECT_TRUE(executors[1].core_hours.has_value());
 }
 
-// Its last stage ended 57.2 s after its start.
+// The last stage ended 57.2 s after the start of the run.
 TEST(AnswerFromLog, TheUnchangedRunTookWhatItTook) {
   for (const Question& question : {Question{.slots = {8}}, Question{.executors = {4}}}) {
     const std::vector<Row> rows = RowsFor(question);
@@ -169,7 +169,7 @@ TEST(AnswerFromLog, TheUnchangedRunTookWhatItTook) {
   }
 }
 
-// 2 executors of 1 core run 4 tasks of 5 s, after 300 s that no task explains.
+// 2 executors with 1 core each run 4 tasks of 5 s, after 300 s that no task explains.
 TEST(AnswerFromLog, TimeThatNoTaskExplainsStaysOnOtherSlots) {
   test::SomeLog log({.executors = 2, .cores = 1});
   const nlohmann::json stage = test::SomeLog::StageInfo(0, 4);
@@ -281,4 +281,4 @@ TEST(AdviseFromLogs, WarnsOfOtherFilesAndOfCopies) {
 }
 
 }  // namespace
-}  // namespace tidemark::whatif
+}  // namespace tidemark::whatif::what_if_test

@@ -1,21 +1,154 @@
 #include "whatif/advise/points.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
-#include <set>
 #include <utility>
 
-#include "whatif/gray_box/materialization.h"
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 
 namespace tidemark::advise {
 namespace {
 
-// Reading a result starts with a job for its schema; writing one ends with a commit. Chosen by
-// hand; no run has measured either. seconds
+// Assumed width in bytes of a column of unknown width. All numbers in Spark have this width.
+constexpr double kColumnBytes = 8;
+
+std::vector<std::size_t> ReadersIn(const PastPlan& plan) {
+  std::vector<std::size_t> reader_of(plan.operators.size(), kNone);
+  for (std::size_t at = 0; at < plan.operators.size(); ++at) {
+    for (const std::size_t input : plan.operators[at].inputs) reader_of[input] = at;
+  }
+  return reader_of;
+}
+
+std::uint64_t Mix(std::uint64_t seed, double value) {
+  const auto whole = static_cast<std::uint64_t>(std::min(value, 1e18));
+  return (seed ^ (whole + 0x9E3779B97F4A7C15ULL + (seed << 6) + (seed >> 2))) * 0x100000001B3ULL;
+}
+
+}  // namespace
+
+bool IsAmount(const std::optional<double>& value) {
+  return value && std::isfinite(*value) && *value >= 0;
+}
+
+std::vector<bool> PrefixOf(const ComparedPlan& plan, std::size_t op) {
+  std::vector<bool> is_in(op + 1, false);
+  is_in[op] = true;
+  for (std::size_t at = op + 1; at-- > 0;) {
+    if (!is_in[at]) continue;
+    for (const std::size_t input : plan.operators[at].inputs) is_in[input] = true;
+  }
+  return is_in;
+}
+
+std::uint64_t DataOf(const ComparedPlan& plan, const std::vector<bool>& prefix,
+                     const std::optional<double>& records) {
+  std::uint64_t data = 0;
+  bool is_told = false;
+  const auto mix = [&](std::size_t ordinal, const std::optional<double>& value) {
+    if (!IsAmount(value)) return;
+    is_told = true;
+    data = Mix(data + ordinal, *value);
+  };
+  std::size_t ordinal = 0;
+  for (std::size_t at = 0; at < prefix.size(); ++at) {
+    if (!prefix[at] || !plan.operators[at].is_source) continue;
+    const PastOperator& source = plan.ran->operators[plan.operators[at].ran];
+    mix(++ordinal, source.records);
+    mix(++ordinal, source.bytes);
+  }
+  mix(++ordinal, records);
+  return is_told ? std::max<std::uint64_t>(data, 1) : 0;
+}
+
+std::optional<double> WidthOf(const ComparedPlan& plan, std::size_t op,
+                              const std::vector<bool>& prefix) {
+  // Follows the readers of `op` that only move its output.
+  for (std::size_t at = plan.reader_of[plan.operators[op].ran]; at != kNone;
+       at = plan.reader_of[at]) {
+    const PastOperator& above = plan.ran->operators[at];
+    if (above.inputs.size() != 1 || !OnlyMoves(above)) break;
+    if (IsExchange(above) && IsAmount(above.bytes) && IsAmount(above.records) &&
+        *above.records > 0) {
+      return *above.bytes / *above.records;
+    }
+  }
+  const double columns = plan.operators[op].columns;
+  if (columns == 0) return std::nullopt;
+  double column = kColumnBytes;
+  for (std::size_t at = 0; at < prefix.size(); ++at) {
+    if (!prefix[at] || !plan.operators[at].is_source) continue;
+    const PastOperator& source = plan.ran->operators[plan.operators[at].ran];
+    if (!IsAmount(source.bytes) || !IsAmount(source.records) || *source.records == 0) continue;
+    const double width = *source.bytes / *source.records;
+    column = std::max(column, width / std::max(1.0, plan.operators[at].columns));
+  }
+  return columns * column;
+}
+
+absl::StatusOr<History> Compared(const std::vector<PastPlan>& plans) {
+  if (plans.empty()) {
+    return absl::InvalidArgumentError("the history has no plan and no lineage");
+  }
+  History history;
+  std::map<std::string, std::size_t> refusals;
+  std::size_t operators = 0;
+  double begin = 0;
+  double end = 0;
+  std::set<std::string> applications;
+  std::vector<const PastPlan*> by_time;
+  by_time.reserve(plans.size());
+  for (const PastPlan& plan : plans) by_time.push_back(&plan);
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [](const PastPlan* a, const PastPlan* b) { return a->begin < b->begin; });
+  for (const PastPlan* plan : by_time) {
+    if (!std::isfinite(plan->begin)) {
+      ++refusals["its start time is unknown"];
+      continue;
+    }
+    operators += plan->operators.size();
+    if (operators > kHistoryOperatorsMax) {
+      ++refusals[absl::StrCat("the history has more than ", kHistoryOperatorsMax, " operators")];
+      continue;
+    }
+    auto normal = NormalPlan(*plan);
+    if (!normal.ok()) {
+      ++refusals[std::string(normal.status().message())];
+      continue;
+    }
+    if (history.plans.empty()) begin = plan->begin;
+    end = plan->begin;
+    applications.insert(plan->application);
+    std::vector<gray_box::Operator> kinds;
+    for (const NormalOperator& op : *normal) {
+      kinds.push_back({.kind = op.kind, .inputs = op.inputs});
+    }
+    history.chain.Add(kinds);
+    history.plans.push_back({plan, *std::move(normal), ReadersIn(*plan)});
+  }
+  for (const auto& [why, count] : refusals) {
+    history.remarks.push_back(
+        absl::StrCat(count, count == 1 ? " plan is" : " plans are", " omitted: ", why));
+  }
+  if (history.plans.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the history has no comparable plan: ", refusals.begin()->first));
+  }
+  history.applications = applications.size();
+  history.seconds = end - begin;
+  return history;
+}
+
+namespace {
+
+// Seconds to start reading or finish writing a result: reading starts with a job for the schema,
+// and writing ends with a commit. Chosen by hand; no run has measured either. seconds
 constexpr double kReadStartSeconds = 0.4;
 constexpr double kWriteStartSeconds = 0.4;
-// Upper limit of the time of writing Parquet, with encoding and compression, over that of reading.
-// Chosen by hand.
+// Upper limit of the ratio of the time of writing Parquet, with encoding and compression, to the
+// time of reading. Chosen by hand.
 constexpr double kWriteOverRead = 3;
 
 // Adds the results of a plan.
@@ -29,7 +162,7 @@ void FindOccurrences(const History& history, std::size_t number,
   }
   for (std::size_t at = 0; at < plan.operators.size(); ++at) {
     const NormalOperator& op = plan.operators[at];
-    // Sources and the end of the plan are always kept ([GB] 6.1).
+    // Sources and the final results of plans are always kept ([GB] 6.1).
     if (op.is_source || !is_read[at]) continue;
     const auto cost = costs.Of(op.ran);
     if (!cost.ok()) {
@@ -38,7 +171,7 @@ void FindOccurrences(const History& history, std::size_t number,
     }
     Point& point = points[op.signature];
     point.signature = op.signature;
-    // A plan computes equal results once: the longest counts.
+    // A plan computes equal results once, so the longest computation counts.
     if (!point.uses.empty() && point.uses.back().plan == number) {
       if (cost->seconds.expected > point.uses.back().cost.seconds.expected) {
         point.uses.back().cost = *cost;
@@ -59,7 +192,7 @@ void FindOccurrences(const History& history, std::size_t number,
   }
 }
 
-// Returns the reason against keeping the point, as far as it is known before the choice.
+// Returns why the point cannot be kept, as far as this is known before the choice.
 std::string BarOf(const Point& point) {
   if (!point.bytes) return "the log lacks its size";
   if (point.uses.size() == 1) return "it was used once, so a second use is uncertain";
@@ -72,7 +205,7 @@ std::string BarOf(const Point& point) {
                   : "its cost cannot be separated from other operators of its stage";
 }
 
-// Sets the sums of a point: first uses, benefits, sizes, savings.
+// Computes the totals of a point: first uses, benefits, sizes, savings.
 void Weigh(Point& point, double read_rate) {
   bool is_sized = true;
   double bytes = 0;
@@ -163,7 +296,7 @@ class Chooser {
     choice_.saved = points_[*best].saved;
   }
 
-  // A point within another one that was chosen later may save nothing.
+  // A point within another point that was chosen later may save nothing.
   void DropPointsWithoutGain() {
     for (bool is_changed = true; is_changed;) {
       is_changed = false;
@@ -180,9 +313,9 @@ class Chooser {
     }
   }
 
-  // Finds for each use the points within it and around it.
+  // For each use, finds the points within it and around it.
   void FindNesting(const History& history) {
-    std::map<std::pair<std::size_t, std::size_t>, std::size_t> point_at;  // plan, operator
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> point_at;  // by (plan, operator)
     for (std::size_t i = 0; i < points_.size(); ++i) {
       for (const Occurrence& use : points_[i].uses) point_at[{use.plan, use.op}] = i;
     }
@@ -209,7 +342,7 @@ class Chooser {
     return nullptr;
   }
 
-  // Returns the savings of a plan by chosen points within `point`. Nested points count once.
+  // Returns how much the chosen points within `point` save for a plan. Nested points count once.
   Bounds SavedWithin(std::size_t point, std::size_t plan) const {
     Bounds saved;
     const auto found = within_.find({point, plan});
@@ -228,7 +361,7 @@ class Chooser {
     return saved;
   }
 
-  // Returns the savings that a point adds to the chosen points.
+  // Returns the savings that a point adds to the savings of the chosen points.
   Bounds Gain(std::size_t point) const {
     Bounds gain;
     for (const Occurrence& use : points_[point].uses) {
@@ -254,7 +387,7 @@ class Chooser {
   std::vector<Point>& points_;
   std::vector<std::size_t> open_;  // points that may be chosen
   Choice choice_;
-  // By point and plan: the points within it, and around it.
+  // By point and plan, the points within it and around it.
   std::map<std::pair<std::size_t, std::size_t>, std::set<std::size_t>> within_, around_;
 };
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "whatif/advise/normal_plan.h"
+#include "whatif/advise/past_plan.h"
 #include "whatif/gray_box/materialization.h"
 
 namespace tidemark::advise {
@@ -33,7 +33,7 @@ double Length(const std::vector<Interval>& merged) {
   return length;
 }
 
-// Returns the length of `some` outside of `others`.
+// Returns the length of `some` outside `others`.
 double LengthWithout(const std::vector<Interval>& some, const std::vector<Interval>& others) {
   std::vector<Interval> all = some;
   all.insert(all.end(), others.begin(), others.end());
@@ -152,8 +152,8 @@ std::vector<bool> PrefixCosts::PrefixOf(std::size_t op) const {
 PrefixCosts::Shares PrefixCosts::SharesUpTo(const PastPlanStage& stage,
                                             const std::vector<std::size_t>& operators,
                                             const std::vector<bool>& is_below) const {
-  double above = 0;    // certain task seconds of operators above
-  double perhaps = 0;  // possible further task seconds
+  double above = 0;    // certain task seconds of the operators above
+  double perhaps = 0;  // possible additional task seconds
   bool is_known = true;
   bool has_above = false;
   for (const std::size_t at : operators) {
@@ -181,11 +181,11 @@ PrefixCosts::Shares PrefixCosts::SharesUpTo(const PastPlanStage& stage,
   return {.share = {lower, (lower + upper) / 2, upper}, .is_separable = is_known};
 }
 
-// The time of an operator is that of its stage up to it, less that up to its inputs. Eq. 9 and 10
-// add these up again.
+// The time of an operator is the time of its stage up to the operator minus the time up to its
+// inputs. Eq. 9 and 10 add these times up again.
 void PrefixCosts::FindPaths() {
   const std::size_t size = plan_.operators.size();
-  std::vector<double> up_to(size, 0);  // in its own stages
+  std::vector<double> up_to(size, 0);  // time in its own stages
   for (std::size_t op = 0; op < size; ++op) {
     if (stages_[op].empty()) continue;
     const std::vector<bool> is_in = PrefixOf(op);

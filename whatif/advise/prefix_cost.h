@@ -1,12 +1,13 @@
-// Computes the time that reading the result of an operator would save ([GB] eq. 9 and 10, from the
-// log's times of stages).
+// Computes how much time reading the result of an operator would save ([GB] eq. 9 and 10), from the
+// times of stages in the log.
 //
-// Stages are timed, operators are not. The time of operators above the result in the same stage is
-// subtracted. It is between zero and kRowSeconds per record of the engine's own operators, and up
-// to the whole time for functions of the program. Branches of a join count by the times at which
-// they ran: in parallel the longest (eq. 10), in sequence their sum.
+// Stages are timed, but operators are not, so the time of operators above the result in the same
+// stage must be subtracted. That time is between zero and kRowSeconds per record for the engine's
+// own operators, and up to the whole time for functions of the program. Branches of a join count by
+// the times at which they ran: the longest branch if they ran in parallel (eq. 10), or their sum if
+// they ran in sequence.
 //
-// Pure. Cost of the constructor: O(operators^2) time, O(operators) memory.
+// Pure. The constructor takes O(operators^2) time and O(operators) memory.
 #pragma once
 
 #include <cstddef>
@@ -25,20 +26,21 @@ namespace tidemark::advise {
 inline constexpr double kRowSeconds = 1e-6;
 
 struct PrefixCost {
-  Bounds seconds;            // wall clock
-  double path_seconds = 0;   // eq. 9 and 10: with branches in parallel
-  bool is_separable = true;  // from operators above it in the same stage
+  Bounds seconds;           // wall clock
+  double path_seconds = 0;  // eq. 9 and 10, with branches in parallel
+  // whether the time can be separated from operators above it in the same stage
+  bool is_separable = true;
 };
 
 class PrefixCosts {
  public:
-  // REQUIRES: NormalPlan(plan) is ok, and `plan` outlives this object.
+  // REQUIRES: NormalPlan(plan) is OK, and `plan` outlives this object.
   explicit PrefixCosts(const PastPlan& plan);
 
-  // Returns the cost of the output of `op`. FailedPrecondition if none of its stages is timed.
+  // Returns the cost of the output of `op`. Fails with FailedPrecondition if none of its stages is
+  // timed.
   absl::StatusOr<PrefixCost> Of(std::size_t op) const;
-  // Returns the output records of `op`: its own, or the records of an input that it passes on
-  // unchanged.
+  // Returns the number of output records of `op`, or of an input that it passes on unchanged.
   std::optional<double> RecordsOf(std::size_t op) const { return records_[op]; }
 
  private:
@@ -61,7 +63,7 @@ class PrefixCosts {
 
   const PastPlan& plan_;
   std::vector<Trait> traits_;
-  std::vector<std::vector<std::uint32_t>> stages_;  // the timed stages of each operator
+  std::vector<std::vector<std::uint32_t>> stages_;  // timed stages of each operator
   std::vector<std::optional<double>> records_;
   std::map<std::uint32_t, std::vector<std::size_t>> operators_of_;  // by stage
   std::vector<double> path_seconds_;

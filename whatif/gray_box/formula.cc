@@ -17,7 +17,7 @@ bool IsInName(char c) {
   return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.';
 }
 
-// Returns true if the x of a table grow from pair to pair.
+// Returns true if the x values of a table increase from pair to pair.
 bool IsGrowing(const std::vector<double>& table) {
   for (std::size_t i = 3; i + 1 < table.size(); i += 2) {
     if (!(table[i] > table[i - 2])) return false;
@@ -25,7 +25,7 @@ bool IsGrowing(const std::vector<double>& table) {
   return true;
 }
 
-// Returns the value at x of the line through pairs of x and y. REQUIRES: x grow.
+// Returns the value at x of the line through pairs of x and y. REQUIRES: the x values increase.
 double Interpolated(const std::vector<double>& table) {
   const double x = table[0];
   if (!(x > table[1])) return table[2];
@@ -39,7 +39,7 @@ double Interpolated(const std::vector<double>& table) {
 
 }  // namespace
 
-// A parser by recursive descent, with a limit of depth.
+// A recursive descent parser with a depth limit.
 class FormulaParser {
  public:
   using Kind = Formula::Kind;
@@ -234,11 +234,12 @@ absl::StatusOr<double> Formula::Value(
       const std::vector<double> arguments(first, stack.end());
       stack.erase(first, stack.end());
       if (step.kind == Kind::kTable && !IsGrowing(arguments)) {
-        return absl::InvalidArgumentError("the x of table(x, x1, y1, x2, y2, ...) must grow");
+        return absl::InvalidArgumentError(
+            "x1, x2, ... of table(x, x1, y1, x2, y2, ...) must increase");
       }
       value = Applied(step.kind, arguments);
     }
-    // Later steps could hide it: min() and max() ignore some, and x / infinity is 0.
+    // Later steps could hide the error: min() and max() ignore some values, and x / infinity is 0.
     if (!std::isfinite(value)) {
       return absl::InvalidArgumentError("the value is not a finite number");
     }

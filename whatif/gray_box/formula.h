@@ -5,10 +5,10 @@
 //     table(k, 10, 0.2, 50, 0.8)
 //
 // Operators: + - * / ^ and parentheses. Functions: min, max, log2, sqrt, and table, which
-// interpolates between pairs of x and y with growing x, and is constant beyond them. Names have
-// letters, digits, points and underscores.
+// interpolates between pairs of x and y with increasing x, and is constant outside them. Names
+// consist of letters, digits, dots and underscores.
 //
-// Pure, thread-safe when const.
+// Pure, and thread-safe when const.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,14 @@ namespace tidemark::gray_box {
 class Formula {
  public:
   static constexpr std::size_t kLengthMax = 4096;
-  static constexpr int kDepthMax = 64;  // nested parentheses, functions, signs and powers
+  static constexpr int kDepthMax = 64;  // depth of nested parentheses, functions, signs and powers
 
-  // InvalidArgument names the place and the expected form.
+  // Fails with InvalidArgument, which names the position and the expected form.
   static absl::StatusOr<Formula> Parse(absl::string_view text);
 
-  // Returns the value. `value_of` returns the number of a name, or an error, which is returned.
-  // InvalidArgument if any step is not a finite number, or if the x of a table do not grow.
+  // Returns the value of the formula. `value_of` returns the number for a name, or an error, which
+  // Value() returns. Fails with InvalidArgument if any step is not a finite number, or if the x
+  // values of a table do not increase.
   absl::StatusOr<double> Value(
       absl::FunctionRef<absl::StatusOr<double>(const std::string&)> value_of) const;
 
@@ -51,7 +52,7 @@ class Formula {
     kSqrt,
     kTable
   };
-  // In reverse Polish notation: a step replaces its arguments by its value.
+  // In reverse Polish notation. A step replaces its arguments by its value.
   struct Step {
     Kind kind = Kind::kNumber;
     double number = 0;          // kNumber

@@ -13,7 +13,7 @@ namespace {
 
 bool IsAmount(double value) { return value >= 0 && std::isfinite(value); }
 
-// Returns the operators, each after its inputs; operators of a cycle are missing.
+// Returns the operators, each after its inputs. Operators in a cycle are missing.
 std::vector<std::size_t> InOrder(const std::vector<Operator>& plan) {
   std::vector<std::vector<std::size_t>> outputs(plan.size());
   std::vector<std::size_t> waits(plan.size(), 0);
@@ -64,26 +64,6 @@ absl::StatusOr<std::vector<double>> TotalSeconds(const std::vector<Operator>& pl
 
 double ReadSeconds(double records, double width, double bytes_per_second) {
   return records * width / bytes_per_second;
-}
-
-absl::StatusOr<std::vector<MaterializationPoint>> PointsOf(const std::vector<Operator>& plan,
-                                                           double bytes_per_second) {
-  if (!(bytes_per_second > 0) || !std::isfinite(bytes_per_second)) {
-    return absl::InvalidArgumentError("the read rate must be positive");
-  }
-  const auto total = TotalSeconds(plan);
-  if (!total.ok()) return total.status();
-  std::set<std::size_t> read;
-  for (const Operator& op : plan) read.insert(op.inputs.begin(), op.inputs.end());
-  std::vector<MaterializationPoint> points;
-  for (std::size_t i = 0; i < plan.size(); ++i) {
-    if (plan[i].inputs.empty() || read.count(i) == 0) continue;
-    points.push_back({.output_of = i,
-                      .total_seconds = (*total)[i],
-                      .read_seconds = ReadSeconds(plan[i].records, plan[i].width, bytes_per_second),
-                      .bytes = plan[i].records * plan[i].width});
-  }
-  return points;
 }
 
 void ReuseChain::Add(const std::vector<Operator>& plan) {
@@ -152,7 +132,7 @@ std::vector<std::size_t> Skyline(const std::vector<Candidate>& candidates) {
     return candidates[a].uses > candidates[b].uses;
   });
   std::vector<std::size_t> skyline;
-  double uses = -1;  // the largest so far
+  double uses = -1;  // largest number of uses so far
   double of_benefit = 0;
   for (const std::size_t i : order) {
     if (!(benefit(i) > 0)) break;

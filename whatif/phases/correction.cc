@@ -15,23 +15,23 @@ namespace {
 using Matrix = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-// Prior deviations of the models' errors: common to all task times, and of one stage. Chosen by
-// hand; observed runs override them.
+// Prior deviations of the models' errors: the error common to all task times, and that of one
+// stage. Chosen by hand; observed runs override them.
 constexpr double kAllDeviation = 0.3;
 constexpr double kStageDeviation = 0.5;
 // The share of the variance of settings' effects that is specific to each stage.
 constexpr double kOwnShare = 0.5;
-// The candidates among which the likelihood decides: the effect of doubling a setting, the noise of
-// a run and of a stage.
+// Candidate deviations, among which the likelihood decides: the effect of doubling a setting, the
+// noise of a run, and the noise of a stage.
 constexpr double kSettingDeviations[] = {0.05, 0.1, 0.2, 0.4, 0.8, 1.6};
 constexpr double kRunDeviations[] = {0.03, 0.08, 0.2};
 constexpr double kStageDeviations[] = {0.03, 0.1, 0.3};
-// Priors of the deviations, so that few observations do not make them small. The log of a deviation
-// is normal around the log of its prior, with a deviation of 1.
+// Priors of the deviations, so that few observations do not make them too small. The log of a
+// deviation is normal around the log of its prior, with a deviation of 1.
 constexpr double kUsualSettingDeviation = 0.3;
 constexpr double kUsualRunDeviation = 0.08;
 constexpr double kUsualStageDeviation = 0.1;
-// The number of rounds in which each deviation is chosen given the others; later rounds hardly
+// The number of rounds in which each deviation is chosen given the others. Further rounds hardly
 // change them.
 constexpr int kRounds = 3;
 
@@ -43,8 +43,8 @@ bool IsFinite(const ObservedError& error) {
                      [](double value) { return std::isfinite(value); });
 }
 
-// Returns at most `most` errors, selected evenly by multiples of the golden ratio. Every n-th error
-// would select the same stages of each run, or only first tasks.
+// Returns at most `most` errors, evenly selected by multiples of the golden ratio. Selecting every
+// n-th error would select the same stages of each run, or only first tasks.
 std::vector<ObservedError> Some(std::span<const ObservedError> all, std::size_t most) {
   constexpr double kGoldenRatio = 0.6180339887498949;
   const double share = static_cast<double>(most) / static_cast<double>(all.size());
@@ -62,7 +62,7 @@ bool Varies(const std::vector<ObservedError>& errors, std::size_t setting) {
   });
 }
 
-// Returns the log of the prior of a deviation.
+// Returns the log of the prior density of a deviation.
 double LogPrior(double deviation, double usual) {
   return -0.5 * Square(std::log(deviation / usual));
 }
@@ -85,7 +85,7 @@ class CorrectionFit {
  public:
   explicit CorrectionFit(Correction& correction) : of_(correction) {}
 
-  // Sets the most likely deviations, one after the other.
+  // Sets the most likely deviations, one at a time.
   void Fit() {
     const std::size_t n = of_.errors_.size();
     errors_ = Vector(n);
@@ -264,7 +264,7 @@ std::vector<double> Correction::Predict(std::span<const TimeAt> times) const {
 double Correction::Variance(std::span<const TimeAt> times, std::span<const double> amounts) const {
   const std::vector<TimeAt> at = Centred(times);
   double known = 0;
-  // The covariance of the sum with the observed errors, by the inverse of their factor.
+  // The covariance of the sum with the observed errors, computed by inverting their factor.
   std::vector<double> solved(errors_.size());
   for (std::size_t i = 0; i < errors_.size(); ++i) {
     double common = 0;

@@ -6,7 +6,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -22,36 +21,36 @@ Eigen::Map<CostVector> AsVector(double* values) { return Eigen::Map<CostVector>(
 
 // The weight of all tasks of a stage in one run, in tasks. Chosen by hand.
 constexpr double kTasksThatCount = 4;
-// The largest number of these tasks in use; more do not improve the result.
+// The maximum number of these tasks that are used; more do not improve the result.
 constexpr std::size_t kTasksOfGroupMax = 64;
-// The assumed deviation of a stage's mean from its model, as a share. Chosen by hand; measured
-// deviations replace it in estimates.
+// Assumed relative deviation of a stage's mean from its model. Chosen by hand; measured deviations
+// replace it in estimates.
 constexpr double kAssumedDeviation = 0.2;
-// A larger error, as a share, is that of a straggler.
+// A larger relative error is that of a straggler.
 constexpr double kLargeError = 0.5;
-// The deviation of a cost over its prior: the spread of disks, networks and processors in use.
-// Chosen by hand.
+// Prior deviation of a cost relative to its prior: the range of disks, networks and processors in
+// use. Chosen by hand.
 constexpr double kPriorDeviation = 2;
-// A cost is determined if the data reduce its deviation below this part of the prior's.
+// A cost is determined if the data reduce its deviation below this fraction of the prior's.
 constexpr double kDeterminedShare = 0.25;
-// The tolerance of a time as a share of the task: for a sum of several costs, and for a separately
+// Tolerances of a time as a share of the task, for a sum of several costs and for a separately
 // measured cost.
 constexpr double kShareOfTask = 0.1;
 constexpr double kShareOfTaskAlone = 0.01;
-constexpr double kClockSeconds = 1e-3;  // Spark's metrics are in milliseconds
-// A task whose processor time is below this part of its work waits for something that no counter
-// shows, such as a Python process or a processor. The task is not evidence of the costs.
+constexpr double kClockSeconds = 1e-3;  // Spark's metrics are in milliseconds.
+// If a task's processor time is below this share of its work, the task waits for something that no
+// counter shows, such as a Python process or a processor. This task is not evidence of the costs.
 constexpr double kOfProcessorMin = 0.5;
 
 enum Kind { kRunning, kProcessor, kFetchWait, kShuffleWrite, kDeserialize, kRest };
-constexpr Kind kFirstAlone = kFetchWait;  // first of the kinds with one cost
+constexpr Kind kFirstAlone = kFetchWait;  // first of the kinds with only one cost
 
 struct Row {
   Kind kind = kRunning;
   std::size_t stage = 0;
-  CostVector units = CostVector::Zero();  // by cost
+  CostVector units = CostVector::Zero();  // units by cost
   double seconds = 0;                     // measured
-  double scale = 1;                       // error / scale is its share
+  double scale = 1;                       // error / scale is the relative error
   double weight = 1;
   std::size_t group = 0;
 };
@@ -99,7 +98,7 @@ class LinearError : public ceres::CostFunction {
   double own_slope_ = 0;
 };
 
-// The deviation of a parameter from 1, its prior.
+// The deviation of a parameter from its prior, which is 1.
 class PriorError : public ceres::SizedCostFunction<1, kCosts> {
  public:
   explicit PriorError(std::size_t cost) : cost_(cost) {}
@@ -154,8 +153,8 @@ CostStatistics UsualCosts() {
   return costs;
 }
 
-// Solves for the costs. A parameter is a cost over its unit: the prior, and for a stage's own
-// functions half of the run time of its tasks over their records.
+// Solves for the costs. A parameter is a cost divided by its unit, which is the prior. The unit of
+// a stage's own functions is half of the run time of its tasks over their records.
 class Learning {
  public:
   Learning(std::span<const MeasuredTask> tasks, const CostStatistics& prior) {
@@ -199,15 +198,15 @@ class Learning {
     options.function_tolerance = 1e-9;
     ceres::Solver::Summary summary;
     ceres::Solve(options, &problem,
-                 &summary);  // the last step is the best one, even without convergence
+                 &summary);  // The last step is the best one, even without convergence.
     parameters_ = parameters_.cwiseMax(0);
     for (auto& [stage, own] : own_) own.parameter = std::max(own.parameter, 0.0);
   }
 
   LearntCosts Result() const {
     LearntCosts learnt;
-    // Units are the larger of the prior and the learnt cost, so that the prior's deviation is a
-    // share.
+    // Units are the larger of the prior and the learnt cost, so that the prior's deviation is
+    // relative.
     const CostVector unit = unit_.cwiseProduct(parameters_.cwiseMax(1));
     const double prior = 1 / (kPriorDeviation * kPriorDeviation);
     CostMatrix information = prior * CostMatrix::Identity();
@@ -257,8 +256,8 @@ class Learning {
     const double weight = std::min(kTasksThatCount / count, 1.0);
     const std::size_t first = rows_.size();
     for (const MeasuredTask* task : chosen) AddRows(*task, weight);
-    // Scale by the stage's mean. Scaling each task by itself would favour tasks that were fast by
-    // chance.
+    // Scales by the stage's mean. Scaling each task by its own time would favour tasks that were
+    // fast by chance.
     std::map<Kind, std::pair<double, double>> sums;
     for (std::size_t i = first; i < rows_.size(); ++i) {
       sums[rows_[i].kind].first += rows_[i].seconds;
@@ -343,7 +342,8 @@ class Learning {
 
   // Returns the deviation of the means of stages in single runs from their models.
   double ModelDeviation() const {
-    std::vector<std::pair<double, double>> sums(groups_);  // errors as shares, and their number
+    // (sum of relative errors, number of errors)
+    std::vector<std::pair<double, double>> sums(groups_);
     for (const Row& row : rows_) {
       if (row.kind != kRunning) continue;
       const Own& own = own_.at(row.stage);
@@ -381,7 +381,7 @@ absl::StatusOr<LearntCosts> LearntCosts::Learn(std::span<const MeasuredTask> tas
   for (const MeasuredTask& task : tasks) {
     if (!IsUsable(task.work)) {
       return absl::InvalidArgumentError(
-          absl::StrCat("a task of stage ", task.stage, ": its work must be a number of 0 or more"));
+          absl::StrCat("a task of stage ", task.stage, ": its work must be 0 or more"));
     }
     if (task.seconds >= 0 && std::isfinite(task.seconds)) usable.push_back(task);
   }
@@ -402,8 +402,9 @@ CostStatistics LearntCosts::Of(std::size_t stage) const {
 
 bool LearntCosts::IsDetermined(Cost cost) const { return is_determined_[Index(cost)]; }
 
-// With h the mixed and k the own information, and C the covariance of the shared parameters s after
-// eliminating y, the variance of s'x + o y is o^2/k + (s - o h/k)'C(s - o h/k).
+// Let h be the mixed information, k the own information, and C the covariance of the shared
+// parameters s after eliminating y. The variance of s'x + o y is then o^2/k + (s - o h/k)'C(s - o
+// h/k).
 TaskEstimate LearntCosts::Predict(std::size_t stage, const Work& work) const {
   const auto found = own_.find(stage);
   const Own& own = found == own_.end() ? unknown_ : found->second;

@@ -1,13 +1,9 @@
 #include "whatif/phases/many_runs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
-#include <optional>
 #include <set>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "whatif/phases/task.h"
@@ -15,24 +11,25 @@
 namespace tidemark::phases {
 namespace {
 
-// Lower limit of a modelled time: a task has to start.
+// Lower limit of a modelled time, since a task has to start.
 constexpr double kTaskSecondsMin = 1e-3;
 // Upper limit of an estimated time: three years.
 constexpr double kTaskSecondsMax = 1e8;
-// Upper limit of the deviation of the log of the whole. A larger deviation carries no information.
+// Upper limit of the deviation of ln(total). A larger deviation carries no information.
 constexpr double kDeviationMax = 3;
-// The deviation of a run without known stages. Chosen by hand.
+// Deviation of a run without known stages. Chosen by hand.
 constexpr double kUnknownRunDeviation = 0.5;
-// The resolution of Spark's clock, for launch and end.
+// Resolution of Spark's clock, for launch and end together.
 constexpr double kTwoClockReadingsSeconds = 2e-3;
-// Variation of a lag by other work of the driver, with the same settings. Shorter lags are ignored.
+// Variation of a lag due to other work of the driver, with the same settings. Shorter lags are
+// ignored.
 constexpr double kLagNoiseSeconds = 0.2;
 // The smallest share of the time for which an undetermined cost is reported.
 constexpr double kReportedShareOfRun = 0.02;
-// The deviation of the log of the whole for each doubling of executors or cores beyond all runs.
-// Chosen by hand; learnt deviations of a narrow range have no limit.
+// Deviation of ln(total) for each doubling of executors or cores beyond all runs. Chosen by hand;
+// learnt deviations of a narrow range have no limit.
 constexpr double kHeldDeviation = 0.15;
-// Equal amounts of data differ by less than this factor. They rarely agree to the byte.
+// Equal amounts of data differ by less than this factor. They are rarely equal to the byte.
 constexpr double kSameDataFactor = 1.02;
 
 bool ReadsOnlyInput(const Stage& stage) {
@@ -53,7 +50,7 @@ double Partitions(double tasks, const Settings& from, const Settings& to) {
   return tasks;
 }
 
-// Multiplies the number of tasks and leaves each task unchanged.
+// Multiplies the number of tasks without changing the tasks.
 void Multiply(double factor, StageSize& size) {
   size.tasks = std::round(size.tasks * factor);
   size.intermediate.records *= factor;
@@ -149,7 +146,7 @@ StageTime ManyRuns::KeyOf(std::size_t stage, Time time) {
   return {.stage = kTimes * stage + time, .kind = time == kLag ? 1u : 0u};
 }
 
-// Never observed first tasks use the error of the other tasks of the stage, and vice versa.
+// If first tasks were never observed, the error of the stage's other tasks applies, and vice versa.
 StageTime ManyRuns::ObservedKeyOf(std::size_t stage, Time time) const {
   if (time == kLag || has_time_[stage][time]) return KeyOf(stage, time);
   return KeyOf(stage, time == kFresh ? kWarm : kFresh);
@@ -194,7 +191,8 @@ std::optional<WholeEstimate> ManyRuns::Scaled(const RunScenario& scenario) const
     executors_of_loads.insert(run.settings.executors);
     loads.push_back(run.load);
   }
-  // Runs with other settings on other executors are evidence that only the correction uses.
+  // If there are runs with other settings on other executors, only the correction uses this
+  // evidence.
   if (executors_of_loads.size() < executors.size()) return std::nullopt;
   const ScalingModel model = ScalingModel::Learn(loads);
   if (model.is_empty()) return std::nullopt;
@@ -340,7 +338,8 @@ std::vector<std::string> ManyRuns::Beyond(const RunScenario& scenario) const {
   compare(
       "cores", [](const Run& r) { return r.settings.tasks_at_once(); },
       scenario.settings.tasks_at_once());
-  const auto memory = [](Settings settings) {  // of a whole executor, for any number of cores
+  // memory of a whole executor, for any number of cores
+  const auto memory = [](Settings settings) {
     settings.executor_cores = settings.task_cores = 1;
     settings.at_once_max = 0;
     return SpillBufferBytes(settings, 0);
@@ -436,7 +435,7 @@ std::vector<double> ManyRuns::SetTimes(const std::vector<Part>& parts,
   for (std::size_t i = 0; i < parts.size(); ++i) {
     StageEstimate& stage = estimate.stages[parts[i].place];
     double seconds = parts[i].modelled_seconds * std::exp(log_errors[i]);
-    if (!(seconds <= kTaskSecondsMax)) {  // impossible counters
+    if (!(seconds <= kTaskSecondsMax)) {  // Counters have impossible values.
       stage.is_known = false;
       seconds = 0;
     }
@@ -475,6 +474,70 @@ RunEstimate ManyRuns::On(std::size_t like, const RunScenario& scenario) const {
       std::hypot(share, 0.5 * unknown_seconds / whole, kHeldDeviation * doublings);
   estimate.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
   return estimate;
+}
+
+namespace {
+
+// Deviation of a stage without a model. Chosen by hand.
+constexpr double kUnknownStageDeviation = 0.5;
+// Lower limit of the factor on a task's time, since the models are not more precise. Chosen by
+// hand.
+constexpr double kTimesMin = 0.05;
+// The smallest share of a task's time for which an undetermined cost is reported.
+constexpr double kReportedShare = 0.02;
+
+// Returns the ratio of the shuffle sizes that the stage reads, which were written with the same
+// settings.
+double IntermediateFactor(const Stage& stage, const Settings& from, const Settings& to) {
+  return OfShuffle(to, stage.data).ratio / OfShuffle(from, stage.data).ratio;
+}
+
+}  // namespace
+
+absl::StatusOr<WhatIf> WhatIf::Learn(std::vector<PastStage> stages, const Settings& settings,
+                                     const CostStatistics& prior) {
+  std::vector<Known> known;
+  std::vector<MeasuredTask> measured;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const PastStage& ran = stages[i];
+    Known& stage = known.emplace_back();
+    if (ran.tasks.empty()) continue;
+    stage.stage = StageOf(ran.tasks, ran.next_tasks, ran.is_relocatable, settings);
+    for (const TaskCounters& task : ran.tasks) {
+      stage.mean_seconds += task.seconds / static_cast<double>(ran.tasks.size());
+      measured.push_back(Measured(task, i, 0, WorkOf(task, stage.stage, settings)));
+    }
+  }
+  auto costs = LearntCosts::Learn(measured, prior);
+  if (!costs.ok()) return costs.status();
+  return WhatIf(std::move(known), settings, *std::move(costs));
+}
+
+StageChange WhatIf::On(std::size_t stage, const Settings& settings) const {
+  StageChange result;
+  if (settings == settings_) return result;
+  const auto& [base, mean_seconds] = stages_[stage];
+  if (!(mean_seconds > 0)) {
+    result.deviation = kUnknownStageDeviation;
+    return result;
+  }
+  Stage other = base;
+  other.size.intermediate.bytes *= IntermediateFactor(base, settings_, settings);
+  const Work before = TaskOf(base, settings_).work();
+  const Work difference = TaskOf(other, settings).work() + -1 * before;
+  // Time that the models do not explain is constant.
+  const double seconds = std::max(costs_.Predict(stage, before).seconds, mean_seconds);
+  const TaskEstimate change = costs_.Predict(stage, difference);
+  result.times = std::max(1 + change.seconds / seconds, kTimesMin);
+  const double share = change.deviation / seconds / result.times;
+  result.deviation = std::sqrt(std::log1p(share * share));  // sigma of a log-normal distribution
+  const CostStatistics costs = costs_.Of(stage);
+  for (std::size_t i = 0; i < kCosts; ++i) {
+    const Cost cost = static_cast<Cost>(i);
+    const double part = std::abs(difference[cost]) * costs[cost] / seconds;
+    if (part > kReportedShare && !costs_.IsDetermined(cost)) result.unknown_costs.push_back(cost);
+  }
+  return result;
 }
 
 }  // namespace tidemark::phases

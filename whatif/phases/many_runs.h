@@ -10,7 +10,7 @@
 //
 // With enough runs, an estimate of the whole run from the settings alone is also available
 // (whole_runs.h). It has no model of stages, and so not the errors of one. If only the executors
-// differ from past runs, these runs alone give the duration (scaling.h).
+// differ from past runs, these runs alone give the duration (whole_runs.h).
 //
 //     const auto models = ManyRuns::Learn(runs, UsualCosts());
 //     const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
@@ -25,13 +25,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "whatif/phases/correction.h"
 #include "whatif/phases/learn_costs.h"
 #include "whatif/phases/past_stage.h"
-#include "whatif/phases/scaling.h"
 #include "whatif/phases/settings.h"
 #include "whatif/phases/whole_runs.h"
 
@@ -39,11 +39,11 @@ namespace tidemark::phases {
 
 struct RunScenario {
   Settings settings;
-  // Factor on the data of the first run. If those are unknown, all runs are assumed to have had the
-  // same amount.
+  // Factor on the data of the first run. If data sizes are unknown, all runs are assumed to have
+  // had the same amount.
   double data_factor = 1;
   std::vector<double> others = {};
-  // By name of a stage: a factor on its fetched data in the similar run, for reasons outside of the
+  // By stage name, a factor on the data fetched in the similar run, for reasons other than the
   // settings.
   std::map<std::string, double> fetched = {};
 };
@@ -52,13 +52,13 @@ struct RunScenario {
 struct StageEstimate {
   bool is_known = false;  // if false, the stage is unchanged
   double tasks = 1;
-  // Means of the first tasks on their slots, and of all others.
+  // Mean times of the first tasks on their slots, and of all other tasks.
   double fresh_task_seconds = 0;
   double task_seconds = 0;
   double lag_seconds = 0;  // as in PastStage; 0 if unchanged
 };
 
-// The resource that uses most of the time of processors and slots.
+// The resource that takes most of the time of processors and slots.
 enum class Binding : std::uint8_t { kProcessor, kDisk, kNetwork, kTaskStarts };
 // Returns a name for messages.
 const char* NameOf(Binding binding);
@@ -66,33 +66,35 @@ const char* NameOf(Binding binding);
 struct RunEstimate {
   std::vector<StageEstimate> stages;   // in the order of the similar run
   double deviation = 0;                // standard deviation of ln(sum of these stages)
-  std::optional<WholeEstimate> whole;  // empty with too few runs or no near one
-  // From runs that differ in nothing but executors. It replaces the other estimates, unless it is
-  // empty.
+  std::optional<WholeEstimate> whole;  // empty if there are too few runs or no near run
+  // Estimate from runs that differ only in executors. Unless empty, it replaces the other
+  // estimates.
   std::optional<WholeEstimate> scaled;
   Binding binding = Binding::kProcessor;
-  // Settings outside of the range of all runs, and costs that no run determines.
+  // Settings outside the range of all runs, and costs that no run determines.
   std::vector<std::string> beyond;
   std::vector<Cost> unknown_costs;
 };
 
 class ManyRuns {
  public:
-  // InvalidArgument if there is no run, no run has a stage with a task, or a counter is impossible.
+  // Fails with InvalidArgument if there is no run, if no run has a stage with a task, or if a
+  // counter is impossible.
   static absl::StatusOr<ManyRuns> Learn(std::vector<PastApplication> runs,
                                         const CostStatistics& prior);
 
-  // Returns true if a stage of a run had as many tasks as a setting of partitions, so its tasks
+  // Returns true if a stage of a run had as many tasks as a partition setting, so that its tasks
   // would follow that setting.
   bool FollowsPartitions() const;
 
-  // Returns the run with the nearest settings and data; the first of equal ones.
+  // Returns the run with the nearest settings and data, or the first of several.
   std::size_t MostLike(const RunScenario& scenario) const;
-  // REQUIRES: like < runs; `scenario` has as many others as the runs.
+  // REQUIRES: like < number of runs, and `scenario` has as many `others` as the runs.
   RunEstimate On(std::size_t like, const RunScenario& scenario) const;
 
  private:
-  // The times of a stage: the mean of its first tasks on their slots, of all others, and its lag.
+  // The times of a stage: the mean of its first tasks on their slots, the mean of all other tasks,
+  // and its lag.
   enum Time { kFresh, kWarm, kLag };
   static constexpr std::size_t kTimes = 3;
   using Times = std::array<double, kTimes>;  // seconds; 0 if missing
@@ -107,26 +109,26 @@ class ManyRuns {
     Settings settings;
     double data_bytes = 0;  // 0 if unknown
     std::vector<double> others;
-    SlotLoad load;  // load of a run of the same program; otherwise its `seconds` are 0
+    SlotLoad load;  // load of a run of the same program; `seconds` is 0 for other programs
     std::vector<KnownStage> stages;
   };
-  // A stage in the scenario, by the models alone.
+  // A stage in the scenario, according to the models alone.
   struct ScenarioStage {
-    std::size_t place = 0;  // in the similar run
+    std::size_t place = 0;  // index in the similar run
     std::size_t id = 0;
     Stage stage;
     Work work;       // work of a mean task
-    Work more_work;  // the excess over a mean task of that run
+    Work more_work;  // excess of the longest task over a mean task of that run
     double task_seconds = 0;
-    double warm_waves = 0;  // waves of tasks other than the first ones
+    double warm_waves = 0;  // waves of tasks, excluding first tasks
   };
   // A part of the time of the run.
   struct Part {
-    std::size_t place = 0;  // place of its stage
+    std::size_t place = 0;  // index of its stage
     Time time = kWarm;
     double modelled_seconds = 0;
     double waves = 0;  // consecutive repetitions
-    TimeAt at;         // its key in the correction
+    TimeAt at;         // key in the correction
   };
   ManyRuns() = default;
   static Times TimesOf(const PastStage& ran);
@@ -135,7 +137,7 @@ class ManyRuns {
   void FillDataBytes();
   // Returns the models' errors, and records the observed times in has_time_.
   std::vector<ObservedError> ObserveErrors(const LearntCosts& costs);
-  // Returns the modelled time, for a stage whose tasks are modelled to take `task_seconds`.
+  // Returns the modelled time for a stage whose tasks are modelled to take `task_seconds`.
   double Modelled(std::size_t stage, Time time, double task_seconds) const;
   // Returns the key of a time in the correction.
   static StageTime KeyOf(std::size_t stage, Time time);
@@ -160,13 +162,55 @@ class ManyRuns {
                                       const std::vector<double>& log_errors, RunEstimate& estimate);
 
   std::vector<Run> runs_;
-  // By id of the stage.
+  // By stage ID.
   std::vector<std::array<bool, kTimes>> has_time_;
-  std::vector<double> mean_lags_;            // over runs; 0 if a run with the stage had no lag
-  std::vector<LearntCosts> costs_;           // one
-  std::vector<Correction> correction_;       // one
+  std::vector<double> mean_lags_;            // mean over runs; 0 if a run with the stage had no lag
+  std::vector<LearntCosts> costs_;           // exactly one element
+  std::vector<Correction> correction_;       // exactly one element
   std::vector<std::vector<double>> levels_;  // LevelsOfWhole() of each run
   WholeRunModel wholes_;
+};
+
+struct StageChange {
+  double times = 1;      // factor on the time of a task
+  double tasks = 1;      // factor on the number of tasks
+  double deviation = 0;  // standard deviation of ln(times)
+  // costs that affect the change but are not determined by the run
+  std::vector<Cost> unknown_costs;
+};
+
+// Estimates the durations of the stages of a run with other settings.
+//
+// The result is a factor on the measured task times, which is 1 if nothing changes. Errors that the
+// models make in both cases cancel out.
+//
+//     const auto models = WhatIf::Learn(stages, settings, UsualCosts());
+//     const StageChange change = models->On(0, other_settings);
+//
+// Pure, deterministic, and thread-safe when const.
+class WhatIf {
+ public:
+  // `settings` are the settings of the run. Fails with InvalidArgument if no stage has a task or a
+  // counter is impossible.
+  static absl::StatusOr<WhatIf> Learn(std::vector<PastStage> stages, const Settings& settings,
+                                      const CostStatistics& prior);
+
+  // For a stage without tasks, returns no change and a wide deviation. REQUIRES: stage < number of
+  // stages.
+  StageChange On(std::size_t stage, const Settings& settings) const;
+  const LearntCosts& costs() const { return costs_; }
+
+ private:
+  struct Known {
+    Stage stage;
+    double mean_seconds = 0;  // mean time of its tasks; 0 if the stage is unknown
+  };
+  WhatIf(std::vector<Known> stages, const Settings& settings, LearntCosts costs)
+      : stages_(std::move(stages)), settings_(settings), costs_(std::move(costs)) {}
+
+  std::vector<Known> stages_;
+  Settings settings_;
+  LearntCosts costs_;
 };
 
 }  // namespace tidemark::phases

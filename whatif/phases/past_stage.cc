@@ -52,20 +52,20 @@ StageShape ShapeOf(const TaskCounters& all, bool is_relocatable) {
   return shape;
 }
 
-// Returns the input that was read, or a record of one byte per task without input.
+// Returns the input that was read or, for tasks without input, one record of one byte per task.
 Flow InputOf(const Flow& input, double tasks, const StageShape& shape) {
   if (!shape.reads_input) return {};
   if (input.bytes <= 0 && input.records <= 0) return {tasks, tasks};
   return {std::max(input.records, 1.0), std::max(input.bytes, 1.0)};
 }
 
-// Returns the data that were read from a shuffle; with uncounted records, one per task.
+// Returns the data read from a shuffle. If records were not counted, assumes one per task.
 Flow FetchedOf(const TaskCounters& all, double tasks) {
   const double bytes = all.local_bytes + all.remote_bytes;
   return {all.shuffle_records > 0 || bytes <= 0 ? all.shuffle_records : tasks, bytes};
 }
 
-// Returns the bytes per record that was written to, or read from, a shuffle; 0 without a record.
+// Returns the bytes per record written to, or read from, a shuffle, or 0 if there are no records.
 double ShuffledWidth(const std::vector<TaskCounters>& tasks, bool written) {
   double bytes = 0;
   double records = 0;
@@ -90,7 +90,7 @@ struct Widths {
   }
 };
 
-// Returns the compression ratio of the stages that ran both with and without compression.
+// Returns the compression ratios of the stages that ran both with and without compression.
 std::map<std::string, double> CompressRatios(const std::vector<PastApplication>& runs) {
   std::map<std::string, std::array<Widths, 2>> widths;
   for (const PastApplication& run : runs) {
@@ -112,7 +112,7 @@ std::map<std::string, double> CompressRatios(const std::vector<PastApplication>&
   return ratios;
 }
 
-// Returns the memory and spilled bytes per gathered record, in the run with the least.
+// Returns the memory and spilled bytes per gathered record, from the run with the least.
 std::map<std::string, double> LeastWidths(const std::vector<PastApplication>& runs) {
   std::map<std::string, double> least;
   for (const PastApplication& run : runs) {
@@ -156,7 +156,7 @@ Stage StageOf(std::span<const TaskCounters> tasks, double next_tasks, bool is_re
                 .intermediate = FetchedOf(all, count),
                 .tasks = count,
                 .next_tasks = next_tasks};
-  // The functions of the stage turn the output of the earlier phases into the stage's output.
+  // The functions of the stage convert the output of the earlier phases to the stage's output.
   const TaskPhases before = TaskOf(stage, settings);
   const Flow in = before.compute.out;
   const Compression shuffle = OfShuffle(settings, data);

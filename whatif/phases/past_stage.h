@@ -1,12 +1,13 @@
-// Past runs of a program as the phase models see them: from Spark's counters of tasks to the
-// models' stages and work.
+// Converts past runs of a program from Spark's task counters to the stages and work of the phase
+// models.
 //
-// Where logs lack a value, these assumptions apply:
+// If logs lack a value, these assumptions apply:
 //   - a stage that holds records in memory while it reads a shuffle sorts them. No counter shows
-//     combining; its effect is part of the selectivity of the stage's functions
-//   - compressed bytes are half of uncompressed ones, unless a spill or another run shows better
+//     combining, so its effect is part of the selectivity of the stage's functions
+//   - compressed bytes are half of uncompressed bytes, unless a spill or another run shows the
+//     ratio
 //   - "in memory" means serialized, unless spills show both
-//   - a stage without input makes its data from a record of one byte per task
+//   - a stage without input creates its data from a record of one byte per task
 // Pure values and functions.
 #pragma once
 
@@ -22,11 +23,10 @@
 
 namespace tidemark::phases {
 
-// A successful task. Times are in seconds, empty if the log lacks them.
+// A successful task. Times are in seconds, and empty if the log lacks them.
 struct TaskCounters {
   double seconds = 0;  // from launch to end
-  // True for the first task of a stage on its slot: its code is loaded and compiled during the
-  // task.
+  // True for the first task of a stage on its slot, during which code is loaded and compiled.
   bool is_fresh = false;
   std::optional<double> running;
   std::optional<double> processor;
@@ -34,27 +34,28 @@ struct TaskCounters {
   std::optional<double> shuffle_write;
   std::optional<double> deserialize;
   Flow input;
-  double local_bytes = 0;   // local part of the shuffle that it read
-  double remote_bytes = 0;  // remote part of the shuffle that it read
+  double local_bytes = 0;   // local part of the shuffle data read
+  double remote_bytes = 0;  // remote part of the shuffle data read
   double shuffle_records = 0;
-  Flow written;  // for a shuffle
-  Flow output;   // to files
+  Flow written;  // data written for a shuffle
+  Flow output;   // data written to files
   double result_bytes = 0;
   double spilled_memory_bytes = 0;  // before serialization and compression
   double spilled_disk_bytes = 0;    // after serialization and compression
-  double peak_memory_bytes = 0;     // peak for gathered records
+  double peak_memory_bytes = 0;     // peak memory for gathered records
   friend bool operator==(const TaskCounters&, const TaskCounters&) = default;
 };
 
 // A stage of a past run.
 struct PastStage {
   std::vector<TaskCounters> tasks;  // empty if the stage is unknown
-  double next_tasks = 1;            // tasks of the stages that read its output
+  double next_tasks = 1;            // number of tasks of the stages that read its output
   bool is_relocatable = false;
-  // From the end of the last parent stage to its first task: the driver plans, executors start.
+  // Time from the end of the last parent stage to the first task, in which the driver plans and
+  // executors start.
   double lag_seconds = 0;
-  // The number of its tasks over the size of `tasks`: above 1 if only a sample is kept. WhatIf does
-  // not use it.
+  // Ratio of the number of tasks to the size of `tasks`; above 1 if only a sample is kept. WhatIf
+  // does not use it.
   double tasks_for_each = 1;
 };
 
@@ -64,9 +65,10 @@ struct PastApplication {
   std::vector<PastStage> stages;
   std::vector<std::string> names;  // stage names, equal in every run
   // Other differences between runs, such as parameters of the program, as powers of two. All runs
-  // have the same number of them.
+  // have the same number of these.
   std::vector<double> others;
-  double seconds = 0;  // from its start to the end of its last stage; 0 if it did not succeed
+  // from the start of the run to the end of its last stage; 0 if it did not succeed
+  double seconds = 0;
 };
 
 // The usual ratio of compressed to uncompressed bytes. Chosen by hand for LZ4 and Snappy on text
@@ -75,25 +77,25 @@ inline constexpr double kUsualCompressRatio = 0.5;
 
 // Properties of a stage's data that other runs show.
 struct OtherRunsData {
-  double compress_ratio = kUsualCompressRatio;  // for shuffled bytes, if no spill shows it
+  double compress_ratio = kUsualCompressRatio;  // for shuffled bytes, if no spill shows the ratio
   // Upper limit of the memory of a gathered record; 0 if unknown. Memory is allocated in pages, the
-  // last of which are mostly empty, so the run with the least memory is nearest to the need.
+  // last of which are mostly empty, so the run with the least memory is nearest to the actual need.
   double read_width_max = 0;
 };
 
-// Returns the bytes that all stages without a shuffle read.
+// Returns the number of bytes read by all stages that read no shuffle.
 double InputBytes(const PastApplication& run);
 
 // Returns an entry for the name of each stage.
 std::map<std::string, OtherRunsData> DataByStage(const std::vector<PastApplication>& runs);
 
-// Returns the average of tasks that ran with `settings`. `next_tasks`: of the stages that read its
-// output. REQUIRES: at least one task.
+// Returns the average of tasks that ran with `settings`. `next_tasks` is the number of tasks of the
+// stages that read its output. REQUIRES: at least one task.
 Stage StageOf(std::span<const TaskCounters> tasks, double next_tasks, bool is_relocatable,
               const Settings& settings, const OtherRunsData& elsewhere = {});
 
-// Returns the work of one task, by the stage's model and the task's own sizes. Counts at least one
-// record, so that its time has a cost to which it is attributed.
+// Returns the work of one task, from the stage's model and the task's own sizes. Counts at least
+// one record, so that the task's time can be attributed to a cost.
 Work WorkOf(const TaskCounters& task, const Stage& stage, const Settings& settings);
 
 MeasuredTask Measured(const TaskCounters& task, std::size_t stage, std::size_t run,

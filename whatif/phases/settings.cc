@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -21,7 +19,7 @@ absl::Status Wrong(absl::string_view text, absl::string_view wanted) {
   return absl::InvalidArgumentError(absl::StrCat("\"", text, "\" is not ", wanted));
 }
 
-// Returns the number, and the unit after it in lower case.
+// Returns the number, and its unit in lower case.
 absl::StatusOr<std::pair<std::uint64_t, std::string>> SplitUnit(absl::string_view text,
                                                                 absl::string_view wanted) {
   const std::string trimmed = absl::AsciiStrToLower(absl::StripAsciiWhitespace(text));
@@ -73,7 +71,7 @@ absl::StatusOr<std::uint32_t> ParseInstances(const std::string& text) {
   return ParseCount(text, kExecutorsMax);
 }
 
-// Returns 0 for a number below 1: Spark then never bypasses the merge.
+// Returns 0 for a number below 1, with which Spark never bypasses the merge.
 absl::StatusOr<std::uint32_t> ParseThreshold(const std::string& text) {
   std::int64_t number = 0;
   if (absl::SimpleAtoi(absl::StripAsciiWhitespace(text), &number) && number < 1) {
@@ -137,8 +135,8 @@ absl::StatusOr<double> ParseAmount(const std::string& text) {
   return Wrong(text, "a number from 1e-6 to 1e9");
 }
 
-// Limits the tasks of an executor by the resources that each of them needs. An unknown amount of
-// the executor is no limit.
+// Limits the tasks of an executor by the resources that each task needs. If an executor's amount is
+// unknown, it is no limit.
 absl::Status LimitByResources(Reader& reader, const Properties& properties, Settings& settings) {
   for (const auto& [name, text] : properties) {
     const auto resource = ResourceIn(name);
@@ -347,14 +345,15 @@ absl::StatusOr<RunSettings> ParseRunSettings(absl::string_view version,
 
 std::string ReasonNotModelled(const std::string& name, const std::string& value) {
   if (name == "spark.executor.instances" && absl::StripAsciiWhitespace(value) == "0") {
-    return "dynamic allocation decides; the executors of the run are kept";
+    return "dynamic allocation sets the number of executors; the estimate uses the executors of "
+           "the run";
   }
   if (name == "spark.sql.shuffle.partitions" &&
       absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(value), "auto")) {
-    return "the engine decides; all stages keep their numbers of tasks";
+    return "automatic partitions are not modelled; all stages keep their numbers of tasks";
   }
   if (name == "spark.shuffle.manager" && IsOtherManager(value)) {
-    return "this shuffle manager is not modelled; the manager of the run is kept";
+    return "this shuffle manager is not modelled; the estimate uses the manager of the run";
   }
   return "";
 }
@@ -411,7 +410,7 @@ absl::StatusOr<absl::Duration> ParseDuration(absl::string_view text, absl::Durat
   } else if (!suffix.empty()) {
     return Wrong(text, kWanted);
   }
-  // A longer time is a typing error.
+  // A longer time is assumed to be a typing error.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 52;
   if (split->first > kMost || split->first * unit > absl::Hours(24 * 36525)) {
     return Wrong(text, "a time below 100 years");

@@ -4,6 +4,33 @@
 #include <cmath>
 
 namespace tidemark::phases {
+
+Work& Work::operator+=(const Work& other) {
+  for (std::size_t i = 0; i < kCosts; ++i) units[i] += other.units[i];
+  return *this;
+}
+
+Work operator*(double times, Work work) {
+  for (double& units : work.units) units *= times;
+  return work;
+}
+
+double Seconds(const Work& work, const CostStatistics& costs) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < kCosts; ++i) seconds += work.units[i] * costs.seconds[i];
+  return seconds;
+}
+
+bool IsOfProcessor(Cost cost) { return cost >= Cost::kCompute && cost <= Cost::kSerialize; }
+
+const char* NameOf(Cost cost) {
+  constexpr const char* kNames[kCosts] = {"input read", "output write", "local read", "local write",
+                                          "network",    "compute",      "combine",    "merge",
+                                          "partition",  "sort",         "compress",   "uncompress",
+                                          "serialize",  "setup",        "cleanup"};
+  return kNames[Index(cost)];
+}
+
 namespace {
 
 // Returns the number of comparisons to sort the records.
@@ -16,10 +43,10 @@ Work Fetch(const ShuffleRead& read, const Compression& compression) {  // eq. 15
   return work;
 }
 
-// Spark's source: SortShuffleManager, MAX_SHUFFLE_OUTPUT_PARTITIONS_FOR_SERIALIZED_MODE.
+// Source: Spark's SortShuffleManager, MAX_SHUFFLE_OUTPUT_PARTITIONS_FOR_SERIALIZED_MODE.
 constexpr double kSerializedPartitionsMax = 1 << 24;
-// Per record of the serialized shuffle, in addition to its bytes: an address of 8 bytes, and the
-// same for the radix sort. Spark's source, ShuffleInMemorySorter.
+// Size per record of the serialized shuffle, in addition to its bytes: an address of 8 bytes, and
+// as much for the radix sort. Source: Spark's ShuffleInMemorySorter.
 constexpr double kAddressBytes = 16;
 
 bool TakesSerialized(const StageShape& shape, double next_tasks, const Settings& settings) {
@@ -45,8 +72,8 @@ Work Copy(double bytes) {
   return work;
 }
 
-// Cases 1 and 2 of section 6, with records gathered as objects. The sort manager partitions its
-// input, the hash manager its output.
+// Cases 1 and 2 of section 6, in which records are gathered as objects. The sort manager partitions
+// its input, and the hash manager its output.
 void WriteObjects(const Gathered& gathered, const Compression& spilled, const Compression& shuffle,
                   const DataStatistics& data, ShuffleWrite& write) {
   const Selectivity merge = gathered.is_combined ? data.write_merge : Selectivity{};
@@ -184,7 +211,7 @@ ShuffleWrite WriteShuffle(const Flow& out, const StageShape& shape, double next_
   const double buffer = SpillBufferBytes(settings, cached_bytes);
   const double width = out.records > 0 ? out.bytes / out.records : 0;
   if (write.writer == ShuffleWriter::kSerialized) {
-    // A spill is written once; without a spill, the output is.
+    // A spill is written once. If there is no spill, the output is.
     const Gathered gathered = {.records = out.records,
                                .width_in_memory = width * data.serialize_ratio + kAddressBytes};
     write.spills = SpillsOf(gathered, buffer, settings.spills, shuffle);

@@ -1,4 +1,4 @@
-#include "whatif/advise/normal_plan.h"
+#include "whatif/advise/past_plan.h"
 
 #include <xxhash.h>
 
@@ -28,7 +28,7 @@ bool Has(const std::string& text, std::initializer_list<const char*> words) {
                      [&](const char* word) { return absl::StrContains(text, word); });
 }
 
-// Returns the name that the operator has since Spark 2.0: "Sort" for "TungstenSort".
+// Returns the operator's name since Spark 2.0, such as "Sort" for "TungstenSort".
 std::string CurrentName(const std::string& name) {
   if (name == "ExternalSort") return "Sort";
   return std::string(absl::StripPrefix(name, "Tungsten"));
@@ -40,7 +40,7 @@ bool IsLowerHalf(const PastOperator& op) {
   return IsAggregate(op.name) && Has(op.text, {"partial_", "merge_", "mode=Partial"});
 }
 
-// Returns true for a sort within partitions, for a join or an aggregation above it.
+// Returns true for a sort within partitions, which serves a join or an aggregation above it.
 bool IsLocalSort(const PastOperator& op) {
   return CurrentName(op.name) == "Sort" && absl::StrContains(op.text, ", false");
 }
@@ -91,7 +91,7 @@ std::string Logical(const PastOperator& op, const std::string& kind) {
 
 bool IsWord(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Columns, each with a number: "tone#12", "count(1)#30L".
+// Columns, each with a number, such as "tone#12" or "count(1)#30L".
 class Columns {
  public:
   // Returns `text` with the number of each column replaced by its origin. New columns have
@@ -138,7 +138,8 @@ class Columns {
   std::map<std::uint64_t, int> count_of_;
 };
 
-// Returns the number of top-level items of the list in brackets after `from`; 0 without a list.
+// Returns the number of top-level items of the list in brackets after `from`, or 0 if there is no
+// list.
 double ItemsIn(std::string_view text, std::size_t from) {
   const std::size_t begin = text.find('[', from);
   if (begin == std::string_view::npos) return 0;
@@ -172,7 +173,7 @@ double ColumnsOf(const PastOperator& op, const std::string& kind,
   return columns;
 }
 
-// Returns the operators, each after its inputs, by index. The inputs of an operator keep their
+// Returns the indexes of the operators, each after its inputs. The inputs of an operator keep their
 // order.
 absl::StatusOr<std::vector<std::size_t>> InOrder(const PastPlan& plan) {
   const std::size_t size = plan.operators.size();
@@ -184,7 +185,7 @@ absl::StatusOr<std::vector<std::size_t>> InOrder(const PastPlan& plan) {
   std::vector<State> states(size, State::kNew);
   std::vector<std::size_t> order;
   for (std::size_t root = 0; root < size; ++root) {
-    std::vector<std::pair<std::size_t, std::size_t>> path;  // operator, its next input
+    std::vector<std::pair<std::size_t, std::size_t>> path;  // (operator, its next input)
     if (states[root] == State::kNew) path.emplace_back(root, 0);
     while (!path.empty()) {
       auto& [at, next] = path.back();
@@ -209,8 +210,8 @@ absl::StatusOr<std::vector<std::size_t>> InOrder(const PastPlan& plan) {
   return order;
 }
 
-// Returns the operators below a limit without an operator in between that reads all of its input.
-// The limit determines how much of their output is computed.
+// Returns the operators below a limit, if no operator in between reads all of its input. The limit
+// determines how much of their output is computed.
 std::vector<bool> BelowLimits(const PastPlan& plan, const std::vector<std::size_t>& order) {
   std::vector<bool> is_below(plan.operators.size(), false);
   for (auto at = order.rbegin(); at != order.rend(); ++at) {
@@ -255,7 +256,7 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
   if (!order.ok()) return order.status();
   const std::vector<bool> is_below_limit = BelowLimits(plan, *order);
   std::vector<NormalOperator> normal;
-  std::vector<std::vector<std::size_t>> stands_for(plan.operators.size());  // in `normal`
+  std::vector<std::vector<std::size_t>> stands_for(plan.operators.size());  // indexes in `normal`
   std::vector<double> columns(plan.operators.size(), 0);
   Columns known;
   for (const std::size_t at : *order) {
@@ -309,7 +310,8 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
       doubt("the log identifies functions of the program only by name and line; compare them");
       absl::StrAppend(&whole, plan.program, "\n");
     }
-    // Columns of a DataFrame keep their numbers, so it is recognized within one application.
+    // Columns of a DataFrame keep their numbers, so a DataFrame is recognized within one
+    // application.
     if (IsUnnamedSource(op) && !plan.is_lineage) {
       absl::StrAppend(&whole, plan.application, "\n", op.text, "\n");
     }
