@@ -1,27 +1,36 @@
 #include "serve/doctor.h"
 
 #include <fmt/format.h>
+#include <grpcpp/grpcpp.h>
+#include <netdb.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "serve/master_health.h"
+#include "client/follower.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "text/size_text.h"
 #include "tidemark/client.h"
-#include "tidemark/master.h"
-#include "transport/certificate.h"
+#include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "transport/channel.h"
 #include "transport/listen_address.h"
 #include "transport/small_file.h"
@@ -29,10 +38,130 @@
 namespace tidemark::serve {
 namespace {
 
-// Advised free space. The event log of a long job takes several hundred megabytes.
+using grpc::health::v1::Health;
+using grpc::health::v1::HealthCheckRequest;
+using grpc::health::v1::HealthCheckResponse;
+
+constexpr std::chrono::seconds kAnswerWithin{10};
+
+constexpr int kNoFlags = 0;  // Keeps the environment variables.
+constexpr int kAnswerWithinMillis = 3000;
+
+// Returns true if the peer responds, even with a refusal, to bytes of no known protocol.
+bool Reacts(int connection) {
+  constexpr char kNothing[] = "\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n\r\n";
+  if (send(connection, kNothing, sizeof kNothing, MSG_NOSIGNAL) < 0) return true;  // refused
+  pollfd answer = {.fd = connection, .events = POLLIN};
+  return poll(&answer, 1, kAnswerWithinMillis) > 0;
+}
+
+bool ReactsAt(const sockaddr* address, socklen_t size) {
+  const int connection = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (connection < 0) return false;
+  // If the backlog of a hanging server is full, connect() would block for minutes.
+  const timeval patience = {.tv_sec = kAnswerWithinMillis / 1000};
+  setsockopt(connection, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  const bool reacts = connect(connection, address, size) == 0 && Reacts(connection);
+  close(connection);
+  return reacts;
+}
+
+bool ReactsAt(const std::string& address) {
+  if (const std::optional<std::string> path = transport::UnixPathOf(address)) {
+    sockaddr_un name = {.sun_family = AF_UNIX};
+    path->copy(name.sun_path, sizeof name.sun_path - 1);
+    return ReactsAt(reinterpret_cast<const sockaddr*>(&name), sizeof name);
+  }
+  const std::size_t colon = address.rfind(':');
+  std::string host = address.substr(0, colon);
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  const addrinfo hints = {.ai_socktype = SOCK_STREAM};
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &found) != 0) {
+    return false;
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, freeaddrinfo);
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    if (ReactsAt(each->ai_addr, each->ai_addrlen)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<bool> TakesReports(const std::string& address, const ClientSecurity& security) {
+  const auto channel = client::MasterChannel(address, security);
+  if (!channel.ok()) return channel.status();
+  grpc::ClientContext context;
+  context.set_deadline(std::chrono::system_clock::now() + kAnswerWithin);
+  HealthCheckRequest request;
+  request.set_service(v1::IngestService::service_full_name());
+  HealthCheckResponse response;
+  const grpc::Status status = Health::NewStub(*channel)->Check(&context, request, &response);
+  if (!status.ok()) return client::FromGrpc(status);
+  return response.status() == HealthCheckResponse::SERVING;
+}
+
+std::string DialledAddress(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const std::string host = address.substr(0, colon);
+  if (host == "0.0.0.0") return "127.0.0.1" + address.substr(colon);
+  if (host == "[::]") return "[::1]" + address.substr(colon);
+  return address;
+}
+
+ClientSecurity Trusting(const MasterOptions& options, ClientSecurity security) {
+  if (!security.ca_file.empty() || options.tls.certificate_file.empty()) return security;
+  security.ca_file = options.tls.certificate_file;
+  if (security.server_name.empty()) {
+    security.server_name =
+        transport::CertificateName(options.tls.certificate_file).value_or(std::string());
+  }
+  return security;
+}
+
+bool MasterAnswers(const MasterOptions& options, const std::string& address) {
+  const std::string dialled = DialledAddress(address);
+  // Expired or wrong certificates keep new clients out. However, a restart would not help, and the
+  // master still serves its connected clients.
+  if (!options.tls.certificate_file.empty()) return ReactsAt(dialled);
+  // An unhealthy master also answers.
+  return TakesReports(dialled, {}).ok();
+}
+
+Watchdog::Watchdog(std::function<bool()> answers) : answers_(std::move(answers)) {
+  sd_notify(kNoFlags, "READY=1");
+  std::uint64_t micros = 0;
+  if (sd_watchdog_enabled(kNoFlags, &micros) <= 0) return;
+  thread_ = std::thread([this, micros] { Run(absl::Microseconds(micros) / 4); });
+}
+
+Watchdog::~Watchdog() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+  sd_notify(kNoFlags, "STOPPING=1");
+}
+
+void Watchdog::Run(absl::Duration interval) {
+  std::unique_lock lock(mutex_);
+  while (!ending_) {
+    lock.unlock();
+    if (answers_()) sd_notify(kNoFlags, "WATCHDOG=1");
+    lock.lock();
+    changed_.wait_for(lock, absl::ToChronoNanoseconds(interval), [this] { return ending_; });
+  }
+}
+
+namespace {
+
+// Recommended free space. The event log of a long job takes several hundred megabytes.
 constexpr std::uint64_t kRoomBytesMin = 1'000'000'000;
-// A certificate that expires sooner is reported. The time lets an administrator return and renew
-// it.
+// A certificate that expires sooner is reported. The period is long enough for an absent
+// administrator to return and renew it.
 constexpr absl::Duration kRenewBefore = absl::Hours(24 * 30);
 
 class Report {
@@ -68,7 +197,7 @@ std::string PlainReasonOf(const absl::Status& status) {
 void CheckSecret(const char* what, const std::string& file, Report& report) {
   if (file.empty()) return;
   struct stat facts {};
-  if (::stat(file.c_str(), &facts) != 0) return;  // reported with the settings
+  if (::stat(file.c_str(), &facts) != 0) return;  // The settings check reports this.
   if (transport::CheckSecretFile(file).ok()) {
     report.Fine(what, fmt::format("{} is not readable by others", file));
   }
@@ -89,7 +218,7 @@ void CheckCertificate(const char* what, const std::string& file, Report& report)
 }
 
 // Creates a directory in `folder` and removes it. Returns 0 or an errno. A full disk is not an
-// error here, since a running master must not count as unhealthy because of it.
+// error here, since it must not make a running master count as unhealthy.
 int TryToCreateIn(const std::string& folder) {
   std::string trial = (std::filesystem::path(folder) / ".tidemark-doctor-XXXXXX").string();
   if (::mkdtemp(trial.data()) == nullptr) return errno == ENOSPC || errno == EDQUOT ? 0 : errno;
@@ -185,25 +314,25 @@ void ReportHolder(const MasterOptions& options, std::int64_t process, bool is_ad
   const std::string& address = options.listen_address;
   if (is_address_free) {
     return report.Fail("master",
-                       fmt::format("process {} holds {}, but no process listens at {}: the master "
+                       fmt::format("process {} uses {}, but no process listens at {}: the master "
                                    "is starting or stopping, or uses a different address; wait for "
                                    "it, stop it, or set a different data_dir",
                                    process, folder, address));
   }
   if (IsStopped(process)) {
     return report.Fail(
-        "master", fmt::format("process {} holds {} and is stopped; resume it with kill -CONT {}",
+        "master", fmt::format("process {} uses {} and is stopped; resume it with kill -CONT {}",
                               process, folder, process));
   }
   report.Fail(
       "master",
-      fmt::format("process {} holds {} and does not answer at {} ({}): the master hangs, is "
+      fmt::format("process {} uses {} and does not answer at {} ({}): the master hangs, is "
                   "overloaded, or runs with different settings; see its log. If it does not "
                   "recover, stop it (kill {}, or else kill -9) and restart it; it resumes its jobs",
                   process, folder, address, reason, process));
 }
 
-// Checks whether a master answers at the address, or else whether one could run.
+// Checks whether a master answers at the address and, if not, whether one could run.
 void CheckMaster(const ServeConfig& config, const ClientSecurity& given, Report& report) {
   const MasterOptions& options = config.master;
   const std::string& address = options.listen_address;
@@ -231,8 +360,8 @@ void CheckMaster(const ServeConfig& config, const ClientSecurity& given, Report&
     return CheckOtherAddresses(config, report);
   }
   report.Fail("master",
-              fmt::format("{}; it does not answer as a master ({}). If it is a master that "
-                          "hangs, restart it",
+              fmt::format("{}; the process there does not answer as a master ({}); if it is a "
+                          "hung master, restart it",
                           std::string(can_listen.message()), PlainReasonOf(serves.status())));
 }
 
@@ -272,8 +401,8 @@ bool Diagnose(const std::string& config_file, const std::vector<SettingOverride>
   return !report.failed();
 }
 
-// A line is "1: FLOCK  ADVISORY  WRITE 4711 fe:00:9987572 0 EOF". A waiting process has "->" after
-// the number.
+// A line looks like "1: FLOCK  ADVISORY  WRITE 4711 fe:00:9987572 0 EOF". A waiting process has
+// "->" after the number.
 std::optional<std::int64_t> LockHolder(const std::string& locks, const FileId& file) {
   const std::string wanted =
       fmt::format("{:02x}:{:02x}:{}", file.device_major, file.device_minor, file.inode);
@@ -291,7 +420,7 @@ std::optional<std::int64_t> LockHolder(const std::string& locks, const FileId& f
 bool IsStopped(std::int64_t process) {
   std::ifstream file(fmt::format("/proc/{}/stat", process));
   const std::string facts{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  // PID (NAME) STATE ..., where the name may contain any character.
+  // The format is PID (NAME) STATE ..., where the name may contain any character.
   const std::size_t name_end = facts.rfind(')');
   return name_end != facts.npos && facts.substr(name_end + 1).starts_with(" T");
 }

@@ -11,7 +11,6 @@
 #include <cstring>
 #include <limits>
 #include <optional>
-#include <string>
 #include <utility>
 
 #include "absl/time/time.h"
@@ -144,7 +143,7 @@ void AddSnapshots(const MasterStats& stats, Families& families) {
 
 using Jobs = std::vector<const Snapshot*>;
 
-// Largest number of running queries per application that have series.
+// Maximum number of running queries per application that have series.
 constexpr std::size_t kQueriesMax = 50;
 
 bool IsShown(const Snapshot& job) { return !job.is_final && job.sequence > 0; }
@@ -300,7 +299,7 @@ void AddIntervalCoverage(const Jobs& jobs, Families& families) {
                MetricType::Gauge, std::move(mean));
 }
 
-// Adds the counts of alerts. If there are no receivers, the families are empty and no rule fires.
+// Adds the counts of alerts. If there are no receivers, the families are empty, so no rule fires.
 void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& families) {
   const auto add = [&](const char* name, const char* help, MetricType type,
                        std::uint64_t AlertCounts::*count) {
@@ -315,8 +314,8 @@ void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& famil
   };
   add("alerts_sent_total", "Alerts and lineage events that receivers accepted, by format.",
       MetricType::Counter, &AlertCounts::taken);
-  add("alerts_retried_total", "Failed attempts that were followed by another attempt.",
-      MetricType::Counter, &AlertCounts::retried);
+  add("alerts_retried_total", "Failed deliveries that were retried.", MetricType::Counter,
+      &AlertCounts::retried);
   add("alerts_failed_total",
       "Alerts and lineage events dropped after a rejection or the last attempt.",
       MetricType::Counter, &AlertCounts::failed);
@@ -326,13 +325,13 @@ void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& famil
       &AlertCounts::waiting);
 }
 
-// Limits on connections. A connection costs a descriptor but no thread, and a scraper needs one
+// Limits on connections. A connection takes a descriptor but no thread, and a scraper needs one
 // connection. Silent connections are closed.
 constexpr unsigned kConnectionsMax = 128;
 constexpr unsigned kSilentSecondsMax = 5;
 
-// Replaces prometheus::Exposer, which adds metrics with other units (microseconds). Its small pool
-// has a thread for each connection, so a few idle connections would block it.
+// Replaces prometheus::Exposer, which adds metrics with other units (microseconds) and has a small
+// pool with one thread per connection, which a few idle connections would block.
 class HttpExporter final : public MetricsExporter {
  public:
   HttpExporter(const Master& master, AlertCountsOf alerts)

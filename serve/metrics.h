@@ -1,7 +1,7 @@
 // The metrics of a running master, for Prometheus.
 //
-// Base units (seconds, bytes), ratios 0..1. Labels name a job or workflow while it runs, never a
-// task.
+// Metrics use base units (seconds, bytes) and ratios 0..1. Labels name a job or workflow while it
+// runs, but never a task.
 #pragma once
 
 #include <prometheus/metric_family.h>
@@ -26,10 +26,9 @@ std::vector<prometheus::MetricFamily> MetricFamilies(
     const MasterStats& stats, const std::vector<Snapshot>& jobs,
     const std::map<std::string, AlertCounts>& alerts = {});
 
-// Serves /metrics over HTTP.
 class MetricsExporter {
  public:
-  // Returns the counts of alerts so far, by message format. Called on a thread of the exporter.
+  // Returns the current counts of alerts, by message format. Called on a thread of the exporter.
   using AlertCountsOf = std::function<std::map<std::string, AlertCounts>()>;
 
   // `address` is host:port; port 0 selects a free port. `master` and the objects that `alerts`

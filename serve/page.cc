@@ -6,9 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,13 +26,13 @@ namespace {
 
 constexpr console::TextOptions kText = {.unicode = true};
 
-// Returns the forecast error of an indicator; an empty name selects the first one.
+// Returns the forecast error of an indicator. An empty name selects the first indicator.
 std::string AccuracyText(const Snapshot& snapshot, const std::string& indicator) {
   const auto error = std::ranges::find_if(snapshot.errors, [&](const IndicatorError& each) {
     return each.indicator == (indicator.empty() ? "tidemark" : indicator);
   });
   if (error == snapshot.errors.end()) return "";
-  return fmt::format("progress was off by {:.1f} of 100 points on average, {:.1f} at most",
+  return fmt::format("mean progress error {:.1f} points, largest {:.1f}",
                      std::clamp(error->job_avg_points, 0.0, 100.0),
                      std::clamp(error->job_max_points, 0.0, 100.0));
 }
@@ -102,16 +100,20 @@ std::string Escaped(const std::string& id) {
 web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   web::v1::JobWords words;
   const Estimate& estimate = snapshot.estimate;
-  const bool has_succeeded = snapshot.state == JobState::kSucceeded;
   words.set_title(console::JobTitle(snapshot, kText));
   words.set_state(console::StateName(snapshot));
-  words.set_percent(console::PercentText(snapshot, estimate, kText));
-  words.set_shown_fraction(console::ShownFraction(estimate.fraction_done, has_succeeded));
+  const console::ShownProgress shown = console::ShownOf(snapshot, estimate);
+  const console::PercentWords percent = console::DescribePercent(shown, kText);
+  words.set_percent(percent.number);
+  words.set_percent_bounds(percent.bounds);
+  words.set_shown_fraction(shown.fraction);
+  words.set_shown_lower(shown.lower);
+  words.set_shown_upper(shown.upper);
+  words.set_has_percent(shown.has_number);
   const console::RemainingWords remaining = console::DescribeRemaining(snapshot, estimate, kText);
   words.set_remaining(remaining.about);
   words.set_remaining_detail(remaining.joint + remaining.detail);
-  words.set_has_percent(console::IsPercentMeaningful(snapshot, estimate));
-  SetEnd(snapshot, words);
+  if (shown.has_number) SetEnd(snapshot, words);
   const console::DeadlineWords due = console::DescribeDeadline(snapshot);
   words.set_due_before(due.before);
   words.set_due_after(due.after);
@@ -140,7 +142,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
       added.set_name(parts[i].name);
       added.set_state(parts[i].detail.empty() ? parts[i].state
                                               : parts[i].state + " " + parts[i].detail);
-      added.set_percent(console::PercentText(parts[i]));
+      added.set_percent(console::DescribePercent(parts[i].shown, kText).number);
     }
   }
   for (const Indicator& other : snapshot.indicators) {
@@ -177,7 +179,7 @@ void AddWebTaskWords(web::v1::TasksAnswer& answer) {
             ? "< 1 s"
             : "≈ " + console::DurationText(
                          console::RoundToKnown(time, std::nullopt, std::nullopt).remaining));
-    if (group.share() == 0) continue;  // unknown
+    if (group.share() == 0) continue;  // unknown share
     words.set_share(group.share() < 0.01 ? "< 1 %" : fmt::format("{:.0f} %", 100 * group.share()));
   }
 }

@@ -19,10 +19,11 @@ absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& conf
                                                          const Master& master);
 
 // Returns the URL at which the server listens, such as "http://127.0.0.1:7412/". If it listens on
-// all addresses of this host, the URL has the name of the host, or 127.0.0.1 if that name has no
+// all addresses of this host, the URL contains the host name, or 127.0.0.1 if that name has no
 // address.
 std::string WebUrl(const ServeConfig& config, const web::WebServer& server);
-// Returns the URL of the page for its readers, with a trailing slash: web.public_url, or WebUrl().
+// Returns the URL at which readers reach the page, with a trailing slash: web.public_url, or
+// WebUrl().
 std::string PublicWebUrl(const ServeConfig& config, const web::WebServer& server);
 
 // Returns "https://tidemark.example/#/jobs/ID" for "https://tidemark.example", with or without a

@@ -34,7 +34,7 @@ std::string TimeText(absl::Time at) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", at, absl::UTCTimeZone());
 }
 
-// Returns a JSON text in ASCII. Other characters of untrusted text may control the terminal.
+// Returns a JSON string in ASCII. Other characters of untrusted text could control the terminal.
 std::string Json(const std::string& text) {
   return nlohmann::json(text).dump(-1, ' ', /*ensure_ascii=*/true,
                                    nlohmann::json::error_handler_t::replace);
@@ -58,7 +58,7 @@ std::string Message(const std::string& text) {
 
 // The destination of library logs. Never freed, since threads of the libraries outlive main().
 struct Libraries {
-  LogSink sink;  // lines are dropped if it is empty
+  LogSink sink;  // if empty, lines are dropped
   RareEntries rare;
 };
 Libraries& LibraryLog() {

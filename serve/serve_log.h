@@ -1,5 +1,5 @@
-// The log of `tidemark serve` on standard error: one line for each entry, including entries of gRPC
-// and protobuf.
+// The log of `tidemark serve` on standard error: one line per entry, including entries of gRPC and
+// protobuf.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ std::string LogLine(const LogEntry& entry, absl::Time at);
 // Returns {"time":"...","severity":"info","message":"job ended","job":"etl-7","state":"succeeded"}.
 std::string LogLineJson(const LogEntry& entry, absl::Time at);
 
-// Returns a sink that writes entries of severity `least` or higher. The sink is thread-safe.
+// Returns a thread-safe sink that writes entries of severity `least` or higher.
 LogSink MakeLogSink(bool as_json, LogSeverity least);
 
-// Limits entries of the libraries to one a second, since any client can cause them. Each entry
+// Limits the libraries' entries to one per second, since any client can cause them. Each entry
 // states how many entries were dropped before it. Thread-safe.
 class RareEntries {
  public:
@@ -29,17 +29,17 @@ class RareEntries {
   std::optional<LogEntry> Next(const std::string& library, const std::string& text, absl::Time now);
 
  private:
-  std::mutex mutex_;  // guards both
+  std::mutex mutex_;  // Guards both members.
   absl::Time logged_at_ = absl::InfinitePast();
   std::uint64_t left_out_ = 0;
 };
 
-// Drops log messages of gRPC and protobuf, except the reason of an abort. If GRPC_VERBOSITY is set
-// in the environment, changes nothing. Call it before the first thread starts.
+// Drops log messages of gRPC and protobuf, except the reason for an abort. Does nothing if the
+// environment variable GRPC_VERBOSITY is set. Must be called before the first thread starts.
 void SilenceLibraries();
 
-// Writes log messages of gRPC and protobuf to `sink`, at most one a second. Call it before the
-// first thread starts.
+// Writes log messages of gRPC and protobuf to `sink`, at most one per second. Must be called before
+// the first thread starts.
 void LogLibraries(LogSink sink);
 
 }  // namespace tidemark::serve

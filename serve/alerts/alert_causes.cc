@@ -1,11 +1,196 @@
 #include "serve/alerts/alert_causes.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
-#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "text/did_you_mean.h"
+#include "text/name_pattern.h"
 
 namespace tidemark::serve {
+namespace {
+
+constexpr std::array<std::string_view, 3> kShapes = {"json", "slack", "pagerduty"};
+constexpr std::size_t kShownBytesMax = 60;
+constexpr std::size_t kParentBytesMax = 1000;
+
+// Returns true for a UUID (RFC 9562) in lower case.
+bool IsUuid(std::string_view text) {
+  if (text.size() != 36) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (is_dash ? text[i] != '-' : !absl::ascii_isxdigit(static_cast<unsigned char>(text[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+absl::Status UnknownField(std::string_view name) {
+  const std::vector<std::string> known(kAlertFieldNames.begin(), kAlertFieldNames.end());
+  const std::string meant = text::NearestName(name, known);
+  return absl::InvalidArgumentError(
+      fmt::format("`{{{}}}`{}", name.substr(0, kShownBytesMax),
+                  meant.empty() ? "" : fmt::format("; did you mean {{{}}}?", meant)));
+}
+
+}  // namespace
+
+absl::StatusOr<AlertHook> ParseAlertHook(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string_view shape = text.substr(0, equals);
+  const std::string_view url = text.substr(equals + 1);
+  const bool is_known = std::find(kShapes.begin(), kShapes.end(), shape) != kShapes.end();
+  const bool is_address = (url.starts_with("http://") && url.size() > 7) ||
+                          (url.starts_with("https://") && url.size() > 8) ||
+                          (url.starts_with("@") && url.size() > 1);
+  if (equals == std::string_view::npos || !is_known || !is_address) {
+    return absl::InvalidArgumentError(
+        "must be json=, slack= or pagerduty=, followed by an address");
+  }
+  return AlertHook{.shape = std::string(shape), .url = std::string(url)};
+}
+
+std::string ToString(const AlertHook& hook) {
+  const std::size_t scheme = hook.url.find("://");
+  if (scheme == std::string::npos) return hook.shape + "=" + hook.url;
+  // The parts before an @ and after the host may contain a password.
+  const std::size_t end = hook.url.find_first_of("/?#\\", scheme + 3);
+  std::string host = hook.url.substr(scheme + 3, end == std::string::npos ? end : end - scheme - 3);
+  host = host.substr(host.rfind('@') == std::string::npos ? 0 : host.rfind('@') + 1);
+  return hook.shape + "=" + hook.url.substr(0, scheme + 3) + host + "/...";
+}
+
+absl::StatusOr<AlertTextRule> ParseAlertTextRule(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  const std::string name(text.substr(0, std::min(equals, kShownBytesMax)));
+  if (equals == std::string_view::npos) {
+    return absl::InvalidArgumentError("`" + name + "`, which has no =");
+  }
+  const std::optional<AlertKind> kind = AlertKindNamed(name);
+  if (!kind) {
+    return absl::InvalidArgumentError(
+        "`" + name + "`" +
+        text::DidYouMean(name, {kAlertKindNames.begin(), kAlertKindNames.end()}));
+  }
+  absl::StatusOr<AlertTemplate> words = AlertTemplate::Parse(text.substr(equals + 1));
+  if (!words.ok()) return words.status();
+  return AlertTextRule{.kind = *kind, .text = *std::move(words)};
+}
+
+std::string ToString(const AlertTextRule& rule) {
+  return std::string(NameOf(rule.kind)) + "=" + rule.text.text();
+}
+
+absl::StatusOr<LineageParent> ParseLineageParent(std::string_view text) {
+  const std::string quoted = "`" + std::string(text.substr(0, kShownBytesMax)) + "`";
+  if (text.size() > kParentBytesMax) return absl::InvalidArgumentError(quoted + " and more");
+  const std::size_t run = text.rfind('/');
+  const std::size_t name =
+      run == 0 || run == std::string_view::npos ? run : text.rfind('/', run - 1);
+  if (name == std::string_view::npos || name == 0 || run - name < 2) {
+    return absl::InvalidArgumentError(quoted);
+  }
+  LineageParent parent = {.name_space = std::string(text.substr(0, name)),
+                          .name = std::string(text.substr(name + 1, run - name - 1)),
+                          .run_id = absl::AsciiStrToLower(std::string(text.substr(run + 1)))};
+  if (!IsUuid(parent.run_id))
+    return absl::InvalidArgumentError(quoted + ", which does not end with a UUID");
+  return parent;
+}
+
+std::string ToString(const LineageParent& parent) {
+  return parent.name_space + "/" + parent.name + "/" + parent.run_id;
+}
+
+absl::Status SetParentFromEnvironment(const char* value, LineageSettings& lineage) {
+  if (value == nullptr || *value == '\0' || lineage.parent || lineage.url.empty()) {
+    return absl::OkStatus();
+  }
+  absl::StatusOr<LineageParent> parent = ParseLineageParent(value);
+  if (!parent.ok()) {
+    return absl::InvalidArgumentError(
+        fmt::format("{} in the environment must be {}, not {}; unset it or set lineage.parent",
+                    kParentVariable, kLineageParentForm, std::string(parent.status().message())));
+  }
+  lineage.parent = *std::move(parent);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<AlertTemplate> AlertTemplate::Parse(std::string_view text) {
+  if (text.empty()) return absl::InvalidArgumentError("an empty text");
+  if (text.size() > kBytesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("a text of {} bytes; at most {} are allowed", text.size(), kBytesMax));
+  }
+  AlertTemplate parsed(text);
+  std::string literal;
+  const auto end_literal = [&] {
+    if (!literal.empty()) parsed.pieces_.push_back({.text = literal});
+    literal.clear();
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c != '{' && c != '}') {
+      literal += c;
+      continue;
+    }
+    if (i + 1 < text.size() && text[i + 1] == c) {
+      literal += c;
+      ++i;
+      continue;
+    }
+    const std::size_t close = c == '{' ? text.find('}', i) : std::string_view::npos;
+    if (close == std::string_view::npos) {
+      return absl::InvalidArgumentError(
+          fmt::format("a single `{}` at byte {}; write {}{} for a brace", c, i + 1, c, c));
+    }
+    const std::string_view name = text.substr(i + 1, close - i - 1);
+    const auto* const known = std::ranges::find(kAlertFieldNames, name);
+    if (known == kAlertFieldNames.end()) return UnknownField(name);
+    end_literal();
+    parsed.pieces_.push_back(
+        {.is_field = true, .field = static_cast<AlertField>(known - kAlertFieldNames.begin())});
+    i = close;
+  }
+  end_literal();
+  return parsed;
+}
+
+// The length of the id separates the parts unambiguously.
+std::string RunOf(const Snapshot& job) {
+  const std::string run =
+      job.run_uid.empty()
+          ? fmt::format("{}", absl::ToUnixMicros(job.started_at.value_or(absl::UnixEpoch())))
+          : job.run_uid;
+  return fmt::format("{} {} {}", job.job_id.size(), job.job_id, run);
+}
+
+std::string UtcText(absl::Time at) {
+  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", at, absl::UTCTimeZone());
+}
+
+std::string ShortHash(const std::string& text) {
+  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+}
+
+std::string UuidOf(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  constexpr std::uint64_t kVersion = 0x8000;
+  constexpr std::uint64_t kVariant = 0x8000;
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", hash.high64 >> 32,
+                     hash.high64 >> 16 & 0xFFFF, kVersion | (hash.high64 & 0x0FFF),
+                     kVariant | (hash.low64 >> 48 & 0x3FFF), hash.low64 & 0xFFFF'FFFF'FFFF);
+}
+
+bool IsNamedBy(const std::vector<std::string>& patterns, const Snapshot& job) {
+  const std::string& name = job.info && !job.info->name.empty() ? job.info->name : job.job_id;
+  return std::ranges::any_of(patterns,
+                             [&](const std::string& pattern) { return text::Fits(pattern, name); });
+}
+
 namespace {
 
 // Number of consecutive updates that must find a job likely late.
@@ -16,12 +201,12 @@ bool IsEvidence(const Estimate& estimate) {
   return estimate.basis != Basis::kUnknown && estimate.basis != Basis::kGuess;
 }
 
-// Returns the time of the last event before the silence. It does not change during a silence,
-// unlike silent_since, which counts from a restart.
+// Returns the time of the last event before the silence. Unlike silent_since, which counts from a
+// restart, it does not change during a silence.
 absl::Time LastEventAt(const Snapshot& silent) {
   const auto last_event_at = silent.coverage ? silent.coverage->newest_event_at : std::nullopt;
   if (last_event_at || silent.children.empty()) return last_event_at.value_or(*silent.silent_since);
-  // If no job of the workflow runs, use the last start or end of a job.
+  // If no job of the workflow runs, uses the last start or end of a job.
   absl::Time newest = silent.started_at.value_or(absl::UnixEpoch());
   for (const Child& child : silent.children) {
     newest = std::max({newest, child.started_at.value_or(newest), child.ended_at.value_or(newest)});
@@ -29,8 +214,8 @@ absl::Time LastEventAt(const Snapshot& silent) {
   return newest;
 }
 
-// Returns a text that distinguishes silences. Several retries of a workflow may have the same time
-// of the last event, so the text includes the number of failed attempts.
+// Returns a string that distinguishes silences. Several retries of a workflow may have the same
+// time of the last event, so the string includes the number of failed attempts.
 std::string DetailOfSilence(const Snapshot& silent) {
   std::uint64_t failed_attempts = 0;
   for (const Child& child : silent.children) failed_attempts += child.failed_attempts;
@@ -54,7 +239,7 @@ std::vector<std::string> NamesOfChildren(const Snapshot& workflow, IsWanted is_w
 bool IsRunning(const Child& child) { return child.state == ChildState::kRunning; }
 
 // Returns true if the workflow is late whenever its job `job` is late. Both must have deadlines,
-// and the deadline of the job must not be before the deadline of the workflow.
+// and the job's deadline must not precede that of the workflow.
 bool IsLateWith(const Snapshot& job, const Snapshot& workflow) {
   return job.deadline && workflow.deadline && *job.deadline >= *workflow.deadline;
 }
@@ -161,7 +346,7 @@ void AlertCauses::CheckSilence(const Snapshot& job, const Family& family, Tracke
       job.at - *job.silent_since < rules_.silent_for) {
     return;
   }
-  // After the same time of silence, the workflow's own alert reports it.
+  // After an equally long silence, the workflow's own alert reports it.
   if (family.workflow != nullptr && family.workflow->silent_since) return;
   state.is_silence_sent = true;
   const auto is_silent = [](const Snapshot* child) { return child->silent_since.has_value(); };
@@ -241,7 +426,7 @@ void AlertCauses::CheckStraggler(const Snapshot& job, TrackedJob& state,
 bool AlertCauses::Add(AlertKind kind, const std::string& detail, const Snapshot& job,
                       const TrackedJob& state, std::vector<Alert>& alerts) {
   std::string id = IdOf(kind, state.run, detail);
-  // tracked_ drops jobs that are no longer listed, and a restart empties it.
+  // tracked_ drops jobs that are no longer listed, and is empty after a restart.
   if (!sent_.Insert(id)) return false;
   alerts.push_back({.kind = kind, .id = std::move(id), .run_id = ShortHash(state.run), .job = job});
   return true;

@@ -4,14 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <set>
-#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -19,8 +16,6 @@
 #include "absl/strings/ascii.h"
 #include "serve/alerts/alert_causes.h"
 #include "serve/alerts/alert_messages.h"
-#include "serve/alerts/lineage_events.h"
-#include "serve/alerts/webhook.h"
 #include "transport/small_file.h"
 
 namespace tidemark::serve {
@@ -28,7 +23,7 @@ namespace {
 
 using FaultList = std::vector<AlertsFault>;
 
-// Returns the contents of a file. Returns "" if the setting names no file or if it adds a fault.
+// Returns the contents of a file. Returns "" if the setting names no file, or after adding a fault.
 std::string ReadSecret(const std::string& key, const std::string& file, FaultList& faults) {
   if (file.empty()) return "";
   const absl::StatusOr<std::string> text = transport::ReadSmallFile(file);
@@ -287,7 +282,7 @@ SentAlerts::SentAlerts(std::string path) : path_(std::move(path)) {
   {
     std::ifstream file(path_);
     for (std::string line; std::getline(file, line);) {
-      if (IsId(line)) lines.push_back(std::move(line));  // skips incomplete lines
+      if (IsId(line)) lines.push_back(std::move(line));  // Incomplete lines are skipped.
     }
   }
   const std::size_t from = lines.size() > 2 * kKept ? lines.size() - kKept : 0;
@@ -305,7 +300,7 @@ SentAlerts::SentAlerts(std::string path) : path_(std::move(path)) {
     trouble_ = absl::UnavailableError(fmt::format("{}: {}", path_, std::strerror(errno)));
     return;
   }
-  std::fputc('\n', file_.get());  // ends an incomplete line
+  std::fputc('\n', file_.get());  // Terminates an incomplete line.
 }
 
 void SentAlerts::Add(const std::string& id) {

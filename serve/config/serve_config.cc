@@ -2,27 +2,183 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "console/text.h"
 #include "serve/alerts/alerts.h"
-#include "serve/config/flat_yaml.h"
 #include "serve/config/settings.h"
 #include "text/did_you_mean.h"
-#include "transport/host_port.h"
 #include "transport/listen_address.h"
 #include "transport/small_file.h"
 
 namespace tidemark::serve {
+
 namespace {
 
-// If `is_shown` is false, the message is not shown and has no suggestion. A suggestion costs about
-// 40 us, and a megabyte of text can contain 60,000 settings.
+struct YamlEntry {
+  std::string key;  // "section.name" or "name"
+  std::vector<std::string> words;
+  bool is_list = false;
+  int line = 0;  // 1-based
+  // Why `words` is empty. Empty if the entry is valid.
+  std::string fault;
+};
+
+// Longer texts are rejected.
+constexpr std::size_t kYamlBytesMax = std::size_t{1} << 20;
+
+int LineOf(const YAML::Node& node) { return node.Mark().line + 1; }
+
+// Finds the parts of a text that settings files may not contain.
+class Outline final : public YAML::EventHandler {
+ public:
+  // Returns the 1-based line number, or 0 if the text has no such part.
+  int second_document() const { return documents_ > 1 ? document_line_ : 0; }
+  int alias() const { return alias_line_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    ++documents_;
+    document_line_ = mark.line + 1;
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override {
+    if (alias_line_ == 0) alias_line_ = mark.line + 1;
+  }
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+
+ private:
+  int documents_ = 0;
+  int document_line_ = 0;
+  int alias_line_ = 0;
+};
+
+// Returns the outline of the first two documents. Does not call YAML::LoadAll(), which never
+// returns for texts such as `!,`, since each of their documents is followed by an empty one.
+Outline OutlineOf(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  Outline outline;
+  if (parser.HandleNextDocument(outline)) parser.HandleNextDocument(outline);
+  return outline;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string file) : file_(std::move(file)) {}
+
+  absl::StatusOr<std::vector<YamlEntry>> Read(const std::string& text) {
+    const Outline outline = OutlineOf(text);
+    if (const int line = outline.second_document(); line > 0) {
+      return Fault(line, "only one document is allowed");
+    }
+    // Many aliases of one section would multiply its settings.
+    if (const int line = outline.alias(); line > 0) {
+      return Fault(line, "aliases are not allowed; write the values out");
+    }
+    const YAML::Node settings = YAML::Load(text);
+    if (settings.IsNull()) return std::move(entries_);
+    if (!settings.IsMap()) return Fault(LineOf(settings), "expected settings as `key: value`");
+    ReadMap(settings, "");
+    return std::move(entries_);
+  }
+
+ private:
+  absl::Status Fault(int line, const std::string& what) const {
+    return absl::InvalidArgumentError(fmt::format("{}:{}: {}", file_, line, what));
+  }
+
+  void AddFault(const std::string& key, int line, std::string fault) {
+    entries_.push_back({.key = key, .line = line, .fault = std::move(fault)});
+  }
+
+  void ReadMap(const YAML::Node& map, const std::string& section) {
+    for (const auto& pair : map) {
+      if (!pair.first.IsScalar()) {
+        AddFault("", LineOf(pair.first), "a key must be a plain word");
+        continue;
+      }
+      const std::string key = section + pair.first.Scalar();
+      const int line = LineOf(pair.first);
+      const auto [known, is_new] = lines_.emplace(key, line);
+      if (!is_new) {
+        AddFault(key, line, fmt::format("{} is already set on line {}", key, known->second));
+      } else {
+        ReadValue(pair.second, key, line, section.empty());
+      }
+    }
+  }
+
+  void ReadValue(const YAML::Node& value, const std::string& key, int line, bool may_be_section) {
+    if (value.IsMap() && may_be_section) return ReadMap(value, key + ".");
+    if (value.IsScalar()) {
+      entries_.push_back({.key = key, .words = {value.Scalar()}, .line = line});
+      return;
+    }
+    if (!value.IsSequence()) {
+      return AddFault(key, line,
+                      fmt::format("{}: {}", key,
+                                  value.IsMap() ? "sections cannot be nested deeper"
+                                                : "has no value; set one or remove the key"));
+    }
+    YamlEntry entry{.key = key, .is_list = true, .line = line};
+    for (const YAML::Node& item : value) {
+      if (!item.IsScalar()) {
+        return AddFault(key, LineOf(item),
+                        fmt::format("{}: each list item must be a plain word", key));
+      }
+      entry.words.push_back(item.Scalar());
+    }
+    entries_.push_back(std::move(entry));
+  }
+
+  const std::string file_;
+  std::map<std::string, int> lines_;
+  std::vector<YamlEntry> entries_;
+};
+
+// Parses a YAML file of settings into a list. Sections are one level deep; the value of a setting
+// is a word or a list of words.
+//
+//   listen: 127.0.0.1:7411            listen        = 127.0.0.1:7411
+//   limits:                      ->   limits.jobs   = 1000
+//     jobs: 1000
+//
+// Entries that nest deeper, repeat a key or have no value contain their fault. Fails with
+// InvalidArgument, which names the line in `file`, if the text is not YAML or not a map of
+// settings. Memory is bounded by the size of the text, since aliases are rejected.
+absl::StatusOr<std::vector<YamlEntry>> ReadFlatYaml(const std::string& text,
+                                                    const std::string& file) {
+  if (text.size() > kYamlBytesMax) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}: {} bytes; a configuration file may have at most {}", file, text.size(),
+                    kYamlBytesMax));
+  }
+  try {
+    return Reader(file).Read(text);
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(
+        fmt::format("{}:{}: not valid YAML: {}", file, error.mark.line + 1, error.msg));
+  }
+}
+
+// If `is_shown` is false, the message has no suggestion because it is not shown. A suggestion takes
+// about 40 us, and a megabyte of text can contain 60,000 settings.
 absl::Status UnknownSetting(const std::string& where, const std::string& key, bool is_shown) {
   if (!is_shown) {
     return absl::InvalidArgumentError(
@@ -42,8 +198,8 @@ absl::Status UnknownSetting(const std::string& where, const std::string& key, bo
                   meant.empty() ? "; docs/reference/settings.md lists all" : meant));
 }
 
-// Stores one setting. A message begins with `where`, which is a line of a file or an option.
-// `is_shown` is true if the message is shown.
+// Stores one setting. Error messages begin with `where`, which is a line of a file or an option.
+// `is_shown` is true if the message will be shown.
 absl::Status Set(const std::string& where, const std::string& folder, const YamlEntry& entry,
                  bool is_shown, ServeConfig& config) {
   if (!entry.fault.empty()) {
@@ -70,7 +226,7 @@ std::string FolderOf(const std::string& file) {
   return slash == 0 ? "/" : file.substr(0, slash);
 }
 
-// Collects all faults, one line for each setting, so that users can correct them together.
+// Collects all faults, one line per setting, so that users can correct them all at once.
 class Faults {
  public:
   void Add(const absl::Status& status) {
@@ -88,7 +244,7 @@ class Faults {
     }
   }
   bool has_room() const { return count_ < kShownMax; }
-  // Settings that keep their default because their value was rejected.
+  // Returns the settings that keep their default because their value was rejected.
   const std::set<std::string>& wrong() const { return wrong_; }
   absl::Status All() const {
     if (count_ == 0) return absl::OkStatus();
@@ -101,7 +257,7 @@ class Faults {
   }
 
  private:
-  // Exceeds the number of settings.
+  // Larger than the number of settings.
   static constexpr std::size_t kShownMax = 100;
   std::size_t count_ = 0;
   std::vector<std::string> lines_;
@@ -147,7 +303,7 @@ std::string ClientCaFault(const ServeConfig& config) {
       config.Where("tls.client_ca"));
 }
 
-// Returns the fault of the address of the metrics, which show the ids of jobs to every reader.
+// Returns the fault of the metrics address. Metrics show the ids of jobs to every reader.
 std::string MetricsFault(const ServeConfig& config) {
   const bool is_safe = config.metrics_address.empty() || config.master.allow_insecure_remote ||
                        transport::IsLocalAddress(config.metrics_address);
@@ -159,7 +315,7 @@ std::string MetricsFault(const ServeConfig& config) {
 }
 
 // Returns why more users could reach the page than the master, and a remedy. Returns "" if they
-// cannot.
+// could not.
 std::string ReachOfPage(const ServeConfig& config) {
   const MasterOptions& master = config.master;
   if (config.web_address.empty() || master.allow_insecure_remote) return "";
@@ -169,8 +325,8 @@ std::string ReachOfPage(const ServeConfig& config) {
   }
   const bool has_tokens = !master.tokens_file.empty();
   if (transport::UnixPathOf(master.listen_address) && !has_tokens) {
-    return "every user of this host could read jobs that only users of the unix socket can read "
-           "now; set tokens";
+    return "the page would let every user of this host read jobs that only users of the unix "
+           "socket can read; set tokens";
   }
   const bool is_protected = has_tokens && !master.tls.certificate_file.empty();
   if (is_protected || transport::IsLocalAddress(config.web_address)) return "";
@@ -186,8 +342,8 @@ std::string PageFault(const ServeConfig& config) {
 
 bool IsIpv6(const std::string& host) { return host.starts_with('['); }
 
-// Returns true if servers at both addresses would need the same port of the same host. A host name
-// other than localhost is compared as text.
+// Returns true if servers at both addresses would need the same port of the same host. Host names
+// other than localhost are compared as strings.
 bool Collide(const std::string& one, const std::string& other) {
   const auto a = transport::ParseHostPort(one);
   const auto b = transport::ParseHostPort(other);
@@ -229,11 +385,11 @@ bool HasAny(const std::set<std::string>& wrong, const std::vector<std::string>& 
 
 struct Check {
   std::string (*fault_of)(const ServeConfig& config);
-  std::vector<std::string> keys;  // the settings that it compares
+  std::vector<std::string> keys;  // settings that it compares
 };
 
-// Returns the conflicts between settings that are allowed one by one. Each conflict is a line that
-// begins with the location of a setting. Skips checks of settings in `wrong`. Pure.
+// Returns the conflicts between settings that are each allowed on their own. Each conflict is a
+// line that begins with the location of a setting. Skips checks of settings in `wrong`. Pure.
 std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std::string>& wrong) {
   const Check checks[] = {
       {TickFault, {"tick.interval", "tick.interval_min"}},
@@ -255,7 +411,7 @@ std::vector<std::string> Conflicts(const ServeConfig& config, const std::set<std
   return faults;
 }
 
-// Returns a line for each file that a master needs at its start and cannot read.
+// Returns a line for each file that a master needs at its start but cannot read.
 std::vector<std::string> UnreadableFiles(const ServeConfig& config) {
   std::vector<std::string> faults;
   for (const Setting& setting : AllSettings()) {

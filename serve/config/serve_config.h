@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "serve/alerts/alert_settings.h"
+#include "serve/alerts/alert_causes.h"
 #include "tidemark/master.h"
 
 namespace tidemark::serve {
@@ -22,29 +22,29 @@ struct ServeConfig {
   MasterOptions master;
   // The address of /metrics, host:port. Empty if metrics are not served.
   std::string metrics_address;
-  // The address of the page, host:port. Empty if it is not served.
+  // The address of the page, host:port. Empty if the page is not served.
   std::string web_address;
-  // The URL of the page for its readers, such as the URL of a proxy. Empty if it is unknown.
+  // The URL at which readers reach the page, such as the URL of a proxy. Empty if unknown.
   std::string page_url;
-  // The folder of Spark's event logs, which the master follows. Empty if absent.
+  // The folder of Spark event logs that the master follows. Empty if it is missing.
   std::string spark_logs;
   bool log_as_json = false;
   LogSeverity log_least = LogSeverity::kInfo;
-  // The time that calls in flight have to end after SIGTERM.
+  // How long calls in flight may take to end after SIGTERM.
   absl::Duration shutdown_grace = absl::Seconds(5);
-  // The time between reporting NOT_SERVING and rejecting new calls at shutdown.
+  // Time between reporting NOT_SERVING and rejecting new calls during shutdown.
   absl::Duration shutdown_drain = absl::ZeroDuration();
   AlertSettings alerts;
   LineageSettings lineage;
-  // The location at which each setting was set, by key: "tidemark.yaml:12" or "--set". Settings
-  // with their defaults are absent.
+  // By key, where each setting was set: "tidemark.yaml:12" or "--set". Settings with their defaults
+  // are absent.
   std::map<std::string, std::string> origins;
-  // Returns the location of a setting as the beginning of a message, such as "tidemark.yaml:12: ".
+  // Returns where a setting was set, as the beginning of a message, such as "tidemark.yaml:12: ".
   // Returns "" if the setting has its default.
   std::string Where(const std::string& key) const;
 };
 
-// A setting outside of the file.
+// A setting given outside the file.
 struct SettingOverride {
   std::string origin;  // beginning of messages, such as "--listen"
   std::string key;
@@ -52,14 +52,14 @@ struct SettingOverride {
 };
 
 // Parses `text`, the contents of `file`, and then `overrides`. Other settings keep their defaults.
-// Relative file names start at the folder of `file`. Fails with InvalidArgument, which has a line
-// with the location, the key and the allowed values for each fault. If the text is not YAML, only
-// the first fault is reported.
+// Relative file names start at the folder of `file`. Fails with InvalidArgument, which has one line
+// per fault with the location, the key and the allowed values. If the text is not YAML, only the
+// first fault is reported.
 absl::StatusOr<ServeConfig> ParseServeConfig(const std::string& text, const std::string& file,
                                              const std::vector<SettingOverride>& overrides);
 
-// Parses a file on disk. Also checks that the files it names can be read, and CheckAlerts(). An
-// empty name means an empty file. Fails with NotFound if the file cannot be read.
+// Parses a file on disk. Also checks that the files it names can be read, and calls CheckAlerts().
+// An empty name means an empty file. Fails with NotFound if the file cannot be read.
 absl::StatusOr<ServeConfig> LoadServeConfig(const std::string& file,
                                             const std::vector<SettingOverride>& overrides);
 

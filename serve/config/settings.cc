@@ -3,16 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
-#include <string_view>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
 #include "text/did_you_mean.h"
-#include "text/size_text.h"
-#include "transport/host_port.h"
+#include "transport/listen_address.h"
 
 namespace tidemark::serve {
 namespace {
@@ -44,7 +41,7 @@ Setting HttpAddressSetting(std::string key, Field field) {
   return setting;
 }
 
-// Messages contain the URL, where a blank, a quote or < would end it.
+// Messages contain the URL, which a blank, a quote or < would terminate.
 Setting PageUrlSetting() {
   Setting setting = HttpAddressSetting("web.public_url", AT(page_url));
   setting.allowed += ", without spaces, quotes, <, >, ? and #";
@@ -78,8 +75,8 @@ Setting LineageParentSetting() {
 Setting HooksSetting() {
   Setting setting = ListSetting<AlertHook>(
       "alerts.webhooks",
-      "a list of json=ADDRESS, slack=ADDRESS or pagerduty=ADDRESS, where ADDRESS begins with "
-      "https:// or http:// or is @FILE, a file that contains it",
+      "a list of FORMAT=ADDRESS, where FORMAT is json, slack or pagerduty, and ADDRESS is a URL "
+      "(https:// or http://), or @FILE for a file that contains the URL",
       &ParseAlertHook, &ToString, AT(alerts.hooks));
   setting.set = [read = std::move(setting.set)](const auto& words, const std::string& folder,
                                                 ServeConfig& config) {
@@ -90,7 +87,7 @@ Setting HooksSetting() {
       const bool is_word =
           shape.size() < wrong->size() && std::ranges::all_of(shape, absl::ascii_isalpha);
       return is_word ? Unallowed(shape + "=...")
-                     : absl::InvalidArgumentError("an item without a format");
+                     : absl::InvalidArgumentError("`...`, which has no FORMAT");
     }
     for (AlertHook& hook : config.alerts.hooks) {
       if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));
@@ -100,7 +97,7 @@ Setting HooksSetting() {
   return setting;
 }
 
-// The message contains the fault within a text, not the whole text.
+// The message contains the fault within a text, but not the whole text.
 Setting TextsSetting() {
   std::string fields;
   for (const std::string_view name : kAlertFieldNames) {
@@ -129,7 +126,7 @@ Setting TextsSetting() {
   return setting;
 }
 
-// Messages quote at most this much of a word.
+// Maximum number of bytes of a word that messages quote.
 constexpr std::size_t kQuotedBytesMax = 60;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The settings of `tidemark serve`: for each its key, its allowed values, and the field of
-// ServeConfig that holds it.
+// The settings of `tidemark serve`: the key of each, its allowed values, and its field in
+// ServeConfig.
 //
 // The function templates create a setting of each kind. `field` maps a ServeConfig&, const or not,
 // to a reference to the field.
@@ -23,31 +23,32 @@ namespace tidemark::serve {
 
 struct Setting {
   std::string key;
-  std::string allowed;  // the allowed values, in words
+  std::string allowed;  // human-readable description of the allowed values
   bool is_list = false;
-  // Stores the value. Returns InvalidArgument, whose message is only the rejected word, if the
-  // words are not allowed. Relative file names start at `folder`.
+  // Stores the value. If the words are not allowed, returns InvalidArgument, whose message is only
+  // the rejected word. Relative file names start at `folder`.
   std::function<absl::Status(const std::vector<std::string>& words, const std::string& folder,
                              ServeConfig& config)>
       set;
   // Returns the value as a settings file would contain it.
   std::function<std::string(const ServeConfig& config)> show;
-  // Returns the file that must exist when a master starts, or "" if the configuration names none.
+  // Returns the file that must exist when a master starts, or "" if the configuration names no such
+  // file.
   std::function<std::string(const ServeConfig& config)> file = {};
 };
 
-// Parse one word. Return false if it has another form.
+// These functions parse one word. They return false if it has another form.
 bool ReadCount(const std::string& word, std::uint64_t& value);      // 17
 bool ReadBytes(const std::string& word, std::uint64_t& value);      // 17, 4KiB, 2MB, 1GiB
 bool ReadSwitch(const std::string& word, bool& value);              // true, false
 bool ReadDuration(const std::string& word, absl::Duration& value);  // 1.5s, 200ms, 1h30m
 
-// Returns InvalidArgument as Setting::set does, unless the word is host:port or, if allowed,
+// Returns InvalidArgument like Setting::set, unless the word is host:port or, if allowed,
 // unix:PATH.
 absl::Status CheckAddress(const std::string& word, bool may_be_unix);
 // Returns `name`, preceded by `folder` if it is relative.
 std::string FileIn(const std::string& folder, const std::string& name);
-// Returns InvalidArgument that quotes the word and suggests the most similar one of `choices`.
+// Returns InvalidArgument, which quotes the word and suggests the most similar of `choices`.
 absl::Status Unallowed(const std::string& word, const std::vector<std::string>& choices = {});
 
 template <typename Field>

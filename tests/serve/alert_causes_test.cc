@@ -11,7 +11,7 @@
 
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::alert_causes_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -51,7 +51,7 @@ std::vector<AlertKind> Kinds(const std::vector<Alert>& alerts) {
 
 class AlertCausesTest : public ::testing::Test {
  protected:
-  // Returns the alerts that follow from a snapshot of the only job.
+  // Returns the alerts that a snapshot of the only job causes.
   std::vector<AlertKind> Update(const Snapshot& job) { return Kinds(causes_.Update({job})); }
 
   AlertCauses causes_{{.kinds = kAll}};
@@ -210,7 +210,7 @@ TEST(AlertCauses, IgnoreJobsThatEndedBeforeTheFirstUpdate) {
   Story old;
   const Snapshot ended = old.Ended(JobState::kFailed);
   EXPECT_THAT(causes.Update({ended}), IsEmpty());
-  Snapshot quick = ended;  // started and ended between two updates
+  Snapshot quick = ended;  // The job started and ended between two updates.
   quick.job_id = "quick";
   EXPECT_THAT(Kinds(causes.Update({ended, quick})), ElementsAre(AlertKind::kFailed));
 }
@@ -356,7 +356,7 @@ TEST(AlertCauses, NameTheJobThatALateWorkflowWaitsFor) {
   const std::vector<Alert> sent = causes.Update(pair.After(absl::Seconds(1)));
   ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
   EXPECT_THAT(sent[0].waits_for, ElementsAre("load"));
-  pair.workflow.is_final = true;  // was cancelled, but its job still runs
+  pair.workflow.is_final = true;  // The workflow was cancelled, but its job is still running.
   causes.Update(pair.After(absl::Seconds(1)));
   causes.Update(pair.After(absl::Seconds(1)));
   EXPECT_THAT(causes.Update(pair.After(absl::Seconds(1))), IsEmpty()) << "the same cause";
@@ -374,8 +374,8 @@ TEST(AlertCauses, ReportAJobWhoseWorkflowIsNotSelected) {
   EXPECT_THAT(Kinds(causes.Update(pair.After(absl::Seconds(1)))), ElementsAre(AlertKind::kFailed));
 }
 
-// Returns a job that is silent for 4 s in a workflow that is silent for 2 s, since another job
-// ended.
+// Returns a job that has been silent for 4 s. Its workflow has been silent for 2 s, since another
+// job ended then.
 WorkflowAndJob Silent() {
   WorkflowAndJob pair;
   pair.job.silent_since = pair.job.at - absl::Seconds(4);
@@ -394,7 +394,7 @@ TEST(AlertCauses, ReportTheSilenceOfJobsForTheirWorkflow) {
   const std::vector<Alert> sent = causes.Update(pair.After(absl::Seconds(1)));
   ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
   EXPECT_THAT(sent[0].waits_for, ElementsAre("load"));
-  pair.workflow.silent_since.reset();  // another of its jobs runs
+  pair.workflow.silent_since.reset();  // Another job of the workflow is running.
   EXPECT_THAT(causes.Update(pair.After(absl::Minutes(1))), IsEmpty()) << "the same silence";
   AlertCauses restarted(kSilentRules, {sent[0].id});
   EXPECT_THAT(restarted.Update(pair.After(absl::Minutes(1))), IsEmpty());
@@ -405,7 +405,7 @@ TEST(AlertCauses, DoNotRepeatTheSilenceOfAJobForItsWorkflow) {
   WorkflowAndJob pair = Silent();
   pair.workflow.silent_since.reset();
   EXPECT_THAT(JobsOf(causes.Update(pair.After(absl::Minutes(6)))), ElementsAre("load-1"));
-  pair.workflow.silent_since = pair.workflow.at;  // all other jobs have ended
+  pair.workflow.silent_since = pair.workflow.at;  // All other jobs have ended.
   EXPECT_THAT(causes.Update(pair.After(absl::Minutes(6))), IsEmpty());
 }
 
@@ -439,7 +439,7 @@ TEST(AlertCauses, NameTheJobThatASilentWorkflowShouldStart) {
   ASSERT_THAT(JobsOf(sent), ElementsAre("wf"));
   EXPECT_THAT(sent[0].waits_for, ElementsAre("report"));
   AlertCauses restarted(kSilentRules, {sent[0].id});
-  pair.workflow.silent_since = pair.workflow.at;  // counts from the restart
+  pair.workflow.silent_since = pair.workflow.at;  // The silence counts from the restart.
   pair.After(absl::Minutes(6));
   EXPECT_THAT(restarted.Update({pair.workflow}), IsEmpty()) << "the same silence";
 }
@@ -451,11 +451,11 @@ TEST(AlertCauses, ReportARetryThatDoesNotStart) {
   AlertCauses causes(kSilentRules);
   pair.After(absl::Minutes(6));
   EXPECT_THAT(JobsOf(causes.Update({pair.workflow})), ElementsAre("wf"));
-  pair.workflow.silent_since.reset();  // the job started and failed
+  pair.workflow.silent_since.reset();  // The job started and failed.
   pair.After(absl::Seconds(1));
   EXPECT_THAT(causes.Update({pair.workflow}), IsEmpty());
   load.failed_attempts = 1;
-  pair.workflow.silent_since = pair.workflow.at;  // a retry was attached
+  pair.workflow.silent_since = pair.workflow.at;  // A retry was attached.
   pair.After(absl::Minutes(6));
   EXPECT_THAT(JobsOf(causes.Update({pair.workflow})), ElementsAre("wf"));
 }
@@ -497,4 +497,4 @@ TEST(AlertCauses, ReportASucceededJobOfAWorkflow) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::alert_causes_test

@@ -1,4 +1,4 @@
-// Tests alerts from snapshots to an HTTP server, with failures in between.
+// Tests the path of alerts from snapshots to an HTTP server, with failures in between.
 #include "serve/alerts/alerts.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,7 @@
 #include "tests/serve/hook_server.h"
 #include "tests/serve/raw_server.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::alerts_test {
 namespace {
 
 using nlohmann::json;
@@ -172,9 +172,9 @@ TEST(AlertSender, ReportsAnUnusableUrlOnce) {
   EXPECT_EQ(sender.counts().failed, 3U);
   EXPECT_EQ(sender.counts().retried, 0U);
   const std::lock_guard lock(mutex);
-  EXPECT_THAT(lines, ElementsAre("hook: cannot send messages: its address leads to this host, its "
-                                 "link or a metadata service; set alerts.allow_local to allow "
-                                 "that"));
+  EXPECT_THAT(lines,
+              ElementsAre("hook: cannot send messages: its address belongs to this host, a local "
+                          "link or a metadata service; set alerts.allow_local to allow it"));
 }
 
 // The jobs of a master.
@@ -191,7 +191,7 @@ class Jobs {
     for (const auto& [id, job] : jobs_) list.push_back(job);
     return list;
   }
-  // Blocks until the jobs that were set before have been processed.
+  // Returns after the jobs that were set before have been processed.
   void WaitForUpdate() const {
     const int before = lists();
     while (lists() < before + 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -251,13 +251,14 @@ TEST(Alerts, UseTheFormatOfEachReceiver) {
 
 TEST(Alerts, ReportEachCauseOnceDespiteARestart) {
   const ScratchDirectory folder;
-  HookServer server(HookServer::Plans{{.status = 0}});  // the response is lost
+  HookServer server(HookServer::Plans{{.status = 0}});  // The response is lost.
   Jobs jobs;
   Snapshot late = console::SomeSnapshot();
   late.late_probability = 0.9;
   const auto be_late = [&] {
     late.sequence += 1;
-    late.late_probability = 1.2 - *late.late_probability;  // alternates around 80 %
+    // The probability alternates around 80 %.
+    late.late_probability = 1.2 - *late.late_probability;
     jobs.Set(late);
     jobs.WaitForUpdate();
     late.sequence += 1;
@@ -389,18 +390,17 @@ TEST(Alerts, RejectSecretsThatEveryUserMayRead) {
 TEST(Alerts, ReportTheFaultOfEachUrlWithoutTheUrl) {
   const ScratchDirectory folder;
   const std::string file = folder.Write("url", "hooks.slack.com/s3cret");
-  EXPECT_THAT(
-      FaultsOf({.hooks = {{"json", "http://169.254.169.254/x"},
-                          {"slack", "https://ops.example:99999/s3cret"},
-                          {"slack", "@" + file}}},
-               {.url = "http://localhost/lineage"}),
-      ElementsAre("alerts.webhooks, 1 (json): its address leads to this host, its link or a "
-                  "metadata service; set alerts.allow_local to allow that",
-                  AllOf(HasSubstr("alerts.webhooks, 2 (slack): its address is not valid ("),
-                        Not(HasSubstr("s3cret"))),
-                  "alerts.webhooks, 3 (slack), from " + file +
-                      ": its address must begin with https:// or http://",
-                  HasSubstr("lineage.url: its address leads to this host")));
+  EXPECT_THAT(FaultsOf({.hooks = {{"json", "http://169.254.169.254/x"},
+                                  {"slack", "https://ops.example:99999/s3cret"},
+                                  {"slack", "@" + file}}},
+                       {.url = "http://localhost/lineage"}),
+              ElementsAre("alerts.webhooks, 1 (json): its address belongs to this host, a local "
+                          "link or a metadata service; set alerts.allow_local to allow it",
+                          AllOf(HasSubstr("alerts.webhooks, 2 (slack): its address is not valid ("),
+                                Not(HasSubstr("s3cret"))),
+                          "alerts.webhooks, 3 (slack), from " + file +
+                              ": its address must begin with https:// or http://",
+                          HasSubstr("lineage.url: its address belongs to this host")));
 }
 
 TEST(AlertHook, IsFormattedWithoutSecrets) {
@@ -454,4 +454,4 @@ TEST(SentAlerts, AreNotStoredWithoutAFile) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::alerts_test

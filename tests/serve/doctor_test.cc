@@ -9,7 +9,7 @@
 
 #include "tests/scratch_directory.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::doctor_test {
 namespace {
 
 constexpr FileId kFile = {.device_major = 0xfe, .device_minor = 0, .inode = 9987572};
@@ -58,4 +58,4 @@ TEST(HolderOfADirectory, IsAbsentWithoutALock) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::doctor_test

@@ -8,7 +8,7 @@
 
 namespace tidemark::test {
 
-// Returns the first block of JSON below `heading`, or a discarded value if no block follows.
+// Returns the first JSON block below `heading`, or a discarded value without one.
 inline nlohmann::json DocumentedJson(const std::string& heading) {
   std::ifstream stream(TIDEMARK_SOURCE_DIR "/docs/alerts.md");
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

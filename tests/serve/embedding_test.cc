@@ -13,7 +13,7 @@
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
 
-namespace tidemark {
+namespace tidemark::embedding_test {
 namespace {
 
 TEST(EmbeddedMaster, SendsAlertsAndServesMetricsWithoutTheCommandLine) {
@@ -48,4 +48,4 @@ TEST(EmbeddedMaster, SendsAlertsAndServesMetricsWithoutTheCommandLine) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::embedding_test

@@ -1,4 +1,4 @@
-// An HTTP server on loopback that receives webhooks and fails as planned.
+// A local HTTP server that receives webhooks and fails as planned.
 #pragma once
 
 #include <microhttpd.h>
@@ -24,12 +24,13 @@ class HookServer {
     std::string body;
     std::map<std::string, std::string> headers;
   };
-  // The response to a request. Status 0 closes the connection after the request was read.
+  // The response to a request. With status 0, the server closes the connection after reading the
+  // request.
   struct Plan {
     unsigned status = 200;
     std::string retry_after;
     std::string location;
-    // If true, the response waits for Release().
+    // If true, the response is sent only after Release().
     bool is_held = false;
     // If true, the body never ends.
     bool is_endless = false;
@@ -60,13 +61,13 @@ class HookServer {
     const std::lock_guard lock(mutex_);
     return requests_;
   }
-  // Blocks until that many requests have arrived. Returns false after a timeout.
+  // Waits until `count` requests have arrived. Returns false after a timeout.
   bool WaitFor(std::size_t count) const {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, std::chrono::seconds(60),
                              [&] { return requests_.size() >= count; });
   }
-  // Responds to held requests, and to all later ones at once.
+  // Responds to waiting requests, and immediately to all later requests.
   void Release() {
     const std::lock_guard lock(mutex_);
     is_released_ = true;
@@ -131,7 +132,7 @@ class HookServer {
   }
 
   MHD_Daemon* server_ = nullptr;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // Guards the members below.
   mutable std::condition_variable changed_;
   Plans plans_;
   std::vector<Request> requests_;

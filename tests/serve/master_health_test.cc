@@ -1,5 +1,3 @@
-#include "serve/master_health.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -13,17 +11,19 @@
 #include <fstream>
 #include <string>
 
+#include "serve/doctor.h"
 #include "tests/scratch_directory.h"
 #include "tests/transport/certificates.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::master_health_test {
 namespace {
 
 using test::Authority;
 using test::KeyPair;
 using test::ScratchDirectory;
 
-// The environment that systemd gives to a watched service, and the messages of the service.
+// The environment that systemd provides for a service with a watchdog, and the messages of the
+// service.
 class Systemd {
  public:
   explicit Systemd(const char* watchdog_micros) {
@@ -95,8 +95,7 @@ TEST(MasterAnswers, ForEveryKindOfAuthentication) {
   }
 }
 
-// Certificates are reloaded. The old certificates stay valid, but a restarted master could not
-// start.
+// Certificates are reloaded. The old certificates remain valid, but the master could not restart.
 TEST(MasterAnswers, WithUnreadableCertificates) {
   const ScratchDirectory directory;
   const Authority authority(directory, "authority");
@@ -123,7 +122,7 @@ TEST(MasterAnswers, NotIfNoThreadAccepts) {
   close(listener);
 }
 
-// With a full backlog the kernel completes no further connection.
+// With a full backlog, the kernel completes no further connections.
 TEST(MasterAnswers, NotIfItsBacklogIsFull) {
   const int listener = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -144,4 +143,4 @@ TEST(MasterAnswers, NotIfItsBacklogIsFull) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::master_health_test

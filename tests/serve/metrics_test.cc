@@ -16,7 +16,7 @@
 
 #include "transport/listen_address.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::metrics_test {
 namespace {
 
 using Counts = std::map<std::string, AlertCounts>;
@@ -76,7 +76,7 @@ TEST(MetricFamilies, NamesEndInAUnitOrTotal) {
   }
 }
 
-// The labels are wait reasons, whatever the number of jobs and hosts.
+// The labels are wait reasons, regardless of the number of jobs and hosts.
 TEST(MetricFamilies, ContainTheContentionByResource) {
   MasterStats stats;
   stats.contention_seconds[WaitReason::kIo] = 12;
@@ -252,7 +252,7 @@ TEST(MetricsExporter, ServesMetricsOfTheMasterOnly) {
   ASSERT_TRUE(master.ok()) << master.status();
   const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master, [] { return Counts(); });
   ASSERT_TRUE(exporter.ok()) << exporter.status();
-  ScrapeOf((*exporter)->port());  // the second scrape may count the first
+  ScrapeOf((*exporter)->port());  // The second scrape may count the first.
   const std::string text = ScrapeOf((*exporter)->port());
   EXPECT_THAT(text, HasSubstr(" 200 OK\r\n"));
   EXPECT_THAT(text, HasSubstr("Content-Type: text/plain"));
@@ -272,7 +272,7 @@ TEST(MetricsExporter, ResolvesLocalhostToIPv4) {
   EXPECT_THAT(ScrapeOf((*exporter)->port()), HasSubstr(" 200 OK\r\n"));
 }
 
-// Leaves room for one more descriptor in this process.
+// Allows this process to open only one more descriptor.
 class OneMoreDescriptor {
  public:
   OneMoreDescriptor() {
@@ -343,4 +343,4 @@ TEST(MetricFamilies, AccumulateBuckets) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::metrics_test

@@ -11,7 +11,7 @@
 #include "proto/wire/message_time.h"
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::page_test {
 namespace {
 
 const absl::Time kNoon = absl::FromUnixSeconds(1'700'000'000);
@@ -65,7 +65,10 @@ TEST(WebWords, EqualTheWordsOfTheConsole) {
   const web::v1::JobWords words = WebWordsOf(snapshot);
   EXPECT_EQ(words.title(), console::JobTitle(snapshot, text));
   EXPECT_EQ(words.title().find('\x1b'), std::string::npos);
-  EXPECT_EQ(words.percent(), "41 %");
+  EXPECT_EQ(words.percent() + " " + words.percent_bounds(),
+            console::PercentText(snapshot, snapshot.estimate, text));
+  EXPECT_LT(words.shown_lower(), words.shown_fraction());
+  EXPECT_GT(words.shown_upper(), words.shown_fraction());
   EXPECT_EQ(words.state(), "running");
   const console::RemainingWords left =
       console::DescribeRemaining(snapshot, snapshot.estimate, text);
@@ -87,19 +90,19 @@ TEST(WebWords, NameTheBasisForJobsOfAWorkflow) {
 }
 
 // If 41 s remain with an interval of 17 s, times are rounded to at most a fifth of the interval,
-// which is 1 s.
+// which results in 1 s.
 TEST(WebWords, RoundTheEndLikeTheRemainingTime) {
   web::v1::JobWords words =
       WebWordsOf(Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Seconds(41));
   EXPECT_EQ(TimeOf(words.ends_at_lower()), kNoon + absl::Seconds(35));
   EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Seconds(52));
-  // If 7 min remain with an interval of 15 min, times are rounded to minutes. kNoon is 20 s past a
-  // minute.
+  // If 7 min remain with an interval of 15 min, times are rounded to minutes. kNoon is 20 s after a
+  // full minute.
   words = WebWordsOf(Running(absl::Seconds(431), absl::Minutes(5), absl::Minutes(20)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(7) - absl::Seconds(20));
-  // kNoon is 13 min 20 s past an hour. If an hour remains, known to within 10 min, seconds are not
-  // shown.
+  // kNoon is 13 min 20 s after a full hour. If an hour remains, known to within 10 min, seconds are
+  // not shown.
   words = WebWordsOf(Running(absl::Minutes(60), absl::Minutes(40), absl::Minutes(100)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));
 }
@@ -171,9 +174,8 @@ TEST(WebWords, ContainTheForecastErrorOfAnEndedJob) {
                      {.indicator = "tidemark", .job_avg_points = 2.14, .job_max_points = 8.9}};
   EXPECT_EQ(WebWordsOf(snapshot).accuracy(), "");
   snapshot.is_final = true;
-  EXPECT_EQ(WebWordsOf(snapshot).accuracy(),
-            "progress was off by 2.1 of 100 points on average, 8.9 at most");
+  EXPECT_EQ(WebWordsOf(snapshot).accuracy(), "mean progress error 2.1 points, largest 8.9");
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::page_test

@@ -1,4 +1,4 @@
-// A server on loopback that accepts one connection and sends any text, HTTP or not.
+// A local server that accepts one connection and sends any text, HTTP or not.
 #pragma once
 
 #include <netinet/in.h>
@@ -33,7 +33,8 @@ class RawServer {
     return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/";
   }
   void WaitForConnection() { connection_ = accept(socket_, nullptr, nullptr); }
-  // Sends a text and ends the stream. The socket stays open, since unread data would reset it.
+  // Sends a text and closes the stream for writing. The socket remains open, since closing it with
+  // unread data would reset the connection.
   void SendAndEnd(const std::string& text) const {
     send(connection_, text.data(), text.size(), MSG_NOSIGNAL);
     shutdown(connection_, SHUT_WR);

@@ -16,7 +16,7 @@
 #include "serve/config/settings.h"
 #include "tests/scratch_directory.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::serve_config_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -144,8 +144,8 @@ TEST(ServeConfig, ReportsThePlaceOfAForbiddenUrl) {
       "  webhooks: ['json=https://ops.example', 'json=http://localhost/x']\n";
   const std::string lineage = "lineage: {url: 'http://127.0.0.1/'}\n";
   const std::string reason =
-      "its address leads to this host, its link or a metadata service; set alerts.allow_local to "
-      "allow that";
+      "its address belongs to this host, a local link or a metadata service; set "
+      "alerts.allow_local to allow it";
   EXPECT_EQ(
       message_of(hooks + lineage),
       fmt::format("{0}:2: alerts.webhooks, 2 (json): {1}\n{0}:3: lineage.url: {1}", file, reason));
@@ -231,9 +231,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"EmptyPattern", "alerts: {jobs: ['']}",
              "a list of job names, which may contain *, not ``"},
         Case{"SecretOfAWebhook", "alerts: {webhooks: ['slak=https://x/s3cret']}",
-             "is @FILE, a file that contains it, not `slak=...`"},
+             "or @FILE for a file that contains the URL, not `slak=...`"},
         Case{"WebhookWithoutAFormat", "alerts: {webhooks: ['https://hooks.slack.com/s3cret']}",
-             "is @FILE, a file that contains it, not an item without a format"},
+             "or @FILE for a file that contains the URL, not `...`, which has no FORMAT"},
         Case{"NoIndicator", "estimate: {indicators: []}", "must be a list of one or more of"},
         Case{"ListForWord", "listen: [a, b]", "tm.yaml:1: listen must be host:port"},
         Case{"WordForList", "estimate: {indicators: hadoop}", "must be a list of one or more of"},
@@ -266,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"PageForAll", "tokens: t\nweb: {listen: '0.0.0.0:7412'}\n",
              "tm.yaml:2: web.listen 0.0.0.0:7412: other hosts can reach it; set tls.certificate"},
         Case{"PageBesideASocket", "listen: 'unix:/run/x'\nweb: {listen: 'localhost:1'}",
-             "tm.yaml:2: web.listen localhost:1: every user of this host could read"},
+             "tm.yaml:2: web.listen localhost:1: the page would let every user of this host read"},
         Case{"PageForCertificates", "tls: {client_ca: ca}\nweb: {listen: 'localhost:1'}",
              "tm.yaml:2: web.listen localhost:1: browsers cannot present"},
         Case{"UrlWithoutAPage", "\nweb: {public_url: 'https://tidemark.example/'}",
@@ -288,14 +288,14 @@ TEST(ServeConfig, ReportsNoConsequencesOfAFault) {
             "tm.yaml:1: allow_insecure_remote must be true or false, not `yes`");
 }
 
-// Settings that accept any text. Files are checked when the settings are loaded.
+// Settings that accept any text. Files are checked only when the settings are loaded.
 const std::set<std::string> kTakeAnyText = {
     "data_dir",      "log_dir",          "spark_logs",    "tls.certificate",    "tls.key",
     "tls.client_ca", "tokens",           "alerts.secret", "alerts.routing_key", "alerts.jobs",
     "lineage.token", "lineage.namespace"};
 
-// Returns a file with every setting, one per line, with the values of `value_of`. Adds the line of
-// each setting to `lines`.
+// Returns a file with every setting, one per line, whose values come from `value_of`. Stores the
+// line of each setting in `lines`.
 template <typename ValueOf>
 std::string FileOfAll(ValueOf value_of, std::map<std::string, int>& lines) {
   std::map<std::string, std::string> sections;
@@ -349,7 +349,8 @@ TEST(ServeConfig, ReportsEachFaultyValueOnce) {
   EXPECT_EQ(messages.size(), AllSettings().size() - kTakeAnyText.size());
 }
 
-// If a template inserts an unset variable, `tokens: ''` must not remove the protection.
+// A template may insert an unset variable. The resulting `tokens: ''` must not remove the
+// protection.
 TEST(ServeConfig, RejectsAnEmptyText) {
   std::map<std::string, int> lines;
   const std::string faults = MessageOf(
@@ -518,4 +519,4 @@ TEST(ServeConfig, HasDistinctKeys) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::serve_config_test

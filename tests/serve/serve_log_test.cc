@@ -9,7 +9,7 @@
 
 #include "tidemark/v1/job.pb.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::serve_log_test {
 namespace {
 
 using ::testing::AllOf;
@@ -38,7 +38,7 @@ TEST(RareEntries, PassAfterTheClockIsSetBack) {
   EXPECT_TRUE(rare.Next("gRPC", "next", kNow - absl::Hours(1)).has_value());
 }
 
-// Makes protobuf log a warning by using a job id that is not UTF-8.
+// Uses a job id that is not UTF-8, so that protobuf logs a warning.
 void MakeProtobufLog() {
   v1::Snapshot snapshot;
   EXPECT_FALSE(snapshot.ParseFromString("\x0a\x01\xff"));
@@ -93,4 +93,4 @@ TEST(LogLine, AJobIdCannotReverseALine) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::serve_log_test

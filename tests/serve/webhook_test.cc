@@ -1,5 +1,3 @@
-#include "serve/alerts/webhook.h"
-
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +6,11 @@
 #include <cstring>
 #include <thread>
 
+#include "serve/alerts/alert_sender.h"
 #include "tests/serve/hook_server.h"
 #include "tests/serve/raw_server.h"
 
-namespace tidemark::serve {
+namespace tidemark::serve::webhook_test {
 namespace {
 
 using test::HookServer;
@@ -25,8 +24,8 @@ Delivery PostTo(const std::string& url, absl::Duration timeout = absl::Seconds(6
   return Webhook({.url = url, .timeout = timeout, .allow_local = true}).Post("{}", "id", kNow);
 }
 
-// The expected value is the output of: printf '1700000000.{"a":1}' | openssl dgst -sha256 -hmac
-// secret
+// The expected value is the output of this command: printf '1700000000.{"a":1}' | openssl dgst
+// -sha256 -hmac secret
 TEST(Webhook, SignsWithHmacSha256) {
   EXPECT_EQ(Signature("secret", 1'700'000'000, "{\"a\":1}"),
             "t=1700000000,v1=49f24e537407743fa4a0242bb63b94b9a47ee99cbbe071ccd8a22550ae411686");
@@ -104,7 +103,7 @@ TEST(Webhook, MayRetryAfterAResponseThatIsNotHttp) {
   const Delivery delivery = PostTo(server.url());
   answering.join();
   EXPECT_EQ(delivery.outcome, Outcome::kFailed);
-  EXPECT_EQ(delivery.reason, "its answer is not HTTP");
+  EXPECT_EQ(delivery.reason, "its response is not HTTP");
 }
 
 TEST(Webhook, MayRetryIfNoServerListens) {
@@ -157,7 +156,7 @@ TEST(WebhookAddress, IsNotThisHostUnlessAllowed) {
        {"http://127.0.0.1/", "http://127.1/", "http://2130706433/", "http://0x7f.1/",
         "http://[::1]:80/", "http://localhost:8080/x", "http://api.LOCALHOST./",
         "http://169.254.169.254/latest", "http://[::ffff:169.254.169.254]/"}) {
-    EXPECT_THAT(FaultOf(url), HasSubstr("set alerts.allow_local to allow that")) << url;
+    EXPECT_THAT(FaultOf(url), HasSubstr("set alerts.allow_local to allow it")) << url;
     EXPECT_EQ(FaultOf(url, /*allow_local=*/true), "") << url;
   }
 }
@@ -222,4 +221,4 @@ TEST(AllowedAddress, IncludesAllOthers) {
 }
 
 }  // namespace
-}  // namespace tidemark::serve
+}  // namespace tidemark::serve::webhook_test
