@@ -5,15 +5,136 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
-#include "web/json.h"
-#include "web/request.h"
+#include "tidemark/web/v1/web.pb.h"
+#include "web/http_exchange.h"
 
 namespace tidemark::web {
+namespace {
+
+// The approximate memory of one part of a snapshot, such as a stage.
+constexpr std::size_t kPartBytes = 512;
+
+std::size_t BytesOf(const Snapshot& snapshot) {
+  return kPartBytes * (1 + snapshot.stages.size() + snapshot.children.size() +
+                       snapshot.groups.size() + snapshot.named_tasks.size());
+}
+
+// Returns the part of a JobUpdate before its snapshot.
+std::string HeadOf(const wire::WatchResponseHead& head) {
+  tidemark::v1::WatchJobResponse response;
+  response.set_skipped_snapshots(head.skipped_snapshots);
+  response.set_resume_token(head.resume_token);
+  response.set_restarted(head.restarted);
+  std::string json = Json(response);
+  json.pop_back();  // removes the closing brace
+  return fmt::format(R"({{"update":{},"snapshot":)", json);
+}
+
+}  // namespace
+
+std::optional<SharedUpdates::Made> SharedUpdates::Make(
+    absl::string_view bytes, const std::shared_ptr<const Known>& base) const {
+  tidemark::v1::WatchJobResponse response;
+  if (!response.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return std::nullopt;
+  const bool is_delta = response.snapshot().base_sequence() != 0;
+  auto known = is_delta ? std::make_shared<Known>(*base) : std::make_shared<Known>();
+  const absl::StatusOr<Snapshot> whole = known->reader.Take(response);
+  if (!whole.ok() && is_delta) return std::nullopt;
+  Made made;
+  std::string json = Json(response.snapshot()) + "}";
+  if (whole.ok()) {
+    v1::JobWords words = words_of_(*whole);
+    made.known_bytes = BytesOf(*whole) + words.ByteSizeLong();
+    known->words.RemoveKnown(words);
+    made.known = std::move(known);
+    json += R"(,"words":)" + Json(words);
+  }
+  json += "}";
+  made.rest = std::make_shared<const std::string>(std::move(json));
+  return made;
+}
+
+std::optional<SharedUpdates::Update> SharedUpdates::Get(absl::string_view response,
+                                                        const std::string& job_id,
+                                                        tidemark::v1::View view,
+                                                        const std::string& before) {
+  const auto head = wire::ReadWatchResponseHead(response);
+  if (!head) return std::nullopt;
+  const std::string line = fmt::format("{}/{}", static_cast<int>(view), job_id);
+  Update update = {.head = HeadOf(*head), .resume_token = head->resume_token};
+  std::shared_ptr<const Known> base;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const Version* version = Find(line, head->resume_token)) {
+      const auto rest = version->rests.find(head->base_sequence);
+      if (rest != version->rests.end()) {
+        update.rest = rest->second;
+        return update;
+      }
+    }
+    if (head->base_sequence != 0) {
+      const Version* const version = Find(line, before);
+      if (version == nullptr || version->known == nullptr) return std::nullopt;
+      base = version->known;
+    }
+  }
+  const std::optional<Made> made = Make(response, base);
+  if (!made) return std::nullopt;
+  update.rest = made->rest;
+  const std::lock_guard lock(mutex_);
+  ++made_;
+  Store(line, head->resume_token, head->base_sequence, *made);
+  return update;
+}
+
+SharedUpdates::Version* SharedUpdates::Find(const std::string& line,
+                                            const std::string& resume_token) {
+  const auto known = lines_.find(line);
+  if (known == lines_.end()) return nullptr;
+  for (Version& version : known->second) {
+    if (version.resume_token == resume_token) return &version;
+  }
+  return nullptr;
+}
+
+void SharedUpdates::Store(const std::string& line, const std::string& resume_token,
+                          std::uint64_t base_sequence, const Made& made) {
+  Version* version = Find(line, resume_token);
+  if (version == nullptr) {
+    Line& versions = lines_[line];
+    version = &versions.emplace_back(Version{
+        .resume_token = resume_token, .number = order_.empty() ? 1 : order_.rbegin()->first + 1});
+    order_.emplace(version->number, line);
+  }
+  std::size_t bytes = 0;
+  if (version->rests.emplace(base_sequence, made.rest).second) bytes += made.rest->size();
+  if (version->known == nullptr && made.known != nullptr) {
+    version->known = made.known;
+    bytes += made.known_bytes;
+  }
+  version->bytes += bytes;
+  bytes_ += bytes;
+  if (lines_[line].size() > kVersionsMax) DropOldest(line);
+  while (bytes_ > bytes_max_ && order_.size() > 1) DropOldest(std::string(order_.begin()->second));
+}
+
+void SharedUpdates::DropOldest(const std::string& line) {
+  const auto versions = lines_.find(line);
+  bytes_ -= versions->second.front().bytes;
+  order_.erase(versions->second.front().number);
+  versions->second.pop_front();
+  if (versions->second.empty()) lines_.erase(versions);
+}
+
+std::uint64_t SharedUpdates::made() const {
+  const std::lock_guard lock(mutex_);
+  return made_;
+}
+
 namespace {
 
 using JobCalls = class tidemark::v1::JobService::Stub::async;
@@ -51,6 +172,16 @@ std::optional<Message> Parsed(const grpc::ByteBuffer& bytes) {
   return is_whole ? std::optional(std::move(message)) : std::nullopt;
 }
 
+// Returns the message that has the fields of the query.
+template <typename Request>
+auto& FieldsOf(Request& request) {
+  if constexpr (requires { request.mutable_question(); }) {
+    return *request.mutable_question();
+  } else {
+    return request;
+  }
+}
+
 }  // namespace
 
 // Calls the master and responds with the result of `answer_of`, or with the error. `answer_of` may
@@ -76,12 +207,29 @@ void Api::Ask(Service& service, Method<Service, Request, Response> method,
         const std::shared_ptr<EventWorkers> workers = weak.lock();
         const bool is_added =
             workers != nullptr && workers->turns.Add(turn, [call, exchange, answer_of] {
-              exchange->Answer(answer_of(call->response));
+              exchange->Answer(answer_of(call->request, call->response));
             });
         if (!is_added) {
           exchange->Answer(ProblemAnswer(absl::UnavailableError("the master is shutting down")));
         }
       });
+}
+
+// Asks with the fields of the query and, unless it is empty, the id of the job.
+template <typename Service, typename Request, typename Response, typename AnswerOf>
+void Api::AskWithQuery(Service& service, Method<Service, Request, Response> method,
+                       const std::string& job_id, const std::shared_ptr<Exchange>& exchange,
+                       AnswerOf answer_of) {
+  const HttpRequest& asked = exchange->request();
+  Question<Request> question{.authorization = AuthorizationOf(asked)};
+  auto& fields = FieldsOf(question.request);
+  if (absl::Status set = SetFields(asked.query, fields); !set.ok()) {
+    return exchange->Answer(ProblemAnswer(set));
+  }
+  if constexpr (requires { fields.set_job_id(job_id); }) {
+    if (!job_id.empty()) fields.set_job_id(job_id);
+  }
+  Ask(service, method, std::move(question), job_id, exchange, answer_of);
 }
 
 Api::Api(ApiOptions options)
@@ -133,36 +281,25 @@ void Api::Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& excha
 }
 
 void Api::ListJobs(const std::shared_ptr<Exchange>& exchange) {
-  const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::ListJobsRequest> question{.authorization = AuthorizationOf(asked)};
-  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
-    return exchange->Answer(ProblemAnswer(set));
-  }
-  Ask(*stub_->async(), &JobCalls::ListJobs, std::move(question), "", exchange,
-      [this](tidemark::v1::ListJobsResponse& response) {
-        v1::JobListAnswer answer;
-        for (const auto& snapshot : response.snapshots()) {
-          (*answer.mutable_words())[snapshot.job_id()] = Words(snapshot);
-        }
-        answer.mutable_list()->Swap(&response);
-        return JsonAnswer(answer);
-      });
+  AskWithQuery(*stub_->async(), &JobCalls::ListJobs, "", exchange,
+               [this](const auto&, tidemark::v1::ListJobsResponse& response) {
+                 v1::JobListAnswer answer;
+                 for (const auto& snapshot : response.snapshots()) {
+                   (*answer.mutable_words())[snapshot.job_id()] = Words(snapshot);
+                 }
+                 answer.mutable_list()->Swap(&response);
+                 return JsonAnswer(answer);
+               });
 }
 
 void Api::GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::GetJobRequest> question{.authorization = AuthorizationOf(asked)};
-  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
-    return exchange->Answer(ProblemAnswer(set));
-  }
-  question.request.set_job_id(job_id);
-  Ask(*stub_->async(), &JobCalls::GetJob, std::move(question), job_id, exchange,
-      [this](tidemark::v1::GetJobResponse& response) {
-        v1::JobAnswer answer;
-        *answer.mutable_words() = Words(response.snapshot());
-        answer.mutable_snapshot()->Swap(response.mutable_snapshot());
-        return JsonAnswer(answer);
-      });
+  AskWithQuery(*stub_->async(), &JobCalls::GetJob, job_id, exchange,
+               [this](const auto&, tidemark::v1::GetJobResponse& response) {
+                 v1::JobAnswer answer;
+                 *answer.mutable_words() = Words(response.snapshot());
+                 answer.mutable_snapshot()->Swap(response.mutable_snapshot());
+                 return JsonAnswer(answer);
+               });
 }
 
 void Api::WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
@@ -219,67 +356,43 @@ void Api::WatchJobs(const std::shared_ptr<Exchange>& exchange) {
 }
 
 void Api::ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::ListTasksRequest> question{.authorization = AuthorizationOf(asked)};
-  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
-    return exchange->Answer(ProblemAnswer(set));
-  }
-  question.request.set_job_id(job_id);
-  Ask(*stub_->async(), &JobCalls::ListTasks, std::move(question), job_id, exchange,
-      [this](tidemark::v1::ListTasksResponse& response) {
-        v1::TasksAnswer answer;
-        answer.mutable_list()->Swap(&response);
-        options_.add_task_words(answer);
-        return JsonAnswer(answer);
-      });
+  AskWithQuery(*stub_->async(), &JobCalls::ListTasks, job_id, exchange,
+               [this](const auto&, tidemark::v1::ListTasksResponse& response) {
+                 v1::TasksAnswer answer;
+                 answer.mutable_list()->Swap(&response);
+                 options_.add_task_words(answer);
+                 return JsonAnswer(answer);
+               });
 }
 
 void Api::ListForecasts(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::ListForecastsRequest> question{.authorization = AuthorizationOf(asked)};
-  if (absl::Status set = SetFields(asked.query, question.request); !set.ok()) {
-    return exchange->Answer(ProblemAnswer(set));
-  }
-  question.request.set_job_id(job_id);
-  Ask(*stub_->async(), &JobCalls::ListForecasts, std::move(question), job_id, exchange,
-      [](tidemark::v1::ListForecastsResponse& response) {
-        v1::ForecastsAnswer answer;
-        answer.mutable_list()->Swap(&response);
-        return JsonAnswer(answer);
-      });
+  AskWithQuery(*stub_->async(), &JobCalls::ListForecasts, job_id, exchange,
+               [](const auto&, tidemark::v1::ListForecastsResponse& response) {
+                 v1::ForecastsAnswer answer;
+                 answer.mutable_list()->Swap(&response);
+                 return JsonAnswer(answer);
+               });
 }
 
 void Api::ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::ExplainJobRequest> question{.authorization = AuthorizationOf(asked)};
-  tidemark::v1::ExplainQuestion& fields = *question.request.mutable_question();
-  if (absl::Status set = SetFields(asked.query, fields); !set.ok()) {
-    return exchange->Answer(ProblemAnswer(set));
-  }
-  fields.set_job_id(job_id);
-  const tidemark::v1::ExplainQuestion explained = fields;
-  Ask(*explain_stub_->async(), &ExplainCalls::ExplainJob, std::move(question), job_id, exchange,
-      [this, explained](tidemark::v1::ExplainJobResponse& response) {
-        v1::ExplanationAnswer answer;
-        answer.mutable_explanation()->Swap(response.mutable_explanation());
-        options_.add_explanation_words(explained, answer);
-        return JsonAnswer(answer);
-      });
+  AskWithQuery(*explain_stub_->async(), &ExplainCalls::ExplainJob, job_id, exchange,
+               [this](const tidemark::v1::ExplainJobRequest& request,
+                      tidemark::v1::ExplainJobResponse& response) {
+                 v1::ExplanationAnswer answer;
+                 answer.mutable_explanation()->Swap(response.mutable_explanation());
+                 options_.add_explanation_words(request.question(), answer);
+                 return JsonAnswer(answer);
+               });
 }
 
 void Api::ExplainCluster(const std::shared_ptr<Exchange>& exchange) {
-  const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::ExplainClusterRequest> question{.authorization = AuthorizationOf(asked)};
-  if (absl::Status set = SetFields(asked.query, *question.request.mutable_question()); !set.ok()) {
-    return exchange->Answer(ProblemAnswer(set));
-  }
-  Ask(*explain_stub_->async(), &ExplainCalls::ExplainCluster, std::move(question), "", exchange,
-      [this](tidemark::v1::ExplainClusterResponse& response) {
-        v1::ContentionAnswer answer;
-        answer.mutable_contention()->Swap(response.mutable_contention());
-        options_.add_contention_words(answer);
-        return JsonAnswer(answer);
-      });
+  AskWithQuery(*explain_stub_->async(), &ExplainCalls::ExplainCluster, "", exchange,
+               [this](const auto&, tidemark::v1::ExplainClusterResponse& response) {
+                 v1::ContentionAnswer answer;
+                 answer.mutable_contention()->Swap(response.mutable_contention());
+                 options_.add_contention_words(answer);
+                 return JsonAnswer(answer);
+               });
 }
 
 void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
@@ -291,7 +404,7 @@ void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>
   if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
   question.request.set_job_id(job_id);
   Ask(*stub_->async(), &JobCalls::EstimateJob, std::move(question), job_id, exchange,
-      [this](tidemark::v1::EstimateJobResponse& response) {
+      [this](const auto&, tidemark::v1::EstimateJobResponse& response) {
         v1::EstimateAnswer answer;
         for (const auto& outcome : response.outcomes()) {
           *answer.add_words() = Words(outcome.snapshot());
@@ -311,7 +424,7 @@ void Api::GetSession(const std::string& authorization, const std::string& token_
                      const std::shared_ptr<Exchange>& exchange) {
   Question<tidemark::v1::GetServerInfoRequest> question{.authorization = authorization};
   Ask(*stub_->async(), &JobCalls::GetServerInfo, std::move(question), "", exchange,
-      [this, token_to_keep](tidemark::v1::GetServerInfoResponse& response) {
+      [this, token_to_keep](const auto&, tidemark::v1::GetServerInfoResponse& response) {
         v1::Session session;
         session.set_version(response.version());
         session.set_instance(response.instance());

@@ -1,17 +1,22 @@
 // An HTTP request and its response, independent of the HTTP library.
 #pragma once
 
+#include <google/protobuf/message.h>
+
 #include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
+#include "grpcpp/support/status.h"
+
 namespace tidemark::web {
 
 struct HttpRequest {
   std::string method;
-  std::vector<std::string> path;  // between the slashes, each decoded; "/" has none
+  std::vector<std::string> path;  // parts between the slashes, each decoded; "/" has none
   std::vector<std::pair<std::string, std::string>> query;  // decoded
   std::string body;
   // Headers; empty if absent.
@@ -33,7 +38,7 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// Callbacks of a stream. The thread of the server calls both.
+// Callbacks of a stream. The server's thread calls both.
 struct StreamCalls {
   // Called when all written bytes are in flight and more can be written.
   std::function<void()> on_drained;
@@ -51,7 +56,7 @@ class Exchange {
   virtual void Answer(HttpAnswer answer) = 0;
   // Starts a response of unknown length, such as server-sent events.
   virtual void BeginStream(StreamCalls calls) = 0;
-  // Writes all parts. They may be shared with other readers; compression happens as they are sent.
+  // Writes all parts, which may be shared with other readers. Compression happens as they are sent.
   virtual void Write(std::vector<std::shared_ptr<const std::string>> bytes) = 0;
   void Write(std::string bytes) { Write({std::make_shared<const std::string>(std::move(bytes))}); }
   virtual void EndStream() = 0;
@@ -60,5 +65,18 @@ class Exchange {
 };
 
 using Handler = std::function<void(std::shared_ptr<Exchange>)>;
+
+// Converts messages to JSON (proto/wire/message_json.h), from JSON, and to HTTP responses.
+
+std::string Json(const google::protobuf::Message& message);
+// Parses JSON into `message`. Fails with InvalidArgument, which contains the position of the fault.
+absl::Status ParseJson(const std::string& untrusted, google::protobuf::Message& message);
+
+HttpAnswer JsonAnswer(const google::protobuf::Message& message);
+// Returns a Problem with the corresponding HTTP status, such as 404 for "NOT_FOUND".
+HttpAnswer ProblemAnswer(const grpc::Status& status);
+HttpAnswer ProblemAnswer(const absl::Status& status);
+// Returns the body of the answer that ProblemAnswer() returns.
+std::string ProblemJson(const grpc::Status& status);
 
 }  // namespace tidemark::web

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,28 +14,31 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
-#include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "transport/listen_address.h"
 #include "transport/turn_queue.h"
-#include "web/gzip.h"
-#include "web/request.h"
+#include "web/routes.h"
 
 namespace tidemark::web {
 namespace {
 
-// Memory of a connection for its headers, and bytes of a response that are read at once.
+// Memory of a connection for its headers. Also the number of response bytes that are read at once.
 constexpr std::size_t kConnectionMemory = std::size_t{32} << 10;
 constexpr std::size_t kBlockBytes = std::size_t{16} << 10;
-// Bytes compressed in one step, during which other connections wait for some milliseconds. Chosen
-// by hand.
+// Number of bytes compressed in one step, during which other connections wait for a few
+// milliseconds. Chosen by hand.
 constexpr std::size_t kCompressedAtOnce = std::size_t{64} << 10;
 constexpr std::size_t kQueryMax = 64;
-// The interval of keepalive comments, which detect disconnected clients. Chosen by hand.
+// Interval of keepalive comments, which detect disconnected clients. Chosen by hand.
 constexpr std::chrono::seconds kKeepaliveEvery(15);
 
 // Allows scripts, styles and connections of this server only, and no frame around the page.
@@ -198,7 +202,7 @@ class Transfer final : public Exchange {
     return static_cast<ssize_t>(count);
   }
   bool is_drained() const { return waiting_.empty() && ready_sent_ == ready_.size(); }
-  // Copies the next bytes to send and returns their number, or 0 if no bytes wait.
+  // Copies the next bytes to send, and returns their number, or 0 if no bytes wait.
   std::size_t Take(char* bytes, std::size_t bytes_max) {
     if (gzip_) {
       while (ready_sent_ == ready_.size() && Compress()) continue;
@@ -231,8 +235,8 @@ class Transfer final : public Exchange {
     ready_ = gzip_->End();
     return true;
   }
-  // Passes at most `bytes_max` waiting bytes to `take`, and whether they are the last ones.
-  // REQUIRES: bytes wait.
+  // Passes at most `bytes_max` waiting bytes to `take`, with a flag that is true for the last
+  // bytes. REQUIRES: bytes wait.
   template <typename Taker>
   std::size_t TakeFirst(std::size_t bytes_max, Taker take) {
     Waiting& first = waiting_.front();
@@ -254,13 +258,13 @@ class Transfer final : public Exchange {
   MHD_Connection* const connection_;  // valid while suspended, and on the server's thread
   const int socket_;                  // open until Gone()
   HttpRequest request_;
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // Guards the members below.
   std::optional<HttpAnswer> answer_;
   StreamCalls calls_;
   std::unique_ptr<GzipStream> gzip_;  // null if the stream is not compressed
   std::deque<Waiting> waiting_;
   std::string ready_;           // compressed bytes
-  std::size_t ready_sent_ = 0;  // sent bytes of ready_
+  std::size_t ready_sent_ = 0;  // number of bytes of ready_ that have been sent
   bool has_gzip_end_ = false;
   bool is_stream_ = false;
   bool is_ended_ = false;
@@ -274,16 +278,16 @@ std::string Header(MHD_Connection* connection, const char* name, MHD_ValueKind k
 }
 
 // Connections whose next request is incomplete. Closes requests that take too long, since a client
-// that sends a byte at a time could hold its connection without limit. Thread-safe.
+// that sends one byte at a time could otherwise hold its connection forever. Thread-safe.
 class AwaitedRequests {
  public:
-  // Records a new or idle connection; any pointer identifies it.
+  // Records a new or idle connection. Any pointer may identify it.
   void Await(const void* connection, int socket, absl::Time now) {
     const std::lock_guard lock(mutex_);
     awaited_[connection] = {socket, now};
   }
-  // Removes a connection whose request is complete or which is closed. The socket must be open
-  // until then.
+  // Removes a connection whose request is complete or that is closed. The socket must be open until
+  // then.
   void Remove(const void* connection) {
     const std::lock_guard lock(mutex_);
     awaited_.erase(connection);
@@ -301,7 +305,7 @@ class AwaitedRequests {
     int socket = -1;
     absl::Time since;
   };
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // Guards the members below.
   std::map<const void*, Awaited> awaited_;
 };
 
@@ -504,7 +508,7 @@ class MicroHttpServer final : public HttpServer {
   AwaitedRequests awaited_;
   MHD_Daemon* daemon_ = nullptr;
   std::thread keepalive_;
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // Guards the members below.
   std::condition_variable stopped_;
   std::set<std::shared_ptr<Transfer>> open_;
   bool is_stopping_ = false;
@@ -525,6 +529,98 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions&
                             options.key.empty() ? std::strerror(errno)
                                                 : "the certificate or key cannot be used; check "
                                                   "tls.certificate and tls.key"));
+}
+
+namespace {
+
+// Thousands of streams may be open. A window of 4 KiB and a total of 32 KiB, instead of 256 KiB,
+// compress the JSON of one update nearly as well.
+constexpr int kWindowBits = 12;
+constexpr int kGzip = 16;
+constexpr int kMemoryLevel = 5;
+constexpr int kLevel = 4;
+
+class ZlibStream final : public GzipStream {
+ public:
+  bool Begin() {
+    is_open_ = deflateInit2(&stream_, kLevel, Z_DEFLATED, kWindowBits + kGzip, kMemoryLevel,
+                            Z_DEFAULT_STRATEGY) == Z_OK;
+    return is_open_;
+  }
+  ~ZlibStream() override {
+    if (is_open_) deflateEnd(&stream_);
+  }
+  std::string Add(std::string_view text, bool flush) override {
+    return Deflate(text, flush ? Z_SYNC_FLUSH : Z_NO_FLUSH);
+  }
+  std::string End() override { return Deflate("", Z_FINISH); }
+
+ private:
+  std::string Deflate(std::string_view text, int flush) {
+    std::string bytes;
+    char block[4096];
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+    stream_.avail_in = static_cast<uInt>(text.size());
+    do {
+      stream_.next_out = reinterpret_cast<Bytef*>(block);
+      stream_.avail_out = sizeof(block);
+      deflate(&stream_, flush);
+      bytes.append(block, sizeof(block) - stream_.avail_out);
+    } while (stream_.avail_out == 0);
+    return bytes;
+  }
+
+  z_stream stream_ = {};
+  bool is_open_ = false;
+};
+
+// Returns true for a parameter such as "q=0" or " Q = 0.000".
+bool IsWeightOfZero(absl::string_view parameter) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(parameter, absl::MaxSplits('=', 1));
+  if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(parts.first), "q")) return false;
+  const absl::string_view weight = absl::StripAsciiWhitespace(parts.second);
+  return weight.find_first_not_of("0.") == absl::string_view::npos;
+}
+
+}  // namespace
+
+std::unique_ptr<GzipStream> GzipStream::Start() {
+  auto stream = std::make_unique<ZlibStream>();
+  if (!stream->Begin()) return nullptr;
+  return stream;
+}
+
+std::optional<std::string> Gunzip(std::string_view bytes) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, MAX_WBITS + kGzip) != Z_OK) return std::nullopt;
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  std::string text;
+  int result = Z_OK;
+  while (result == Z_OK) {
+    char block[16384];
+    stream.next_out = reinterpret_cast<Bytef*>(block);
+    stream.avail_out = sizeof(block);
+    result = inflate(&stream, Z_NO_FLUSH);
+    text.append(block, sizeof(block) - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  if (result != Z_STREAM_END) return std::nullopt;
+  return text;
+}
+
+bool AcceptsGzip(std::string_view accept_encoding) {
+  const absl::string_view header(accept_encoding.data(), accept_encoding.size());
+  for (const absl::string_view coding : absl::StrSplit(header, ',')) {
+    const std::vector<absl::string_view> parts = absl::StrSplit(coding, ';');
+    if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(parts[0]), "gzip")) continue;
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+      if (IsWeightOfZero(parts[i])) return false;
+    }
+    return true;
+  }
+  return false;
 }
 
 }  // namespace tidemark::web

@@ -13,11 +13,9 @@
 
 #include "transport/listen_address.h"
 #include "web/api.h"
-#include "web/gzip.h"
+#include "web/http_exchange.h"
 #include "web/http_server.h"
-#include "web/json.h"
 #include "web/page_files.h"
-#include "web/request.h"
 #include "web/routes.h"
 
 namespace tidemark::web {
@@ -61,7 +59,7 @@ constexpr std::uint32_t kSize = 32;  // width and height in pixels
 constexpr std::uint32_t kMaskBytes = kSize * kSize / 8;
 constexpr std::uint32_t kHeaderBytes = 40;
 constexpr std::uint32_t kOffset = 22;  // offset of the picture within the file
-// Blue, green, red, opacity.
+// The bytes of a transparent pixel: blue, green, red and opacity.
 constexpr std::string_view kClear("\0\0\0\0", 4);
 constexpr std::string_view kTide("\xb4\x6e\x1f\xff", 4);
 constexpr std::string_view kMark("\x2d\x55\xd9\xff", 4);
@@ -76,7 +74,7 @@ std::string_view ColorAt(std::uint32_t x, std::uint32_t y) {
   return y >= 8 && y < 11 && x >= 5 && x < kSize - 5 ? kMark : kClear;
 }
 
-// Returns an ICO file with one picture: a tide below a mark.
+// Returns an ICO file with one picture, which shows a tide below a mark.
 std::string IconFile() {
   std::string file;
   AddNumber(0, 2, file);  // reserved
@@ -84,14 +82,14 @@ std::string IconFile() {
   AddNumber(1, 2, file);  // pictures
   AddNumber(kSize, 1, file);
   AddNumber(kSize, 1, file);
-  AddNumber(0, 2, file);  // no palette; reserved
+  AddNumber(0, 2, file);  // no palette, and a reserved byte
   AddNumber(1, 2, file);  // planes
   AddNumber(32, 2, file);
   AddNumber(kHeaderBytes + 4 * kSize * kSize + kMaskBytes, 4, file);
   AddNumber(kOffset, 4, file);
   AddNumber(kHeaderBytes, 4, file);
   AddNumber(kSize, 4, file);
-  AddNumber(2 * kSize, 4, file);  // colors and mask
+  AddNumber(2 * kSize, 4, file);  // size of the colors and the mask
   AddNumber(1, 2, file);
   AddNumber(32, 2, file);
   file.append(kHeaderBytes - 16, '\0');
@@ -182,7 +180,7 @@ class Server final : public WebServer {
 }  // namespace
 
 bool WebServer::HasPage() {
-  return PageFiles().size() > 1;  // else only "/", which gives the reason
+  return PageFiles().size() > 1;  // A build without the page has only "/", which states the reason.
 }
 
 absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Start(WebOptions options) {
@@ -190,7 +188,7 @@ absl::StatusOr<std::unique_ptr<WebServer>> WebServer::Start(WebOptions options) 
   if (!certificate.ok()) return certificate.status();
   absl::StatusOr<std::string> key = ContentsOf(options.key_file);
   if (!key.ok()) return key.status();
-  // Cookies do not depend on the port, so masters of one host need different names.
+  // Cookies do not depend on the port, so masters on one host need cookies of different names.
   const std::size_t colon = options.address.rfind(':');
   const std::string cookie = "tidemark-" + options.address.substr(colon + 1);
   HttpOptions http = {.address = options.address,

@@ -1,4 +1,4 @@
-// The page and its API over HTTP, next to the gRPC of a master (docs/web.md).
+// Serves the page and its API over HTTP, next to the gRPC service of a master (docs/web.md).
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -17,7 +17,7 @@ struct WebOptions {
   // PEM files, read once. Both are empty if the server does not use TLS.
   std::string certificate_file;
   std::string key_file;
-  // The channel to the master, and whether the master requires tokens.
+  // The channel to the master. `has_tokens` is true if the master requires tokens.
   std::shared_ptr<grpc::Channel> master;
   bool has_tokens = false;
   WordsOf words_of;
@@ -25,14 +25,14 @@ struct WebOptions {
   AddExplanationWords add_explanation_words;
   AddContentionWords add_contention_words;
   std::string version;
-  // The time after which a silent connection is closed.
+  // Connections that are silent for this long are closed.
   absl::Duration silence_max = absl::Seconds(30);
 };
 
 class WebServer {
  public:
-  // Fails with InvalidArgument if a file cannot be read, and with Unavailable if it cannot listen.
-  // The message names the file or address and the reason.
+  // Fails with InvalidArgument if a file cannot be read, and with Unavailable if the server cannot
+  // listen. The message names the file or address, and the reason.
   static absl::StatusOr<std::unique_ptr<WebServer>> Start(WebOptions options);
   // Returns false if this program was built without the page. The API is served in any case.
   static bool HasPage();

@@ -1,4 +1,4 @@
-// The texts of the page, which are the same as the console's.
+// The texts of the page, which equal the console's texts.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace tidemark::web {
 // REQUIRES: the snapshot is whole.
 using WordsOf = std::function<v1::JobWords(const Snapshot&)>;
 
-// Adds words to the list in the answer.
+// Adds words to the tasks in the answer.
 using AddTaskWords = std::function<void(v1::TasksAnswer&)>;
 
 // Adds words to the explanation in the answer to a question.
@@ -24,16 +24,16 @@ using AddExplanationWords =
 // Adds words to the contention in the answer.
 using AddContentionWords = std::function<void(v1::ContentionAnswer&)>;
 
-// The words that a reader has about stages and the jobs of a workflow.
+// The words that a reader has received about stages and the jobs of a workflow.
 class WordChanges {
  public:
-  // Removes words that the reader has from `words`, the words of a whole snapshot. Records that the
-  // reader has them all now. Drops words of other parts, so that the state depends only on the
-  // newest snapshot.
+  // Takes the words of a whole snapshot and removes the words that the reader already has. Then
+  // records that the reader has all of them. Forgets words of other parts, so the state depends
+  // only on the newest snapshot.
   void RemoveKnown(v1::JobWords& words);
 
  private:
-  std::map<std::string, std::string> sent_;  // by id
+  std::map<std::string, std::string> sent_;  // sent words by id
 };
 
 }  // namespace tidemark::web

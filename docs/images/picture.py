@@ -35,7 +35,7 @@ def record(command):
     while True:
         try:
             chunk = os.read(terminal, 65536)
-        except OSError:  # the command has closed its end
+        except OSError:  # The command has closed its end of the pipe.
             chunk = b""
         if not chunk:
             break
@@ -52,7 +52,8 @@ def style_of(cell):
 
 
 def screen_at(written, seconds):
-    """Returns the lines of the terminal at an instant as lists of [column, text, style], without empty ones at its end."""
+    """Returns the lines of the terminal at the given time as lists of [column, text, style], without empty lines at its
+    end."""
     screen = pyte.Screen(COLUMNS, LINES)
     stream = pyte.ByteStream(screen)
     for at, chunk in written:
@@ -77,7 +78,7 @@ def screen_at(written, seconds):
 
 
 def drawn(title, lines):
-    """Returns the SVG. Each run of equal style has its width in cells, so that columns align in every font."""
+    """Returns the SVG. Each text of one style has its width in cells, so columns align in every font."""
     width, height = COLUMNS * CELL + 2 * MARGIN, (len(lines) + 1) * LEADING + 2 * MARGIN
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" xml:space="preserve">',
              f"<style>{STYLE}</style>",

@@ -1,5 +1,3 @@
-#include "web/event_stream.h"
-
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -13,11 +11,12 @@
 #include <vector>
 
 #include "tidemark/v1/job_service.grpc.pb.h"
+#include "web/api.h"
 
-namespace tidemark::web {
+namespace tidemark::web::event_stream_test {
 namespace {
 
-// Sends one response to each watcher and ends the stream.
+// Sends one response to each watcher, and then ends the stream.
 class OneUpdate final : public tidemark::v1::JobService::Service {
  public:
   grpc::Status WatchJob(grpc::ServerContext*, const tidemark::v1::WatchJobRequest*,
@@ -27,8 +26,8 @@ class OneUpdate final : public tidemark::v1::JobService::Service {
   }
 };
 
-// A client that disconnects while its first event is encoded. Its own thread reports the
-// disconnection.
+// A client that disconnects while its first event is encoded. Its own thread reports that the
+// client has disconnected.
 class LeavingExchange final : public Exchange {
  public:
   LeavingExchange()
@@ -48,7 +47,7 @@ class LeavingExchange final : public Exchange {
   void Write(std::vector<std::shared_ptr<const std::string>>) override {}
   void EndStream() override { ended_.set_value(); }
   void Abort() override {}
-  // Call it once, from the test's thread.
+  // Must be called only once, from the test's thread.
   void AwaitEnd() {
     ended_.get_future().wait();
     leaver_.join();
@@ -62,7 +61,7 @@ class LeavingExchange final : public Exchange {
   std::thread leaver_;
 };
 
-// Events of different lengths move the disconnection to different points of the encoding.
+// With events of different lengths, the client disconnects at different points of the encoding.
 TEST(EventStream, CountsNoBytesOfReadersThatHaveDisconnected) {
   OneUpdate service;
   grpc::ServerBuilder builder;
@@ -82,9 +81,11 @@ TEST(EventStream, CountsNoBytesOfReadersThatHaveDisconnected) {
                        });
     exchange->AwaitEnd();
   }
+  // gRPC aborts if one of its own threads destroys the channel.
+  while (channel.use_count() > 1) std::this_thread::yield();
   workers->turns.Stop();
   EXPECT_EQ(workers->in_flight.bytes(), 0U);
 }
 
 }  // namespace
-}  // namespace tidemark::web
+}  // namespace tidemark::web::event_stream_test

@@ -1,14 +1,14 @@
-#include "web/gzip.h"
-
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <string>
 
-namespace tidemark::web {
+#include "web/http_server.h"
+
+namespace tidemark::web::gzip_test {
 namespace {
 
-// Returns the text that can be decompressed so far.
+// Returns the text that can be decompressed from the bytes so far.
 std::string Inflated(const std::string& bytes) {
   z_stream stream = {};
   EXPECT_EQ(inflateInit2(&stream, 15 + 16), Z_OK);
@@ -95,4 +95,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const testing::TestParamInfo<Case>& tested) { return std::string(tested.param.name); });
 
 }  // namespace
-}  // namespace tidemark::web
+}  // namespace tidemark::web::gzip_test

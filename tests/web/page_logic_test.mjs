@@ -2,7 +2,7 @@
 //
 // Exits with 77 (skipped) before `npm ci` in PAGE. Timers, answers and streams are fakes.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
@@ -112,6 +112,19 @@ const tests = {
     assert.equal(summaryOf(looks("done", "done"), "stages", true), "2 of 2 stages done");
     assert.equal(summaryOf(looks("done", "failed", "waiting"), "stages", true), "1 of 3 stages done");
     assert.equal(summaryOf(looks("done", "running", "waiting"), "jobs", false), "1 of 3 jobs running");
+  },
+
+  async "the zones of a bar equal the shared vectors"() {
+    const { zonesOf } = await load("zones.ts");
+    const vectors = JSON.parse(readFileSync(new URL("../vectors/shown_progress.json", import.meta.url), "utf8"));
+    for (const { name, shown: [lower, number, upper], bar } of vectors) {
+      const zones = zonesOf({ shown_lower: lower, shown_fraction: number, shown_upper: upper });
+      const columns = Array.from(bar, (_, i) => {
+        const zone = zones.find(({ left, width }) => left + width >= 5 * (i + 1) - 1e-9);
+        return { sure: "█", likely: "▓", possible: "▒" }[zone?.name] ?? "░";
+      });
+      assert.equal(columns.join(""), bar, name);
+    }
   },
 
   async "the critical path appears only if it is known"() {

@@ -1,11 +1,10 @@
-#include "web/request.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tidemark/v1/job_service.pb.h"
+#include "web/routes.h"
 
-namespace tidemark::web {
+namespace tidemark::web::request_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -46,7 +45,7 @@ TEST(RequestFields, NameTheFault) {
   EXPECT_THAT(wrong("page_size", "99999999999"), HasSubstr("must be a whole number"));
   EXPECT_THAT(wrong("page_size", ""), HasSubstr("must be a whole number"));
   EXPECT_THAT(wrong("view", "BIG"), HasSubstr("must be a value of View"));
-  EXPECT_THAT(wrong("filter", "x"), HasSubstr("cannot be given"));
+  EXPECT_THAT(wrong("filter", "x"), HasSubstr("cannot be set"));
   EXPECT_THAT(wrong("page_size.x", "1"), HasSubstr("no such field"));
   EXPECT_THAT(wrong("filter.", "1"), HasSubstr("no such field"));
 }
@@ -112,4 +111,4 @@ TEST(PercentDecoding, RejectsBytesThatAreNotText) {
 }
 
 }  // namespace
-}  // namespace tidemark::web
+}  // namespace tidemark::web::request_test

@@ -2,7 +2,7 @@
 
 #include "web/api.h"
 
-namespace tidemark::web {
+namespace tidemark::web::sessions_test {
 namespace {
 
 const absl::Time kNoon = absl::FromUnixSeconds(1'700'000'000);
@@ -30,4 +30,4 @@ TEST(Sessions, EndTheOldestBeyondTheLimit) {
 }
 
 }  // namespace
-}  // namespace tidemark::web
+}  // namespace tidemark::web::sessions_test

@@ -7,9 +7,9 @@
 
 #include "proto/wire/job_codec.h"
 #include "tidemark/web/v1/web.pb.h"
-#include "web/shared_updates.h"
+#include "web/api.h"
 
-namespace tidemark::web {
+namespace tidemark::web::updates_test {
 namespace {
 
 using tidemark::v1::WatchJobResponse;
@@ -38,7 +38,7 @@ class SharedUpdatesTest : public testing::Test {
     words.add_stages()->set_state("unchanged");
     return words;
   }
-  // Returns the update for a reader of job-1 that has `before`.
+  // Returns the update for a client of job-1 that has `before`.
   std::optional<SharedUpdates::Update> Take(const WatchJobResponse& response,
                                             const std::string& before = "",
                                             tidemark::v1::View view = tidemark::v1::VIEW_FULL) {
@@ -48,7 +48,7 @@ class SharedUpdatesTest : public testing::Test {
   SharedUpdates updates_{[this](const Snapshot& snapshot) { return Words(snapshot); }};
 };
 
-// Returns the number of stages with words in an update.
+// Returns the number of stages that have words in an update.
 int StagesWithWords(const std::optional<SharedUpdates::Update>& update) {
   const std::string json = update ? update->json() : "";
   int count = 0;
@@ -105,8 +105,8 @@ TEST_F(SharedUpdatesTest, OmitWordsThatTheReaderHas) {
 
 TEST_F(SharedUpdatesTest, ContainAllWordsOfAWholeSnapshot) {
   Take(Whole(1));
-  // A reader without deltas gets whole snapshots. A page that opens at the same time gets the same
-  // snapshots.
+  // A client without deltas receives whole snapshots. A page that opens at the same time receives
+  // the same snapshots.
   EXPECT_EQ(StagesWithWords(Take(Whole(2), TokenOf(1))), 1);
   EXPECT_EQ(StagesWithWords(Take(Whole(2))), 1);
   EXPECT_EQ(StagesWithWords(Take(DeltaTo(3), TokenOf(2))), 0);
@@ -210,4 +210,4 @@ TEST(WordChanges, RepeatsWordsOfAStageThatReturned) {
 }
 
 }  // namespace
-}  // namespace tidemark::web
+}  // namespace tidemark::web::updates_test

@@ -1,5 +1,5 @@
-// Tests the page of a real master over sockets. Waits are for conditions, with a deadline that only
-// a failure reaches.
+// Tests the page of a real master over sockets. The tests wait for conditions, and a deadline
+// expires only if a test fails.
 #include "web/web_server.h"
 
 #include <fmt/format.h>
@@ -32,10 +32,9 @@
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "transport/listen_address.h"
-#include "web/gzip.h"
 #include "web/http_server.h"
 
-namespace tidemark::web {
+namespace tidemark::web::web_server_test {
 namespace {
 
 using test::Eventually;
@@ -71,7 +70,7 @@ class Connection {
       sent += static_cast<std::size_t>(now);
     }
   }
-  // Returns false at the end of the stream or at the deadline.
+  // Returns false at the end of the stream or after the deadline.
   bool ReadMore() {
     char bytes[65536];
     const ssize_t count = recv(socket_, bytes, sizeof(bytes), 0);
@@ -83,7 +82,7 @@ class Connection {
     }
     return read_;
   }
-  // Enlarges the receive buffer, so that the reader is no longer slow.
+  // Enlarges the receive buffer, so that the client is no longer slow.
   void EnlargeBuffer() const {
     const int bytes = 1 << 20;
     setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
@@ -126,7 +125,7 @@ Answered Parsed(const std::string& all) {
   return answer;
 }
 
-// Returns the events of a stream, without the chunk headers of HTTP.
+// Returns the events of a stream, without HTTP's chunk headers.
 std::vector<Json> UpdatesIn(const std::string& all) {
   const Answered answer = Parsed(all);
   std::string text;
@@ -182,7 +181,7 @@ class WebServerTest : public test::LiveMaster {
     agent->OpenJob({.name = "my <b>job</b>", .stages = MapReduceStages(1, reduces)});
     return agent;
   }
-  // Blocks until the master shows the job.
+  // Returns when the master has published the job.
   void Await(const std::string& job_id) const {
     EXPECT_TRUE(Eventually([&] {
       const auto job = master_->GetJob(job_id);
@@ -280,7 +279,7 @@ TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
   EXPECT_THAT(connection->read(), HasSubstr("text/event-stream"));
   const std::size_t id = connection->read().find("\nid: ") + 5;
   const std::string token = connection->read().substr(id, connection->read().find('\n', id) - id);
-  connection.reset();  // the reader disconnects and resumes
+  connection.reset();  // The client disconnects and resumes.
 
   auto again = Watch("/api/jobs/job-1/watch?deltas=true", "Last-Event-ID: " + token + "\r\n");
   ASSERT_TRUE(again->ReadUntil("event: update"));
@@ -301,7 +300,7 @@ TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
   }
 }
 
-// Threads that block until they are released.
+// Makes threads block until they are released.
 class Barrier {
  public:
   void Pass() {
@@ -327,7 +326,7 @@ TEST_F(WebServerTest, EncodingAJobDoesNotDelayEventsOfAnother) {
   });
   auto huge = Opened("huge");
   Await("huge");
-  // The words of each view differ.
+  // Each view has different words.
   std::vector<std::unique_ptr<Connection>> readers;
   for (const char* view : {"VIEW_BASIC", "VIEW_STAGES", "VIEW_FULL"}) {
     for (int i = 0; i < 10; ++i) {
@@ -356,7 +355,7 @@ TEST_F(WebServerTest, EncodingAJobDoesNotDelayEventsOfAnother) {
   barrier.Open();
   for (const auto& reader : readers) EXPECT_TRUE(reader->ReadUntil("event: update"));
   huge->Shutdown();
-  server_.reset();  // before the barrier is destroyed
+  server_.reset();  // The server must end before the barrier is destroyed.
 }
 
 TEST_F(WebServerTest, StreamsTheListOfJobs) {
@@ -512,7 +511,7 @@ TEST_F(WebServerTest, RejectsInvalidRequests) {
 
 TEST_F(WebServerTest, SendsTheNewestSnapshotToASlowReader) {
   auto agent = Agent::Create({.master_address = master_->address(), .job_id = "job-1"});
-  std::vector<StageOpened> stages;  // 100 kB per update
+  std::vector<StageOpened> stages;  // yields 100 kB per update
   for (std::uint32_t i = 0; i < 200; ++i) {
     stages.push_back({.stage = i, .name = std::string(200, 'n'), .task_count = 1});
   }
@@ -521,7 +520,7 @@ TEST_F(WebServerTest, SendsTheNewestSnapshotToASlowReader) {
   auto slow = Watch("/api/jobs/job-1/watch", "", /*receive_buffer=*/1024);
   ASSERT_TRUE(slow->ReadUntil("event: update"));
   const std::uint64_t begin = master_->GetJob("job-1")->sequence;
-  // The master publishes in the meantime.
+  // Meanwhile, the master publishes snapshots.
   EXPECT_TRUE(Eventually([&] { return master_->GetJob("job-1")->sequence > begin + 50; }));
   agent->CloseJob(JobOutcome::kSucceeded, "");
   agent->Shutdown();
@@ -601,7 +600,7 @@ TEST(WebServer, FreesItsAddressIfItCannotStart) {
   EXPECT_TRUE(transport::CanListen(options.address).ok()) << transport::CanListen(options.address);
 }
 
-// Expects that `value` has only names and types of `schema`.
+// Expects that all names and types in `value` are in `schema`.
 void ExpectMatches(const Json& value, const Json& schema, const Json& all,
                    const std::string& where) {
   if (schema.contains("$ref")) {
@@ -689,4 +688,4 @@ TEST_F(WebServerTest, MatchesItsOpenApiDescription) {
 }
 
 }  // namespace
-}  // namespace tidemark::web
+}  // namespace tidemark::web::web_server_test

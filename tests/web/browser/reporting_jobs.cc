@@ -1,7 +1,7 @@
-// Reports jobs for tests of the page. The first job is late, with 10,000 tasks of 200 stages on 20
-// hosts. Another has 2,000 stages, and some have hostile names. If a number follows the address, it
-// reports that many plain jobs instead. The jobs report until standard input ends; a line there
-// ends the first job.
+// Reports jobs for tests of the page. The first job is late, with 10,000 tasks in 200 stages on 20
+// hosts. Another job has 2,000 stages, and some have hostile names. If a number follows the
+// address, reports that many plain jobs instead. The jobs report until standard input ends. A line
+// in standard input ends the first job.
 #include <grpcpp/grpcpp.h>
 #include <poll.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ constexpr std::uint32_t kStages = 200;
 constexpr std::uint32_t kTasksOfAStage = 50;
 constexpr std::uint32_t kHosts = 20;
 constexpr std::uint32_t kSlots = 40;
-// The deadline is a quarter of the large job's duration at ten tasks per second.
+// The deadline is a quarter of the time that the large job takes at ten tasks per second.
 constexpr absl::Duration kDueIn = absl::Minutes(4);
 
 std::unique_ptr<Agent> Open(const std::string& address, const std::string& id,
@@ -72,7 +72,7 @@ class Work {
   std::uint32_t started_ = 0;
 };
 
-// Returns whether a line or the end of input arrives within a tenth of a second.
+// Returns true if a line or the end of input arrives within a tenth of a second.
 bool HasInput() {
   pollfd input{.fd = STDIN_FILENO, .events = POLLIN};
   return poll(&input, 1, 100) > 0;
@@ -106,7 +106,7 @@ int Report(const std::string& address) {
   return 0;
 }
 
-// Reports jobs of two stages on one stream for all. The first stage of each job is running.
+// Reports jobs of two stages, all on one stream. The first stage of each job is running.
 int ReportMany(const std::string& address, int jobs) {
   const auto stub =
       v1::IngestService::NewStub(grpc::CreateChannel(address, grpc::InsecureChannelCredentials()));

@@ -21,8 +21,8 @@ const POINTS_MAX = 2000;
 const HEIGHT = 210;
 const SECONDS_APART = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800];
 
-// Returns the points, and `point` if it is newer. Drops every second point of a list that is too long, which
-// preserves the shape.
+// Returns the points, followed by `point` if it is newer. Drops every second point of a list that
+// is too long, which preserves the shape.
 export function added(points: Point[], point: Point): Point[] {
   const all = points.length > 0 && points[points.length - 1].at >= point.at ? points : [...points, point];
   return all.length <= POINTS_MAX ? all : all.filter((_, i) => i % 2 === 0 || i === all.length - 1);
@@ -33,7 +33,7 @@ const OTHER_COLORS = ["--good", "--warn", "--bad", "--range", "--quiet"];
 const last = <Element,>(all: Element[]) => all[all.length - 1];
 
 // Returns the range of the axis of predicted ends. Cuts off far outliers, such as early forecasts,
-// since they would flatten the rest.
+// since they would flatten the other values.
 export function reachOf(points: Point[], endedAt?: number, dueAt?: number): { low: number; high: number; isCut: boolean } {
   const ends = points.flatMap((point) => [point.end, point.endLower, point.endUpper]).filter((end) => end !== null);
   const begin = points[0]?.at ?? 0;
@@ -70,7 +70,8 @@ function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined, dueA
   ];
 }
 
-// The numbers below a chart belong to the point under the pointer, or to the newest one.
+// The numbers below a chart belong to the point under the pointer, or otherwise to the newest
+// point.
 function showNewest(plot: uPlot) {
   if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
 }

@@ -1,4 +1,5 @@
-// Draws tasks on hosts and slots. With many tasks it draws a summary per host, and one host in detail.
+// Draws tasks on hosts and slots. If there are many tasks, draws a summary per host, and one host
+// in detail.
 import { useMemo, useRef, useState } from "preact/hooks";
 import { ask, jobPath, Refused } from "./api";
 import { keyOf, type PartWords, secondsOf } from "./delta";
@@ -19,7 +20,7 @@ const look = (state: TaskProgress["state"]): Look =>
       : state === "ATTEMPT_STATE_LOST" ? "waiting" : "failed";
 const hostName = (host: string | undefined) => host || "host not reported";
 
-// Fetches the tasks of a job, once if it has ended.
+// Fetches the tasks of a job, only once if the job has ended.
 function useTasks(id: string, host: string | undefined, isOver: boolean, isSeen: boolean) {
   const [answer, setAnswer] = useState<TasksAnswer>();
   const [problem, setProblem] = useState("");
@@ -82,7 +83,7 @@ function rowsOf(answer: TasksAnswer, stageName: StageName, isOver: boolean): Row
       ghostEnd,
       latest: kind === "running" ? Math.max(ghostEnd, until(task.remaining?.upper)) : end,
     };
-    // Uses the first free slot; the real one is not reported.
+    // Uses the first free slot, since the actual slot is not reported.
     let slot = slots.find((each) => each.until <= start);
     if (!slot) {
       slot = { until: 0, row: { name: `slot ${slots.length + 1}`, note: "", spans: [] } };
@@ -126,8 +127,8 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
               <th scope="row" dir="auto">
                 {onOpen ? <button type="button" class="link" onClick={() => onOpen(host.host ?? "")}>{hostName(host.host)}</button> : hostName(host.host)}
               </th>
-              <td data-label="Run" title="Attempts running there now">{count(host.running_count)}</td>
-              <td data-label="Done" title="Attempts that succeeded there">{count(host.finished_count)}</td>
+              <td data-label="Run" title="Attempts that run on this host now">{count(host.running_count)}</td>
+              <td data-label="Done" title="Attempts that succeeded on this host">{count(host.finished_count)}</td>
               <td data-label="Failed" title="Attempts that failed, were killed or lost their output on this host">{count(host.failed_count)}</td>
               <td><Strip host={host} most={most} /></td>
             </tr>

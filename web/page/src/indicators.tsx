@@ -14,7 +14,7 @@ export function Indicators({ snapshot, words, live }: { snapshot: Snapshot; word
     );
   }
   const last = snapshot.final ? "Forecast error" : "Remaining";
-  const shown = { name: `shown${words.method ? ` (${words.method})` : ""}`, percent: words.percent, remaining: `${words.remaining}${words.remaining_detail}`, accuracy: words.accuracy };
+  const shown = { name: `shown${words.method ? ` (${words.method})` : ""}`, percent: `${words.percent} ${words.percent_bounds ?? ""}`, remaining: `${words.remaining}${words.remaining_detail}`, accuracy: words.accuracy };
   const compared = live.filter((point) => Object.keys(point.others ?? {}).length > 0);
   return (
     <details class="card" open>
@@ -28,9 +28,9 @@ export function Indicators({ snapshot, words, live }: { snapshot: Snapshot; word
           {[shown, ...others].map((each) => (
             <tr key={each.name}>
               <th scope="row">{each.name}</th>
-              <td data-label="Progress" title="Estimate of this estimator">{each.percent}</td>
+              <td data-label="Progress" title="Progress according to this estimator">{each.percent}</td>
               <td data-label={last}
-                title={snapshot.final ? "Difference between its progress and the true progress over all updates" : "Estimate of this estimator; most have no interval"}>
+                title={snapshot.final ? "Difference between this estimator's progress and the true progress over all updates" : "Remaining time according to this estimator; most estimators have no interval"}>
                 {(snapshot.final ? each.accuracy : each.remaining) || "unknown"}
               </td>
             </tr>

@@ -7,7 +7,7 @@ import { Tasks } from "./hosts";
 import { Indicators } from "./indicators";
 import { follow, type Liveness } from "./live";
 import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State, STEP_TITLE } from "./parts";
+import { Bar, BarLegend, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
 import { usePoll } from "./poll";
 import { Stages } from "./stages";
 import { Waits } from "./waits";
@@ -21,7 +21,7 @@ const BASES: Record<string, string> = {
 
 function LastTasks({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   const tasks = snapshot.named_tasks ?? [];
-  // The headline has the sentence about a single task.
+  // The headline contains the sentence about a single task.
   if (tasks.length < 2) return null;
   return (
     <section class="card">
@@ -82,7 +82,7 @@ function pointOf(snapshot: Snapshot, words: JobWords): Point {
   };
 }
 
-// Returns the forecasts after the given one.
+// Returns the forecasts after the given forecast.
 async function forecastsAfter(id: string, after: string): Promise<{ points: Point[]; last: string }> {
   const query = after && `?after=${encodeURIComponent(after)}`;
   const answer = await ask<ForecastsAnswer>("GET", `${jobPath(id)}/forecasts${query}`);
@@ -153,7 +153,7 @@ function useJob(id: string, onRefused: (liveness: Liveness) => void) {
           setRun((before) => before + 1);
         }
         const whole = applied(newest.current, update.snapshot);
-        if (!whole) return; // the next stream starts with a whole snapshot
+        if (!whole) return;  // The next stream starts with a whole snapshot.
         newest.current = whole;
         remember(texts, parts.current);
         setSnapshot(whole);
@@ -180,14 +180,15 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
   return (
     <section class="headline card" data-sequence={snapshot.sequence}>
       <div class="numbers">
-        <p class="big" title="Part of the duration that has passed">{words.percent}</p>
+        <p class="big"><Percent words={words} /></p>
         <p class="remaining" title={LEFT_TITLE}>
-          <strong>{words.remaining}</strong> {words.remaining_detail}
+          <strong>{words.remaining}</strong>{words.remaining_detail}
         </p>
         <p class="end">{snapshot.ended_at ? "ended at " : "ends at "}<strong><EndAt snapshot={snapshot} words={words} /></strong></p>
         {words.due_before && <p class="due"><Due snapshot={snapshot} words={words} /></p>}
       </div>
       <Bar snapshot={snapshot} words={words} />
+      {words.percent_bounds && <BarLegend />}
       {words.straggler && (
         <p class="straggler" dir="auto">
           {words.straggler}
@@ -205,7 +206,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       <TaskCounts snapshot={snapshot} />
       <dl>
         {words.step && <div><dt>{snapshot.final ? "Last step" : "Current step"}</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
-        <div><dt>Started</dt><dd title="Time of its submission or first report">{clock(snapshot.started_at)}</dd></div>
+        <div><dt>Started</dt><dd title="Time of the job's submission or first report">{clock(snapshot.started_at)}</dd></div>
         {basis && <div><dt>Basis of the estimate</dt><dd title="The strongest available evidence">{basis}</dd></div>}
         {words.method && <div><dt>Method</dt><dd title="How the percentage and the end are computed">{words.method}</dd></div>}
         {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}

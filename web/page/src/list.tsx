@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { follow, type Liveness } from "./live";
 import type { JobListUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, State, STEP_TITLE } from "./parts";
+import { Bar, BarLegend, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
 
 interface Row {
   snapshot: Snapshot;
@@ -33,7 +33,8 @@ const keyFor: Record<Column, (row: Row) => string | number> = {
   state: (row) => (isLate(row) ? 0 : ended(row) ? 2 : 1),
   // Sorts jobs by their ends, and jobs without a forecast last.
   end: ({ snapshot, words }) => Date.parse(snapshot.ended_at ?? words.ends_at ?? "") || Infinity,
-  // Sorts jobs by the probability of being late, before jobs without a forecast, ended jobs and others.
+  // Sorts jobs by the probability of being late. Jobs without a forecast, ended jobs and all others
+  // follow.
   due: ({ snapshot }) => (!snapshot.deadline_at ? 3 : snapshot.final ? 2 : snapshot.late_probability === undefined ? 1 : -snapshot.late_probability),
   start: ({ snapshot }) => -Date.parse(snapshot.started_at ?? "") || Infinity,
 };
@@ -62,15 +63,15 @@ function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown
       <td><State snapshot={snapshot} words={words} />{words.step && !snapshot.final && <small title={STEP_TITLE}>{words.step}</small>}</td>
       <td class="progress">
         <Bar snapshot={snapshot} words={words} />
-        <span title="Part of the duration that has passed">{words.percent}</span>
+        <Percent words={words} />
       </td>
       <td data-label={snapshot.final ? "Forecast error" : "Remaining"} title={snapshot.final ? undefined : LEFT_TITLE}>
-        {snapshot.final ? <span title="Difference between the shown and the true progress over all updates">{words.accuracy}</span> : <><strong>{words.remaining}</strong> {words.remaining_detail}</>}
+        {snapshot.final ? <span title="Difference between the shown and the true progress over all updates">{words.accuracy}</span> : <><strong>{words.remaining}</strong>{words.remaining_detail}</>}
         {words.warnings?.[0] && <small class="warning" dir="auto">{words.warnings[0]}</small>}
       </td>
       <td data-label={snapshot.final ? "Ended" : "Ends"}><EndAt snapshot={snapshot} words={words} /></td>
       {isDueShown && <td><Due snapshot={snapshot} words={words} /></td>}
-      <td data-label="Started" title="Time of its submission or first report">{clock(snapshot.started_at)}</td>
+      <td data-label="Started" title="Time of the job's submission or first report">{clock(snapshot.started_at)}</td>
     </tr>
   );
 }
@@ -153,7 +154,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
           Order{" "}
           <select value={order.column} onChange={(event) => setOrder({ column: event.currentTarget.value as Column, descending: false })}>
             <option value="state">running first</option>
-            <option value="end">next end first</option>
+            <option value="end">earliest end first</option>
             <option value="due">most likely late first</option>
             <option value="start">newest first</option>
             <option value="name">by name</option>
@@ -182,6 +183,7 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
           </tbody>
         </table>
       )}
+      {shown.some(({ words }) => words.percent_bounds) && <BarLegend />}
       {shown.length > most && (
         <button type="button" onClick={() => setMost(most + ROWS_AT_ONCE)}>
           {count(shown.length - most)} more

@@ -1,4 +1,4 @@
-// Reads a stream of the master and resumes it after each break.
+// Reads a stream of the master and resumes it after each interruption.
 import { ask, Refused } from "./api";
 import type { Problem } from "./messages";
 
@@ -31,7 +31,7 @@ export function follow<Update>(
     brokenSince ??= new Date();
     onLiveness({ state: "broken", since: brokenSince, why });
   }
-  // Browsers close a source without a stream and do not report its answer.
+  // Browsers close a source that returns no stream, and do not report its answer.
   async function explain(otherwise: string) {
     source?.close();
     let liveness: Liveness | undefined;

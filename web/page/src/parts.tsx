@@ -1,6 +1,7 @@
 // Components shared by the views.
 import type { JobWords, Snapshot } from "./messages";
 import type { Liveness } from "./live";
+import { zonesOf } from "./zones";
 
 export const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -35,6 +36,7 @@ export function shortClock(at: number, step: number): string {
   return date.toLocaleTimeString(undefined, { ...HOURS, second });
 }
 
+const BAR_TITLE = "Elapsed share of the duration; 9 of 10 intervals contain the true value";
 export const STEP_TITLE = "Number of finished tasks, stages or jobs";
 export const LEFT_TITLE = "Median, with the 90 % interval in parentheses; 9 of 10 intervals contain the true value";
 
@@ -48,7 +50,7 @@ export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords
 }
 
 const DUE_TITLE =
-  "Deadline from its source, its plan or the settings of the master; the percentage is the probability that it ends later, if it succeeds";
+  "Deadline set by the job, its plan or the master's settings; the percentage is the probability that the job misses it, if the job succeeds";
 
 export function Due({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   if (!words.due_before) return null;
@@ -60,28 +62,35 @@ export function Due({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
 }
 
 export function Bar({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
-  const estimate = snapshot.estimate;
-  const shown = 100 * (words.shown_fraction ?? 0);
-  const lower = 100 * (estimate?.fraction_done_lower ?? 0);
-  const upper = 100 * (estimate?.fraction_done_upper ?? 0);
-  const text = `${words.percent ?? "-"}, ${words.remaining ?? ""}${words.remaining_detail ?? ""}`;
+  const text = `${words.percent ?? "-"} ${words.percent_bounds ?? ""}, ${words.remaining ?? ""}${words.remaining_detail ?? ""}`;
   return (
     <div
-      class={`bar ${snapshot.state ?? ""} ${words.has_percent ? "" : "vague"}`}
+      class={`bar ${snapshot.state ?? ""}`}
       role="progressbar"
       aria-label={`Progress of ${words.title}`}
       aria-valuemin={0}
       aria-valuemax={100}
-      aria-valuenow={Math.floor(shown)}
+      aria-valuenow={Math.floor(100 * (words.shown_fraction ?? 0))}
       aria-valuetext={text}
-      title="Part of the duration that has passed; the shaded part is the 90 % interval"
+      title={BAR_TITLE}
     >
-      <div class="bar-done" style={{ width: `${shown}%` }} />
-      {!snapshot.final && words.has_percent && upper > lower && (
-        <div class="bar-range" style={{ left: `${lower}%`, width: `${upper - lower}%` }} />
-      )}
+      {zonesOf(words).map(({ name, left, width }) => <div key={name} class={`zone ${name}`} style={{ left: `${left}%`, width: `${width}%` }} />)}
     </div>
   );
+}
+
+// Explains the zones of bars.
+export function BarLegend() {
+  return (
+    <p class="legend bar-legend" title={BAR_TITLE}>
+      <span class="zone sure" /> to the lower bound <span class="zone likely" /> to the estimate <span class="zone possible" /> to the upper bound (90 % interval)
+    </p>
+  );
+}
+
+// The percentage and its bounds.
+export function Percent({ words }: { words: JobWords }) {
+  return <span title={BAR_TITLE}>{words.percent}{words.percent_bounds && <small> {words.percent_bounds}</small>}</span>;
 }
 
 const TONES: Record<string, string> = {

@@ -21,7 +21,7 @@ export function usePoll(load: (isWanted: () => boolean) => Promise<boolean>, eve
   }, inputs);
 }
 
-// Returns true if the element is within the window.
+// Returns true if the element is visible in the window.
 export function useSeen(place: RefObject<HTMLElement>): boolean {
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Sentences and columns about all stages of a job, or all jobs of a workflow.
+// Sentences and columns that summarize all stages of a job, or all jobs of a workflow.
 import type { Look } from "./timeline";
 
 export interface SummarizedPart {
@@ -12,7 +12,8 @@ export function summaryOf(parts: SummarizedPart[], what: string, isOver: boolean
   return `${parts.filter((part) => part.look === look).length} of ${parts.length} ${what} ${look}`;
 }
 
-// Returns false if there is no critical path. It is a forecast, so a job that has ended has none.
+// Returns false if there is no critical path. The critical path is a forecast, so a job that has
+// ended has none.
 export const hasCriticalPath = (parts: SummarizedPart[], isOver: boolean) =>
   !isOver && parts.some((part) => part.isCritical && part.look !== "done");
 

@@ -140,11 +140,11 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
                 <th scope="row" dir="auto">{part.name}</th>
                 <td data-label="State" title="Remaining times are medians">{part.state}</td>
                 <td data-label={isWorkflow ? "Progress" : "Tasks done"}
-                  title={isWorkflow ? "Part of the duration that has passed" : "Tasks that have succeeded, out of all tasks"}>
+                  title={isWorkflow ? "Elapsed share of the duration" : "Tasks that have succeeded, out of all tasks"}>
                   {part.tasks}
                 </td>
                 {hasBottleneck && (
-                  <td data-label="Bottleneck" title="The resource that limits its tasks">{part.bottleneck || "unknown"}</td>
+                  <td data-label="Bottleneck" title="The resource that limits the tasks">{part.bottleneck || "unknown"}</td>
                 )}
                 {hasCritical && <td data-label="On the critical path">{criticalText(part)}</td>}
               </tr>

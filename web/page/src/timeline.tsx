@@ -1,5 +1,5 @@
-// A timeline of rows with spans, and predicted times as ghosts. The canvas draws only visible rows, so
-// that ten thousand rows scroll as fast as ten.
+// A timeline of rows with spans, and predicted times as ghosts. The canvas draws only visible rows,
+// so ten thousand rows scroll as fast as ten.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { color, shortClock } from "./parts";
 
@@ -47,7 +47,7 @@ function frameOf(rows: Row[], now: number, width: number): Frame {
     }
   }
   if (from === Infinity) from = now - 1000;
-  // A distant bound would flatten the rest, so it ends at the edge.
+  // A distant bound would flatten the other bars, so the range ends at the edge of the view.
   const to = Math.min(latest, likely + 0.5 * (likely - from));
   const isNarrow = width < NARROW;
   return { from, to: Math.max(to, from + 1000), row: isNarrow ? 40 : 26, names: isNarrow ? 0 : Math.min(240, width * 0.3), width };

@@ -1,4 +1,4 @@
-// Shows the causes of waits of a job.
+// Shows the causes of the waits of a job.
 import { useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import type { ExplanationAnswer } from "./messages";
@@ -27,7 +27,7 @@ export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
     <section class="card" ref={place}>
       <h2>Causes of waits</h2>
       {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
-      {answer && queries.length === 0 && !answer.explanation?.more_to_come && <p class="quiet">Its tasks reported no waits.</p>}
+      {answer && queries.length === 0 && !answer.explanation?.more_to_come && <p class="quiet">The job's tasks reported no waits.</p>}
       {!answer && <p class="quiet">…</p>}
       {queries.length > 0 && (
         <details>

@@ -1,12 +1,12 @@
-// Predicts the end of a job for other numbers of slots, and of a workflow also for other amounts of
-// data.
+// Predicts the end of a job for other numbers of slots. For a workflow, it can also vary the amount
+// of data.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import type { EstimateAnswer, JobWords, Snapshot } from "./messages";
 import { clock, count, Due, LEFT_TITLE } from "./parts";
 
-const PAUSE_MS = 300; // after the last change of a slider
-const EVERY_MS = 5000; // the job continues in the meantime
+const PAUSE_MS = 300;  // delay after the last change of a slider
+const EVERY_MS = 5000;  // the job continues, so the prediction is repeated
 
 interface Forecast {
   snapshot: Snapshot;
@@ -25,7 +25,7 @@ function End({ snapshot, words, executors }: Forecast) {
   );
 }
 
-// Returns why no other slots can be tried yet, or an empty string.
+// Returns the reason why other numbers of slots cannot be tried yet, or an empty string.
 function whyNot(words: JobWords, isWorkflow: boolean): string {
   if (isWorkflow) return "";
   if (!words.ends_at) return "There is no forecast of the end yet, so the effect of different slots is unknown.";

@@ -1,4 +1,4 @@
-#include "web/json.h"
+#include "web/http_exchange.h"
 
 #include <google/protobuf/util/json_util.h>
 
