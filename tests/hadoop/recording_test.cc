@@ -1,4 +1,4 @@
-// Replays the events of a job on YARN without Hadoop or a JVM; see tests/data/README.md.
+// Replays the events of a job on YARN without Hadoop or a JVM (tests/data/README.md).
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include "master/store/event_log.h"
 #include "tidemark/job_monitor.h"
 
-namespace tidemark {
+namespace tidemark::recording_test {
 namespace {
 
 constexpr const char* kTwoPathLog = TIDEMARK_RECORDINGS "/two-path-on-yarn.tidemark-log";
@@ -37,7 +37,7 @@ const std::vector<Snapshot>& TwoPath() {
   return snapshots;
 }
 
-// Returns the error in points of progress in the reduce phase.
+// Returns the error in points of progress during the reduce phase.
 std::optional<double> ErrorOf(const std::string& indicator, const std::vector<Snapshot>& job) {
   if (job.empty()) return std::nullopt;
   for (const IndicatorError& error : job.back().errors) {
@@ -71,7 +71,7 @@ TEST(RecordingOfYarn, IsConsistent) {
   EXPECT_EQ(coverage.map_profiles, 1);
 }
 
-// Every fortieth snapshot is followed by a monitor that resumes from its checkpoint.
+// After every fortieth snapshot, another monitor resumes from a checkpoint.
 TEST(RecordingOfYarn, ResumesFromACheckpointWithoutADifference) {
   const auto reader = store::EventLogReader::Open(kTwoPathLog);
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -107,7 +107,7 @@ TEST(RecordingOfYarn, IsEstimatedBetterThanByTheRuleOfHadoop) {
   EXPECT_LT(*tidemark, *hadoop);
 }
 
-// Eight tasks share two processors. A forecast by their pace so far would be far too late.
+// Eight tasks share two processors. A forecast based on their pace so far would be far too late.
 TEST(RecordingOfYarn, ForecastsFasterTasksWhenFewerShareProcessors) {
   const std::vector<Snapshot> job = SnapshotsOf(kSharingLog);
   const std::optional<double> tidemark = ErrorOf("tidemark", job);
@@ -118,4 +118,4 @@ TEST(RecordingOfYarn, ForecastsFasterTasksWhenFewerShareProcessors) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::recording_test

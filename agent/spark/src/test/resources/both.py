@@ -1,6 +1,6 @@
-"""A job of MapReduce in the driver of an application, each with the connector for its engine.
+"""Runs a MapReduce job in the driver of an application. Each has the connector for its engine.
 
-Arguments: the input, the output, the master.
+Arguments: the input, the output and the master.
 """
 import sys
 

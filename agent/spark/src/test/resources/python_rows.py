@@ -1,4 +1,5 @@
-"""A slow function in Python on rows that all fit into what is sent ahead of it. Argument: how many tasks."""
+"""Runs a slow Python function on few rows, which all fit into the buffer of the Python process. Argument: the number of
+tasks."""
 import sys
 import time
 

@@ -1,6 +1,7 @@
-"""A join whose partitions adaptive execution joins and splits, and the same without it.
+"""Runs a join whose partitions adaptive execution merges and splits, and the same join without it.
 
-Arguments: how many partitions; with adaptive execution ("true") and without, one after the other.
+Arguments: the number of partitions, and "true" or "false" for each run with or without adaptive
+execution.
 """
 import sys
 

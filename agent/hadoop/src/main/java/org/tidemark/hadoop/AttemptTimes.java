@@ -8,12 +8,12 @@ import org.tidemark.jvm.profile.ProcessorWatch;
 import org.tidemark.jvm.wire.TimeUse;
 
 /**
- * Measures the time that a task attempt used processors, waited for a processor, and waited for
+ * Measures for how long a task attempt used processors, waited for a processor, and waited for
  * garbage collection. Created on the task's thread; read by one thread at a time.
  *
- * <p>If the process runs only this attempt, the times include its start and the processor time of
- * all threads of Hadoop, of the JVM and of the job's code. If tasks share the process, they include
- * only the task's thread, starting at construction.
+ * <p>If the process runs only this attempt, the times include the start of the process and all
+ * threads of Hadoop, the JVM and the job. If tasks share the process, the times include only the
+ * task's thread, from construction on.
  */
 final class AttemptTimes {
   private static final long NANOS_PER_MICRO = 1_000;

@@ -20,10 +20,9 @@ import org.tidemark.jvm.wire.Events.State;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * Converts the state of task attempts in an application master to attempt changes. It reads states
- * only while the sender has room, so reports do not queue up, and a late report contains the
- * current state. Each state is reported once. A past state is reported only if Hadoop keeps its
- * time. Belongs to one thread.
+ * Converts the state of task attempts in an application master to attempt changes. States are read
+ * only while the sender has space, so that a delayed report contains the current state. Each state
+ * is reported once. A past state is reported only if Hadoop keeps its time. Belongs to one thread.
  */
 final class AttemptWatch {
   private static final int FAILURE_CHARS_MAX = 1_000;
@@ -35,7 +34,7 @@ final class AttemptWatch {
   private final Map<String, Integer> executors = new HashMap<>();
   /** Tasks that were reported as failed permanently. */
   private final Set<TaskId> givenUp = new HashSet<>();
-  /** The map tasks whose size was reported, or follows with their attempts. */
+  /** The map tasks whose size has been reported, or will be reported with their attempts. */
   private final BitSet announced = new BitSet();
 
   AttemptWatch(Sender sender, long[] splitBytes) {
@@ -179,7 +178,7 @@ final class AttemptWatch {
     reported.put(id, state);
   }
 
-  /** Returns the number of the attempt's container, which is reported at the first call. */
+  /** Returns the number of the attempt's container, and reports the container at the first call. */
   private int executorOf(TaskAttempt attempt) {
     final String container = String.valueOf(attempt.getAssignedContainerID());
     final Integer known = executors.get(container);

@@ -4,7 +4,8 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 
 /**
- * Determines whether a combiner shrinks the map output, so that reduce-side groups may be smaller.
+ * Determines whether a combiner shrinks the map output, so that reduce tasks may see smaller key
+ * groups.
  */
 final class Combiners {
   private static final String OLD_API = "mapred.combiner.class";

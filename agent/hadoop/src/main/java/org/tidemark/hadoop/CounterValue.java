@@ -10,7 +10,7 @@ import org.apache.hadoop.mapred.Counters;
 final class CounterValue implements LongSupplier {
   private final Counters.Counter counter;
 
-  /** {@code counter} may be null; the value is then zero. */
+  /** {@code counter} may be null; its value is then zero. */
   CounterValue(Counters.Counter counter) {
     this.counter = counter;
   }

@@ -31,7 +31,7 @@ final class GroupTimer {
     inGroup = true;
   }
 
-  /** Adds a record of the current key group that the reduce function reads or will read. */
+  /** Adds a record of the current key group that the reduce function has read or will read. */
   void read(DataInputBuffer key, long recordBytes) {
     final boolean turnsLarge = meter.turnsLarge(recordBytes);
     meter.read(recordBytes);
@@ -57,14 +57,14 @@ final class GroupTimer {
     }
   }
 
-  /** Ends the last call, before the task closes its output. */
+  /** Ends the last call. Called before the task closes its output. */
   void endAll() {
     end();
     meter.closeUnit(System.nanoTime());
   }
 
   /**
-   * Called after the task has closed its output. Ends the last call, unless it has already ended.
+   * Ends the last call, unless it has already ended. Called after the task has closed its output.
    */
   void endLast() {
     if (inGroup) {

@@ -4,7 +4,7 @@ import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.JobDescription;
 import org.tidemark.jvm.wire.StageDescription;
 
-/** The known properties of a MapReduce job. Fields with their default value are unset. */
+/** The known properties of a MapReduce job. Unknown fields keep their default values. */
 final class JobShape {
   /** The rule by which keys form key groups. */
   enum Grouping {

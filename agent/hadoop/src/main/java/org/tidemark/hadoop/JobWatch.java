@@ -20,7 +20,7 @@ import org.tidemark.jvm.wire.Events;
 /**
  * Polls the application master's job every second on a daemon thread and reports changes. Changes
  * are the opening of the job, its attempts ({@link AttemptWatch}), and its end. If the outbox is
- * too full for all changes, it polls again soon. A poll is O(attempts).
+ * too full for all changes, the next poll follows soon. A poll takes O(attempts) time.
  */
 final class JobWatch {
   private static final long POLL_NANOS = 1_000_000_000L;
@@ -29,14 +29,14 @@ final class JobWatch {
    */
   private static final long END_POLL_MILLIS = 100;
   /**
-   * The time limit for reporting the last states, and again for delivering them. An application
+   * The time limit for reporting the last states, and also for delivering them. An application
    * master exits five seconds after the end of its job.
    */
   private static final long FINAL_WAIT_NANOS = 2_000_000_000L;
 
   /**
-   * Sends an empty report at every flush. The master therefore does not consider a job dead while
-   * it waits for containers or if its tasks have no plug-in.
+   * Sends an empty report at every flush, so that the master does not abandon a job that waits for
+   * containers or whose tasks have no plug-in.
    */
   private static final Sender.Reporter KEEP_ALIVE =
       () ->
@@ -45,7 +45,7 @@ final class JobWatch {
 
   private final JobConf conf;
   private final AppContext context;
-  /** The thread inherits no user, and needs this user's rights to read the job's files. */
+  /** The user's rights are needed to read the job's files, and the thread does not inherit them. */
   private final UserGroupInformation user;
   private Sender sender;
   /** Null until the job is opened. */
@@ -53,13 +53,13 @@ final class JobWatch {
   /** False if the outbox was too full for all changes of the last poll. */
   private boolean isUpToDate;
   private long lastPollNanos;
-  /** The time to stop reporting states; 0 until the job has ended. */
+  /** The time to stop reporting states, or 0 until the job has ended. */
   private long deadlineNanos;
 
   private JobWatch(Configuration conf, AppContext context, UserGroupInformation user) {
     this.conf = new JobConf(conf);
-    // Until all of its services have started, an application master's configuration lacks the class
-    // loader of mapreduce.job.classloader, which loads the job's keys and comparators. That loader
+    // The class loader of mapreduce.job.classloader loads the job's keys and comparators. An
+    // application master's configuration lacks this loader until all services have started, but it
     // also loaded this class.
     this.conf.setClassLoader(JobWatch.class.getClassLoader());
     this.context = context;
@@ -103,7 +103,7 @@ final class JobWatch {
         .anyMatch(job -> outcome(job.getState()) != Events.Outcome.UNSPECIFIED);
   }
 
-  /** Returns true if there is nothing more to report. */
+  /** Returns true if there is nothing left to report. */
   private boolean poll() {
     for (Job job : context.getAllJobs().values()) {
       final JobState state = job.getState();

@@ -18,8 +18,8 @@ import org.tidemark.jvm.profile.KeyHash;
  * Each instance has its own comparators and belongs to one thread.
  *
  * <p>A comparator of the job may treat different bytes as one key, so a group may have different
- * first keys in different map tasks. If the user sets the number of leading bytes to compare, these
- * bytes are hashed. Otherwise the grouping is opaque, and keys have no names. It also becomes
+ * first keys in different map tasks. If the user sets the number of leading bytes to compare, only
+ * these bytes are hashed. Otherwise the grouping is opaque, and keys have no names. It also becomes
  * opaque as soon as names contradict the comparator: one name for two groups, or two names for one
  * group.
  */
@@ -28,7 +28,7 @@ final class KeyGrouping {
   private static final String SORT_COMPARATOR = "mapreduce.job.output.key.comparator.class";
 
   /**
-   * For these classes, keys that compare as equal have equal bytes, so the bytes need not be
+   * Classes whose keys compare as equal only if their bytes are equal. Their bytes need not be
    * compared.
    */
   private static final Set<Class<?>> BYTEWISE =
@@ -68,7 +68,7 @@ final class KeyGrouping {
     if (prefix > 0) {
       return Grouping.PREFIX;
     }
-    // Returns true if the name of a key identifies the same key in every task.
+    // whether a name identifies the same key in every task
     final boolean isJobs = job.get(GROUP_COMPARATOR) != null || job.get(SORT_COMPARATOR) != null;
     return isJobs ? Grouping.OPAQUE : Grouping.WHOLE_KEY;
   }
@@ -81,19 +81,19 @@ final class KeyGrouping {
     return kind == Grouping.PREFIX ? prefixBytes : 0;
   }
 
-  /** Returns true if the name of a key means the same in every task. */
+  /** Returns true if a name identifies the same key in every task. */
   boolean namesKeys() {
     return kind != Grouping.OPAQUE;
   }
 
-  /** Returns the reason, for the log, why the grouping no longer names keys. */
+  /** Returns the reason why the grouping no longer names keys, for the log. */
   String contradiction() {
     final String setting = Keys.GROUPING_PREFIX_BYTES;
     return prefixBytes > 0
         ? setting + "=" + prefixBytes + " does not match the job's comparator"
-        : "the job's comparator treats keys of different bytes as equal; "
+        : "the job's comparator treats keys with different bytes as equal; set "
             + setting
-            + " can set the number of leading bytes that it compares";
+            + " to the number of leading bytes that it compares";
   }
 
   /** Makes the next key start a group. */
@@ -102,8 +102,8 @@ final class KeyGrouping {
   }
 
   /**
-   * Returns true if this key, which follows the previous ones, starts a group. Compares it with the
-   * previous key, which need not be the first of its group, like tasks of Hadoop's newer API.
+   * Returns true if this key starts a group. Like Hadoop's newer API, compares the key with the
+   * previous key, which need not be the first of its group.
    */
   boolean startsGroup(byte[] bytes, int offset, int length) {
     if (isPrevious(bytes, offset, length)) {
@@ -129,7 +129,7 @@ final class KeyGrouping {
     return starts;
   }
 
-  /** Returns the name of the last group. The value is meaningless if keys have no names. */
+  /** Returns the name of the last group. The name is meaningless if keys have no names. */
   long name() {
     return name;
   }

@@ -1,11 +1,8 @@
 package org.tidemark.hadoop;
 
-/**
- * The names of the settings for users, which are in the job's configuration. docs/hadoop.md lists
- * them.
- */
+/** The names of the user settings in the job's configuration. docs/hadoop.md lists them. */
 public final class Keys {
-  /** host:port of the master. If it is unset, every plug-in only delegates. */
+  /** host:port of the master. If unset, every plug-in only delegates. */
   public static final String MASTER = "tidemark.master";
 
   public static final String ENABLED = "tidemark.enabled";
@@ -31,16 +28,20 @@ public final class Keys {
   public static final String GROUPING_PREFIX_BYTES = "tidemark.grouping.prefix.bytes";
 
   /**
-   * A PEM file with the authorities for the master's certificate. TLS is used only if it is set.
+   * A PEM file with the authorities for the master's certificate. TLS is used only if this file is
+   * set.
    */
   public static final String TLS_CA = "tidemark.tls.ca";
 
-  /** PEM files with the client certificate and its key, for a master that requests them. */
+  /**
+   * PEM files with the client certificate and its key, for a master that requests client
+   * certificates.
+   */
   public static final String TLS_CERTIFICATE = "tidemark.tls.certificate";
 
   public static final String TLS_KEY = "tidemark.tls.key";
 
-  /** The name in the master's certificate, if it is not the host of its address. */
+  /** The name in the master's certificate, if it differs from the host of the master's address. */
   public static final String TLS_SERVER_NAME = "tidemark.tls.server.name";
 
   public static final String COLLECTOR_DELEGATE = "tidemark.collector.delegate";
@@ -48,8 +49,8 @@ public final class Keys {
   public static final String PREEMPTION_DELEGATE = "tidemark.preemption.delegate";
 
   /**
-   * The name of the secret key in the job's credentials that contains the master's token. Settings
-   * of a job are public; its credentials are not.
+   * The name of the secret key in the job's credentials that contains the master's token. A job's
+   * settings are public, but its credentials are not.
    */
   public static final String TOKEN = "tidemark.token";
 

@@ -16,7 +16,7 @@ import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.transport.Tls;
 
 /**
- * The connection of this process to the master for one job. Plug-ins of one job in one process
+ * The connection of this process to the master for one job. All plug-ins of the job in this process
  * (local mode, uber mode) share it.
  */
 final class Link {
@@ -67,7 +67,7 @@ final class Link {
         && !conf.getBoolean(IS_UBER, false);
   }
 
-  /** Returns true if a process runs only one task attempt, which excludes local and uber mode. */
+  /** Returns true if the process runs only one task attempt, so not in local or uber mode. */
   static boolean isOfOneAttempt(Configuration conf) {
     return !isLocal(conf) && !conf.getBoolean(IS_UBER, false);
   }
@@ -113,8 +113,8 @@ final class Link {
     }
   }
 
-  // YARN names the container of a process. Looking up the host's name on the task's thread could
-  // take long.
+  // YARN names the container of a process. Looking up the host name on the task's thread could take
+  // long.
   private static String sourceId() {
     final String container = System.getenv("CONTAINER_ID");
     return (container == null ? "local" : container) + "-" + UUID.randomUUID();

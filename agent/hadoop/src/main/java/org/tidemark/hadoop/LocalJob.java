@@ -22,19 +22,15 @@ import org.tidemark.jvm.wire.Events;
  * A job of the LocalJobRunner, which has no application master. Its tasks report their own start
  * and end, and the last reduce task reports the end of the job.
  *
- * <p>The runner does not notify plug-ins if a reduce task or the job fails. But it removes the
- * job's directory when the job is over, and the job ends with this process at the latest. If the
- * runner still waits for its tasks at that time, the job was killed; otherwise it has failed.
- * Thread-safe.
+ * <p>The runner does not notify plug-ins if a reduce task or the job fails, but it removes the
+ * job's directory when the job is over. The job ends with this process at the latest. If the runner
+ * then still waits for tasks, the job was killed; otherwise it has failed. Thread-safe.
  */
 final class LocalJob {
   private static final long END_POLL_MILLIS = 100;
-  /**
-   * The time that the end of the job, or of its process, may wait for the delivery of the last
-   * events.
-   */
+  /** Longest wait for the delivery of the last events, at the end of the job or of its process. */
   private static final long FINAL_WAIT_NANOS = 200_000_000L;
-  /** Longer than the delivery takes, even on a busy machine. */
+  /** Longer than delivery takes, even on a busy machine. */
   private static final long WATCHER_LEAVES_MILLIS = 1_000;
   /** Runs before Hadoop's own hook, which may remove the jar of this class. */
   private static final int SHUTDOWN_PRIORITY = FileSystem.SHUTDOWN_HOOK_PRIORITY + 1;
@@ -169,8 +165,8 @@ final class LocalJob {
   }
 
   /**
-   * Returns true if the runner of a job in this process waits for its tasks. A client may exit
-   * after a failure before the runner removes the job's directory.
+   * Returns true if a runner in this process waits for its tasks. After a failure, a client may
+   * exit before the runner removes the job's directory.
    */
   private static boolean isRunnerWaitingForTasks() {
     return Thread.getAllStackTraces().values().stream()
@@ -203,7 +199,7 @@ final class LocalJob {
     try {
       ShutdownHookManager.get().removeShutdownHook(onShutdown);
     } catch (IllegalStateException shutsDown) {
-      // The process is shutting down and ends this object.
+      // The shutdown of the process ends this thread.
     }
   }
 

@@ -8,8 +8,8 @@ import org.apache.hadoop.mapred.JobConf;
 
 /**
  * The positions of partitions in a map task's final output, from Hadoop's index file. Hadoop's own
- * reader loads all settings of the cluster again, which takes longer than the rest of a small
- * task's profile. Immutable.
+ * reader reloads all settings of the cluster, which takes longer than the rest of a small task's
+ * profile. Immutable.
  */
 final class MapOutputIndex {
   private static final int NUMBERS_OF_PARTITION = 3;
@@ -24,7 +24,7 @@ final class MapOutputIndex {
   }
 
   /**
-   * Ignores the checksum at the end. The records of scanned partitions must match the index, and
+   * Ignores the checksum at the end. The records of scanned partitions are compared with the index;
    * the sizes of other partitions are not verified.
    */
   static MapOutputIndex read(JobConf job, Path file) throws IOException {
@@ -51,8 +51,8 @@ final class MapOutputIndex {
   }
 
   /**
-   * Returns the size of a partition's records before compression, including their lengths, the end
-   * mark and the encryption.
+   * Returns the uncompressed size of a partition's records, including their lengths, the end mark
+   * and the encryption.
    */
   long recordBytes(int partition) {
     return number(partition, RECORD_BYTES);

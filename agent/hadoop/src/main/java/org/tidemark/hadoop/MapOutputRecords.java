@@ -9,21 +9,20 @@ import org.apache.hadoop.io.WritableUtils;
 
 /**
  * Reads the keys of an IFile in order, and the lengths of their values. Hadoop's own reader reads
- * each length byte by byte through a checksum and copies each value. This one reads large pieces
- * and skips values, since reading the output again must be cheap. It stops when the time is up,
- * even within a long value, since skipping may require decompression. Not thread-safe.
+ * each length byte by byte through a checksum and copies each value. This reader reads large pieces
+ * and skips values, since rereading the output must be cheap. It stops when the time is up, even
+ * within a long value, since skipping may require decompression. Not thread-safe.
  */
 final class MapOutputRecords implements Closeable {
   private static final int BUFFER_BYTES = 1 << 16;
-  /** Longer keys are not worth the memory. */
   private static final int KEY_BYTES_MAX = 1 << 20;
 
-  /** Both lengths after the last record have this value. */
+  /** The value of both lengths after the last record. */
   private static final int END_MARK = -1;
 
   /** The work between two clock readings, in bytes. */
   private static final int WORK_PER_CHECK = 1 << 18;
-  /** The cost of a record in addition to reading its bytes, expressed in bytes. */
+  /** The fixed cost of a record, expressed in bytes to read. */
   private static final int RECORD_WORK = WORK_PER_CHECK / 1024;
 
   private final InputStream in;
@@ -36,7 +35,7 @@ final class MapOutputRecords implements Closeable {
   private int keyLength;
   private int valueLength;
 
-  /** {@code in} starts at a record. It is closed with this object. */
+  /** Takes ownership of {@code in}, which must be positioned at a record. */
   MapOutputRecords(InputStream in, BooleanSupplier isTimeUp) {
     this.in = in;
     this.isTimeUp = isTimeUp;
@@ -127,7 +126,7 @@ final class MapOutputRecords implements Closeable {
     at += buffered;
     for (long left = count - buffered; left > 0; ) {
       final long skipped = in.skip(Math.min(left, WORK_PER_CHECK));
-      // Zero skipped bytes do not mean the end.
+      // A return value of zero does not mean the end of the stream.
       if (skipped <= 0 && in.read() < 0) {
         throw new EOFException("map output ends within a value");
       }
@@ -139,7 +138,7 @@ final class MapOutputRecords implements Closeable {
     return true;
   }
 
-  /** Returns true if the time is up. Reads the clock only after some work. */
+  /** Returns true if the time is up. Reads the clock only after enough work. */
   private boolean endsWork(int more) {
     work += more;
     if (work < WORK_PER_CHECK) {

@@ -26,10 +26,10 @@ import org.tidemark.jvm.profile.NameBudget;
 import org.tidemark.jvm.profile.PartitionKeys;
 
 /**
- * Reads the final output of a map task again to get the exact sizes of its key groups after
- * combining and merging. The index contains every partition's size. Further details are read
- * partition by partition, in a random order, until the time is up. The keys of a partition are
- * therefore known completely or not at all, and over many map tasks no partition is preferred.
+ * Rereads the final output of a map task to get the exact sizes of its key groups after combining
+ * and merging. The index contains every partition's size. Further details are read partition by
+ * partition, in a random order, until the time is up. The keys of a partition are therefore known
+ * completely or not at all, and no partition is preferred over many map tasks.
  *
  * <p>Takes O(records read) time, and memory for the named keys ({@link NameBudget}). Not
  * thread-safe.
@@ -149,7 +149,7 @@ final class MapOutputScan {
     return bytes;
   }
 
-  /** Returns the size in bytes of a partition's keys, values and their lengths, from the index. */
+  /** Returns the size of a partition's keys, values and their lengths from the index, in bytes. */
   private long recordBytes(int partition) {
     return index.recordBytes(partition) - END_MARK_BYTES - padding;
   }

@@ -13,10 +13,11 @@ import org.tidemark.jvm.guard.Guard;
  * <p>Its context requests the value of each record exactly once, when the record is read, and looks
  * ahead only with next() and getKey(). The value of a group's first record is therefore requested
  * when the call for that group begins and the previous call has returned. The time of a group
- * includes work after the loop over the values, and values that the function did not read.
+ * therefore includes the work after the loop over the values, and the values that the function did
+ * not read.
  *
- * <p>The context determines the key groups, and counts each group just before it reads the first
- * value. A reducer that bypasses the context's groups has one group, its whole input.
+ * <p>The context determines the key groups, and counts each group just before reading its first
+ * value. If a reducer bypasses the context's groups, its whole input is one group.
  */
 final class NewApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;

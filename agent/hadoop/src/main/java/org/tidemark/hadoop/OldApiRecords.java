@@ -9,10 +9,10 @@ import org.tidemark.jvm.guard.Guard;
 /**
  * The sorted records of a task with a reducer of org.apache.hadoop.mapred.
  *
- * <p>The task requests the progress once before the first call of the reduce function and once
- * after each call, and nowhere else; this separates its key groups. By then, the task has read
- * ahead the first record of the next group. A record counts when the next one is requested, whether
- * or not its value was requested.
+ * <p>The task requests the progress exactly once before the first call of the reduce function and
+ * once after each call. These requests separate the key groups. At each request, the task has
+ * already read ahead the first record of the next group. A record is counted when the next record
+ * is requested, whether or not its value was requested.
  */
 final class OldApiRecords implements RawKeyValueIterator {
   private final RawKeyValueIterator records;

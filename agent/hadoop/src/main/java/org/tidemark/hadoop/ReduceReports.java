@@ -7,14 +7,14 @@ import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
-/** The reports of a reduce task at every flush: first the fetched input, then its key groups. */
+/** The reports of a reduce task at every flush: first the fetched input, then the key groups. */
 final class ReduceReports implements Sender.Reporter {
   private final TaskLink link;
   private final ReduceMeter meter;
   private final LongSupplier fetched;
   private final LongSupplier emitted;
   private ProcessorWatch processor;
-  /** Set last, so that a reader that sees it also sees the watch. */
+  /** Set last, so that a reader that sees true also sees the watch. */
   private volatile boolean profiles;
 
   ReduceReports(TaskLink link, ReduceMeter meter, LongSupplier fetched, LongSupplier emitted) {
@@ -29,8 +29,8 @@ final class ReduceReports implements Sender.Reporter {
   }
 
   /**
-   * Reports the complete input and switches to profiles. Belongs to the task's thread; no report is
-   * created during the call, so totals do not decrease.
+   * Reports the complete input and switches to profiles. Called on the task's thread. No other
+   * report is created during the call, so totals do not decrease.
    */
   synchronized void beginProfiles() {
     link.send(link.heartbeat(fetched.getAsLong(), 0, 0));

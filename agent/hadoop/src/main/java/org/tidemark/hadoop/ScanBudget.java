@@ -4,9 +4,9 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
 /**
- * Limits the time that a map task may use to read its output again. One limit applies to its
- * thread's processor time, which other load does not consume. The limit of elapsed time is a few
- * times higher, to allow for slow disks. Belongs to the thread that created it.
+ * Limits the time that a map task may use to reread its output. One limit applies to the processor
+ * time of the task's thread, which does not depend on other load. The limit of elapsed time is a
+ * few times higher to allow for slow disks. Belongs to the thread that created it.
  */
 final class ScanBudget {
   private static final int WALL_FACTOR = 4;

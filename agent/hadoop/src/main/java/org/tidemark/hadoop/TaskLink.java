@@ -12,13 +12,13 @@ import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.HeartbeatUpdate;
 import org.tidemark.jvm.wire.TimeUse;
 
-/** The state that the plug-ins within a task share: the identity of the task and its sender. */
+/** The state that the plug-ins of a task share: the identity of the task, and its sender. */
 final class TaskLink {
-  /** The time that a task may wait at its end for the delivery of its last events. */
+  /** Longest wait for the delivery of the last events at the end of a task. */
   private static final long FINAL_WAIT_NANOS = 200_000_000L;
   /**
-   * The same limit for a master that has responded. It is longer because responses take longer on a
-   * busy machine, and a lost event loses the key sizes of a map task.
+   * Longest wait if the master has responded. It is longer because responses take longer on a busy
+   * machine, and a lost event loses the key sizes of a map task.
    */
   private static final long FINAL_WAIT_IF_RESPONDING_NANOS = 800_000_000L;
 
@@ -56,7 +56,9 @@ final class TaskLink {
     return sender.settings();
   }
 
-  /** Returns the progress of the attempt, with its times and waits as totals since its start. */
+  /**
+   * Returns a heartbeat of the attempt, with processor time and waits as totals since its start.
+   */
   Event heartbeat(long bytesDone, long recordsDone, long bytesEmitted) {
     final HeartbeatUpdate update = new HeartbeatUpdate(attempt);
     update.bytesDone = bytesDone;

@@ -7,8 +7,8 @@ import org.tidemark.jvm.guard.OnceLog;
 import org.tidemark.jvm.guard.Reasons;
 
 /**
- * The log of this task or application master, which shows whether a job reports, or why it does
- * not. Each line appears once in a process, since the tasks of local mode share one.
+ * The log of this task or application master. It shows whether a job reports, and why it does not.
+ * Each line appears once per process, since the tasks of local mode share a process.
  */
 final class TaskLog {
   private static final String NAME = "org.tidemark.hadoop";

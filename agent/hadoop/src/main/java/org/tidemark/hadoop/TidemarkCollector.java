@@ -18,7 +18,7 @@ import org.tidemark.jvm.wire.Events;
  * final, reports the sizes of its key groups ({@link MapOutputScan}).
  *
  * <p>Set as mapreduce.job.map.output.collector.class. The connector never fails the task ({@link
- * Guard}); an error here loses only the profile.
+ * Guard}); an error in it loses only the profile.
  */
 public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   private static final String HADOOPS_OWN = "org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
@@ -56,7 +56,7 @@ public final class TidemarkCollector<K, V> implements MapOutputCollector<K, V> {
   public void flush() throws IOException, InterruptedException, ClassNotFoundException {
     delegate.flush();
     try {
-      // The output of a failed task is closed as well, before the map phase has ended.
+      // The output of a failed task is also closed, but before the map phase has ended.
       wentWell = context.getMapTask().getPhase() != TaskStatus.Phase.MAP;
       if (link != null && wentWell && !guard.isOff()) {
         reportKeys();

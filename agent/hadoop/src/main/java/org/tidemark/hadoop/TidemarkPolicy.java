@@ -13,11 +13,11 @@ import org.apache.hadoop.yarn.api.records.PreemptionMessage;
 import org.tidemark.jvm.guard.Guard;
 
 /**
- * The application master's side of the connector. It delegates preemption to another policy. Every
- * application master creates a policy and passes its context to it, which {@link JobWatch} uses.
+ * The application master's side of the connector. Every application master creates a policy and
+ * passes it a context, which {@link JobWatch} uses. Delegates preemption to another policy.
  *
- * <p>Set as yarn.app.mapreduce.am.preemption.policy. Its calls come on the allocator's thread and
- * only delegate. The connector never fails the application master.
+ * <p>Set as yarn.app.mapreduce.am.preemption.policy. The allocator's thread calls the policy, which
+ * only delegates. The connector never fails the application master.
  */
 public final class TidemarkPolicy implements AMPreemptionPolicy, Configurable {
   private final Guard guard = Connector.GUARD;

@@ -13,8 +13,7 @@ import org.tidemark.jvm.wire.Events;
 
 /**
  * The reduce side of the connector. Hadoop's own shuffle does the work. This class observes the
- * sorted records on their way to the reduce function, and measures the size and time of each key
- * group.
+ * sorted records that the reduce function reads, and measures the size and time of each key group.
  *
  * <p>Set as mapreduce.job.reduce.shuffle.consumer.plugin.class. The connector never fails the task
  * ({@link Guard}).

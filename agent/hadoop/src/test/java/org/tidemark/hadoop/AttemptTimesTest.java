@@ -11,13 +11,12 @@ import java.nio.file.Paths;
 import org.junit.Test;
 import org.tidemark.jvm.wire.TimeUse;
 
-/** Tests the times of an attempt in its own process and in a shared one. */
 public class AttemptTimesTest {
   private static final long COMPUTED_MICROS = 50_000;
 
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-  /** Uses a processor for this time, regardless of the elapsed time. */
+  /** Uses a processor for this amount of processor time. */
   private static void compute() {
     final long until = THREADS.getCurrentThreadCpuTime() + COMPUTED_MICROS * 1_000;
     while (THREADS.getCurrentThreadCpuTime() < until) {

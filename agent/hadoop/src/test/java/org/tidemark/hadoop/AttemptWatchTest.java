@@ -22,7 +22,6 @@ import org.tidemark.jvm.transport.ListeningMaster;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Events.State;
 
-/** Tests the reports about the tasks of an application master. */
 public class AttemptWatchTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
 
@@ -58,7 +57,7 @@ public class AttemptWatchTest {
     final FakeJob job = new FakeJob(1, MANY, 0);
     job.maps().forEach(FakeJob.AttemptFacts::succeed);
     final AttemptWatch watch = new AttemptWatch(sender, new long[MANY]);
-    // The master does not read yet, and the job is polled several times.
+    // The master does not read yet, while the job is polled several times.
     for (int poll = 0; poll < 5; ++poll) {
       assertFalse(watch.poll(job.tasks()));
     }
@@ -95,12 +94,13 @@ public class AttemptWatchTest {
     job.maps().forEach(FakeJob.AttemptFacts::succeed);
     assertFalse(watch.poll(job.tasks()));
     for (FakeJob.AttemptFacts map : job.maps()) {
-      map.state = TaskAttemptState.KILLED;  // its node was lost
+      map.state = TaskAttemptState.KILLED;  // The node was lost.
     }
     assertFalse(watch.poll(job.tasks()));
     master.listen();
     reportAll(watch, job);
-    // Attempts reported as finished have lost their output; most were never reported.
+    // Attempts that were reported as finished have lost their output. Most of them were never
+    // reported.
     int lostOutput = 0;
     for (int i = 0; i < MANY; ++i) {
       final List<State> states = master.statesOf("m_" + i + "_0");

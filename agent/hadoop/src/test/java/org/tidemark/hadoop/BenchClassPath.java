@@ -9,8 +9,8 @@ import java.nio.file.Paths;
 import org.junit.Test;
 
 /**
- * Not a test: writes the class path for bench/hadoop/cost.py to the folder tidemark.bench, with the
- * connector's jar as users have it and all of Hadoop.
+ * Not a test. Writes the class path for bench/hadoop/cost.py to the folder tidemark.bench. It
+ * contains the connector's jar as released, and all of Hadoop.
  */
 public class BenchClassPath {
   @Test

@@ -11,6 +11,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.junit.Test;
 import org.tidemark.hadoop.jobs.Driver;
+import org.tidemark.hadoop.jobs.FaultyWords;
 import org.tidemark.hadoop.jobs.InvertedIndex;
 import org.tidemark.hadoop.jobs.TwoPath;
 import org.tidemark.hadoop.support.Client;
@@ -18,7 +19,7 @@ import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.JobJar;
 
 /**
- * Not a test: runs a cluster for bench/hadoop/ in the folder tidemark.bench. Copies the folder
+ * Not a test. Runs a cluster for bench/hadoop/ in the folder tidemark.bench. Copies the folder
  * `inputs` to /inputs, writes the file `ready`, and ends when a file `stop` exists.
  */
 public class BenchCluster {
@@ -38,7 +39,11 @@ public class BenchCluster {
           new Client(folder.toPath(), cluster.clientConf(), Cluster.hadoopLibraries());
       final String jobs =
           JobJar.of(
-              new File(folder, "jobs.jar"), Driver.class, TwoPath.class, InvertedIndex.class);
+              new File(folder, "jobs.jar"),
+              Driver.class,
+              TwoPath.class,
+              InvertedIndex.class,
+              FaultyWords.class);
       try (PrintStream ready = new PrintStream(new File(folder, "ready.part"), "UTF-8")) {
         ready.println("hadoop " + client.program());
         ready.println("conf " + cluster.clientConf());

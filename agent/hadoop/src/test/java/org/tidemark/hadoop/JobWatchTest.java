@@ -21,7 +21,6 @@ import org.tidemark.hadoop.support.FakeJob;
 import org.tidemark.jvm.transport.ListeningMaster;
 import org.tidemark.jvm.wire.Events.State;
 
-/** Tests the thread that polls a job in its application master. */
 public class JobWatchTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
 
@@ -48,7 +47,7 @@ public class JobWatchTest {
       master.listen();
       master.awaitEvents(1);
       job.maps().forEach(FakeJob.AttemptFacts::succeed);
-      master.awaitEvents(3 * MANY);  // with one container each
+      master.awaitEvents(3 * MANY);
       job.state = JobState.SUCCEEDED;
       master.awaitClosed();
       for (int i = 0; i < MANY; ++i) {
@@ -96,7 +95,7 @@ public class JobWatchTest {
   }
 
   /**
-   * With mapreduce.job.classloader, a configuration has such a class loader while an application
+   * With mapreduce.job.classloader, a configuration has this class loader while an application
    * master starts its services.
    */
   @Test

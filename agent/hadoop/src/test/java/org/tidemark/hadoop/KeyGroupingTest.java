@@ -143,7 +143,8 @@ public class KeyGroupingTest {
 
   @Test
   public void aTooShortPrefixRemovesKeyNames() throws Exception {
-    final KeyGrouping grouping = groupingByPrefix(3);  // including one byte for the length
+    // The prefix includes one byte for the length.
+    final KeyGrouping grouping = groupingByPrefix(3);
     assertEquals(2, groups(grouping, new Text("bar"), new Text("foo")));
     assertTrue(grouping.namesKeys());
     assertEquals("two groups of one name", 1, groups(grouping, new Text("fox")));

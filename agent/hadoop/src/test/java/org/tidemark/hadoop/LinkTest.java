@@ -15,7 +15,10 @@ import org.junit.rules.Timeout;
 import org.tidemark.jvm.support.ChildJvm;
 import org.tidemark.jvm.transport.ListeningMaster;
 
-/** Tests host name lookups in a task's JVM, which reads host names from a file of the test. */
+/**
+ * Tests host name lookups in the JVM of a task, which reads host names from a file that the test
+ * writes.
+ */
 public class LinkTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
@@ -37,7 +40,7 @@ public class LinkTest {
 
   @Test
   public void noTaskThreadResolvesHostNames() throws Exception {
-    // Readers block until a writer opens the pipe, which never happens.
+    // Reading from the pipe blocks until a writer opens it, which never happens.
     assertEquals(0, new ProcessBuilder("mkfifo", names.getPath()).start().waitFor());
     try (ChildJvm task = task("master.example:7411", 1)) {
       assertTrue(task.output(), task.awaitLine("false"));

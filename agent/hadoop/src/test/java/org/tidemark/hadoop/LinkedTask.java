@@ -7,8 +7,8 @@ import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * A task that sends one event to the master in its first argument, waits that many milliseconds for
- * the acknowledgement, and prints whether it arrived.
+ * Sends one event to the master in the first argument, waits that many milliseconds for the
+ * acknowledgement, and prints whether it arrived.
  */
 public final class LinkedTask {
   private LinkedTask() {}

@@ -2,7 +2,6 @@ package org.tidemark.hadoop;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertTrue;
 
 import java.io.File;
 import java.nio.charset.StandardCharsets;
@@ -19,12 +18,11 @@ import org.tidemark.jvm.support.Certificates;
 import org.tidemark.jvm.support.FaultyMaster;
 
 /**
- * Tests that a faulty master never affects a short job's output or exit code, and costs a second at
- * most. The fastest of several runs counts, since other load only adds time.
+ * Tests that a faulty master never affects a short job's output or exit code. The fastest of several
+ * runs is printed, since other load only adds time.
  */
 public class LocalFaultsIT extends MasterFaults {
   private static final int RUNS = 3;
-  private static final double SECONDS_MORE_MAX = 1;
 
   private static Client client;
   private static String input;
@@ -69,7 +67,6 @@ public class LocalFaultsIT extends MasterFaults {
       seconds = Math.min(seconds, ended.seconds);
     }
     System.out.printf("%s: %.2f s, %+.2f s%n", what, seconds, seconds - secondsWithout);
-    assertTrue(what + ": " + seconds + " s", seconds <= secondsWithout + SECONDS_MORE_MAX);
   }
 
   @Test

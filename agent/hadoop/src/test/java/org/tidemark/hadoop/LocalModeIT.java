@@ -9,17 +9,30 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.Join;
+import org.apache.hadoop.examples.terasort.TeraGen;
+import org.apache.hadoop.examples.terasort.TeraSort;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.io.SequenceFile;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.counters.AbstractCounters;
+import org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat;
+import org.apache.hadoop.mapreduce.lib.join.TupleWritable;
+import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+import org.apache.hadoop.util.Tool;
+import org.apache.hadoop.util.ToolRunner;
 import org.junit.AfterClass;
 import org.junit.Before;
 import org.junit.BeforeClass;
@@ -99,12 +112,10 @@ public class LocalModeIT {
     return new Path(new File(FILES.getRoot(), "out" + ++outputs).toURI());
   }
 
-  /** Creates a job with these settings. */
   private interface Maker {
     Job of(Configuration settings) throws Exception;
   }
 
-  /** A job that has succeeded. */
   private static final class Ran {
     final Job job;
     final Path output;
@@ -120,7 +131,7 @@ public class LocalModeIT {
       return counters.findCounter(counter).getValue();
     }
 
-    /** Returns its log, after checking the properties of every job with the connector. */
+    /** Returns the log of the job. Also checks properties that every job with the connector has. */
     EventLog log() throws Exception {
       final EventLog log = EventLog.of(master, job.getJobID().toString());
       assertEquals(1, log.outcome);
@@ -150,7 +161,7 @@ public class LocalModeIT {
     assertArrayEquals(Jobs.output(conf, without.output), Jobs.output(conf, with.output));
   }
 
-  /** Checks that both sides of a job without a combiner report all bytes. */
+  /** Checks that map and reduce tasks report all bytes, for a job without a combiner. */
   private static void checkBytes(Ran ran, EventLog log) throws IOException {
     assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
     assertEquals(log.mapBytes(), log.reduceBytes());
@@ -167,7 +178,7 @@ public class LocalModeIT {
     assertTrue(fromReduces.size() > 100);
     int compared = 0;
     for (Map.Entry<Long, Long> named : fromReduces.entrySet()) {
-      if (named.getValue() > 1_000) {  // heavy enough to be explicit in every map task
+      if (named.getValue() > 1_000) {  // Heavy enough to be explicit in every map task.
         assertEquals(named.getValue(), fromMaps.get(named.getKey()));
         ++compared;
       }
@@ -191,6 +202,81 @@ public class LocalModeIT {
     checkBytes(ran, ran.log());
   }
 
+  /** Returns the output of one of Hadoop's examples, which is its last argument. */
+  private static Path run(Tool example, Configuration settings, String... arguments)
+      throws Exception {
+    final Path output = nextOutput();
+    final String[] all = Arrays.copyOf(arguments, arguments.length + 1);
+    all[arguments.length] = output.toString();
+    assertEquals(0, ToolRunner.run(new Configuration(settings), example, all));
+    return output;
+  }
+
+  /** Runs an example with and without the connector, and compares the outputs. */
+  private EventLog runAndCompare(Tool example, String... arguments) throws Exception {
+    final Set<String> before = master.jobs();
+    final Path with = run(example, Jobs.measured(conf, master.address), arguments);
+    final Set<String> ids = master.jobs();
+    ids.removeAll(before);
+    assertEquals(1, ids.size());
+    final Path without = run(example, conf, arguments);
+    assertArrayEquals(Jobs.output(conf, without), Jobs.output(conf, with));
+    final EventLog log = EventLog.of(master, ids.iterator().next());
+    assertEquals(1, log.outcome);
+    assertEquals(log.mapBytes(), log.reduceBytes());
+    return log;
+  }
+
+  @Test
+  public void eachRowOfTeraSortIsAGroup() throws Exception {
+    final Path rows = run(new TeraGen(), conf, "8000");
+    conf.setInt("mapreduce.job.reduces", 2);
+    assertEquals(8000, runAndCompare(new TeraSort(), rows.toString()).groups());
+  }
+
+  /** Writes a table sorted by key, in two parts by key, as map-side joins require it. */
+  private String table(String name, int step) throws IOException {
+    final File folder = FILES.newFolder(name);
+    for (int part = 0; part < 2; ++part) {
+      final Path file = new Path(folder.getPath(), "part-0000" + part);
+      try (SequenceFile.Writer out =
+          SequenceFile.createWriter(
+              conf,
+              SequenceFile.Writer.file(file),
+              SequenceFile.Writer.keyClass(IntWritable.class),
+              SequenceFile.Writer.valueClass(Text.class))) {
+        for (int key = part; key < 3_000; key += 2) {
+          if (key % step == 0) {
+            out.append(new IntWritable(key), new Text(name + key));
+          }
+        }
+      }
+    }
+    return folder.getPath();
+  }
+
+  @Test
+  public void aMapSideJoinIsMeasured() throws Exception {
+    final EventLog log =
+        runAndCompare(
+            new Join(),
+            "-r",
+            "2",
+            "-inFormat",
+            SequenceFileInputFormat.class.getName(),
+            "-outFormat",
+            TextOutputFormat.class.getName(),
+            "-outKey",
+            IntWritable.class.getName(),
+            "-outValue",
+            TupleWritable.class.getName(),
+            "-joinOp",
+            "inner",
+            table("left", 2),
+            table("right", 3));
+    assertEquals(500, log.groups());
+  }
+
   @Test
   public void outputIsMeasuredBehindACombiner() throws Exception {
     final Ran ran = runAndCompare(LocalModeIT::wordCount, words(), 2);
@@ -209,7 +295,7 @@ public class LocalModeIT {
     final Maker maker = settings -> Job.getInstance(Jobs.oldWordCount(settings));
     final Ran ran = runAndCompare(maker, words(), 2);
     final EventLog log = ran.log();
-    checkBytes(ran, log);  // including the skipped values
+    checkBytes(ran, log);  // Includes the skipped values.
     assertEquals(0, log.reduces.values().stream().mapToLong(r -> r.dropped).sum());
   }
 
@@ -269,8 +355,8 @@ public class LocalModeIT {
   }
 
   /**
-   * Each key equals its neighbours. The new API forms one group of all keys, the old API one of
-   * every two.
+   * Each key equals the adjacent keys. The new API forms one group of all keys, whereas the old API
+   * forms a group of every two keys.
    */
   @Test
   public void groupsEqualHadoopsForAnyComparator() throws Exception {
@@ -293,7 +379,7 @@ public class LocalModeIT {
     assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), log.mapBytes());
   }
 
-  /** Returns the log of a failed job, after checking that no file remains. */
+  /** Returns the log of a failed job, and checks that no file remains. */
   private EventLog failed(Maker maker) throws Exception {
     final JobConf made =
         (JobConf) maker.of(Jobs.measured(conf, master.address)).getConfiguration();
@@ -353,7 +439,7 @@ public class LocalModeIT {
     final EventLog log = ran.log();
     assertTrue(log.explicitKeys().isEmpty());
     assertTrue(log.sampledKeys().isEmpty());
-    // Without a scan, the sizes come from the index, in which each pair has two bytes of lengths.
+    // Without a scan, the index determines the sizes. There, each pair has two bytes of lengths.
     assertEquals(
         ran.count(TaskCounter.MAP_OUTPUT_BYTES) + 2 * ran.count(TaskCounter.MAP_OUTPUT_RECORDS),
         log.mapBytes());

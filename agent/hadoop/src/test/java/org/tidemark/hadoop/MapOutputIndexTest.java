@@ -44,7 +44,7 @@ public class MapOutputIndexTest {
     assertEquals(0, MapOutputIndex.read(job, file()).partitions());
   }
 
-  /** Collectors other than Hadoop's leave no index. */
+  /** Only Hadoop's collector writes an index. */
   @Test(expected = IOException.class)
   public void aMissingIndexYieldsNoSizes() throws Exception {
     MapOutputIndex.read(job, file());

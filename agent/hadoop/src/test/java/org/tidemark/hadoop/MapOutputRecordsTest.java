@@ -21,7 +21,7 @@ import org.apache.hadoop.mapred.IFile;
 import org.junit.Test;
 
 public class MapOutputRecordsTest {
-  /** Returns a few bytes per read, and skips none. */
+  /** Returns a few bytes per read, and skips no bytes. */
   private static InputStream dribble(byte[] bytes) {
     final Random random = new Random(1);
     return new ByteArrayInputStream(bytes) {
@@ -37,7 +37,10 @@ public class MapOutputRecordsTest {
     };
   }
 
-  /** Lengths around the limits of one, two and more bytes, and around the reader's buffer. */
+  /**
+   * Lengths around the limits of one, two and more bytes, and around the size of the reader's
+   * buffer.
+   */
   private static final int[] LENGTHS = {4, 5, 123, 124, 251, 252, 300, 65_535, 65_540, 200_000};
 
   private static byte[] key(int i) {
@@ -50,7 +53,7 @@ public class MapOutputRecordsTest {
     return LENGTHS[i / LENGTHS.length % LENGTHS.length];
   }
 
-  /** Writes map output as Hadoop does. */
+  /** Returns map output as Hadoop writes it. */
   private static byte[] written() throws Exception {
     final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     final IFile.Writer<BytesWritable, BytesWritable> writer =
@@ -62,7 +65,7 @@ public class MapOutputRecordsTest {
             null,
             null);
     for (int i = 0; i < LENGTHS.length * LENGTHS.length; ++i) {
-      // The serialized form has four bytes for its own length.
+      // The serialized form contains four bytes for its length.
       writer.append(
           new BytesWritable(Arrays.copyOfRange(key(i), 4, key(i).length)),
           new BytesWritable(new byte[valueLength(i) - 4]));
@@ -98,7 +101,7 @@ public class MapOutputRecordsTest {
         }
         throw new AssertionError("cut at " + cut);
       } catch (EOFException asItShould) {
-        // An error is allowed, but no invented record.
+        // An error is allowed, but an invented record is not.
       }
     }
   }
@@ -115,7 +118,10 @@ public class MapOutputRecordsTest {
     }
   }
 
-  /** Records with huge values, whose bytes are generated, as if skipping required decompression. */
+  /**
+   * Records with huge values, whose bytes are generated even when they are skipped, as in
+   * decompression.
+   */
   private static final class LongValues extends InputStream {
     private final byte[] head;
     private final int valueBytes;
@@ -164,7 +170,7 @@ public class MapOutputRecordsTest {
     }
   }
 
-  /** A thousand values of 2 MB each; the first one uses up the time. */
+  /** The first of a thousand values of 2 MB takes all of the time. */
   @Test
   public void theTimeLimitHoldsWithinLongValues() throws Exception {
     final LongValues in = new LongValues(2 << 20);

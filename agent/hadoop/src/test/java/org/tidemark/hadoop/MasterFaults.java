@@ -12,11 +12,11 @@ import org.tidemark.jvm.support.FarMachine;
 import org.tidemark.jvm.support.FaultyMaster;
 import org.tidemark.jvm.support.Master;
 
-/** Faults of a master that must not affect a job, local or in a cluster. */
+/** Tests faults of a master, which must not affect a job, either locally or in a cluster. */
 public abstract class MasterFaults {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
 
-  /** Runs a job with these further settings and checks its output. */
+  /** Runs a job with these additional settings and checks its output. */
   abstract void check(String what, String master, Configuration further) throws Exception;
 
   final void check(String what, String master) throws Exception {

@@ -16,12 +16,10 @@ import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.ReduceMeter;
 
-/** Tests the records that pass through the connector to the reduce function. */
 public class RecordsTest {
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final Guard guard = new Guard(log::add);
 
-  /** Three records, each with its own key. */
   private static final class Sorted implements RawKeyValueIterator {
     private final DataInputBuffer buffer = new DataInputBuffer();
     private byte at;
@@ -53,7 +51,7 @@ public class RecordsTest {
     public void close() {}
   }
 
-  /** Returns a timer that calls a missing Hadoop method as soon as a key group has ended. */
+  /** Returns a timer that calls a missing Hadoop method after the first key group. */
   private static GroupTimer brokenTimer() {
     final int[] calls = {0};
     final LongSupplier emitted =

@@ -23,7 +23,9 @@ import org.tidemark.jvm.profile.KeyHash;
 import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.profile.ReduceMeter;
 
-/** Tests the measurements of a reduce task's records, read as Hadoop reads them. */
+/**
+ * Tests the measurements of a reduce task's records, which are read in the same way as by Hadoop.
+ */
 public class ReduceRecordsTest {
   /** Sorted records with values of the given size in bytes. */
   private static final class Records extends RecordBuffers {
@@ -103,7 +105,6 @@ public class ReduceRecordsTest {
     return conf;
   }
 
-  /** A value of VALUE_BYTES. */
   public static final class Bytes implements org.apache.hadoop.io.Writable {
     @Override
     public void write(java.io.DataOutput out) throws IOException {
@@ -158,7 +159,8 @@ public class ReduceRecordsTest {
 
   @Test
   public void inTheOldApiTheTaskMarksTheEndOfAGroup() throws Exception {
-    // The old API compares objects with the first of the group, not bytes with the previous ones.
+    // The old API compares objects with the first object of the group, whereas the new API compares
+    // bytes with the previous bytes.
     final OldApiRecords records =
         new OldApiRecords(new Records(VALUE_BYTES, 1, 2, 3, 4, 9), timer(job()), guard);
     runOldApi(records, 2, 2, 1);
@@ -194,7 +196,7 @@ public class ReduceRecordsTest {
     assertEquals(3 * RECORD_BYTES, meter.take(true).bytesDone);
   }
 
-  /** Later work, such as closing the output, is not part of their time. */
+  /** Later work, such as closing the output, is not included in the time of the groups. */
   @Test
   public void inTheOldApiTheLastBurstEndsWithItsLastGroup() throws Exception {
     final OldApiRecords records =

@@ -30,7 +30,6 @@ import org.tidemark.hadoop.support.Jobs;
 import org.tidemark.jvm.support.Master;
 import org.tidemark.jvm.support.FaultyMaster;
 
-/** Tests `tidemark run hadoop -- hadoop jar ...` with jobs that run within the client. */
 public class RunCommandIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
 
@@ -56,7 +55,7 @@ public class RunCommandIT {
     return Jobs.output(new Configuration(), new Path("file://" + output));
   }
 
-  /** Returns the jobs whose last line of JSON reports success. */
+  /** Returns the jobs whose last JSON line reports success. */
   private static Set<String> succeeded(String err) {
     final Set<String> jobs = new HashSet<>();
     for (String line : err.split("\n")) {
@@ -131,8 +130,8 @@ public class RunCommandIT {
   }
 
   /**
-   * Runs a word count whose events do not arrive. Checks that it succeeds and that the console
-   * shows these words.
+   * Runs a word count whose events do not arrive. Checks that the job succeeds and that the console
+   * contains these words.
    */
   private static void checkOutput(String name, String master, File secrets, String... words)
       throws Exception {

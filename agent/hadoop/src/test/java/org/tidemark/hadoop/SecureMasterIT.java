@@ -40,7 +40,7 @@ import org.tidemark.jvm.wire.JobDescription;
 
 /**
  * Tests masters that authenticate reporters, and jobs that authenticate masters. In every
- * combination the output equals the output without the connector.
+ * combination, the output must equal the output without the connector.
  */
 public class SecureMasterIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
@@ -196,7 +196,7 @@ public class SecureMasterIT {
     }
   }
 
-  /** Forwards the master's bytes in halves, with long pauses. */
+  /** Forwards the master's bytes in halves, with long pauses between them. */
   private static void passOnInHalves(InputStream in, OutputStream out, String address)
       throws Exception {
     final String[] parts = address.split(":");
@@ -207,18 +207,19 @@ public class SecureMasterIT {
                 try {
                   in.transferTo(master.getOutputStream());
                 } catch (IOException over) {
-                  // The other direction ends as well.
+                  // The other direction ends too.
                 }
               });
       forward.setDaemon(true);
       forward.start();
       final byte[] bytes = new byte[1 << 16];
-      // Passes the master's part of the handshake on at once, since it has its own limit.
+      // Forwards the master's part of the handshake immediately, since the handshake has its own
+      // limit.
       out.write(bytes, 0, master.getInputStream().read(bytes));
       for (int got; (got = master.getInputStream().read(bytes)) > 0; ) {
         out.write(bytes, 0, got / 2);
         out.flush();
-        Thread.sleep(1_500);  // longer than a single wait of the connector's reader
+        Thread.sleep(1_500);  // Longer than a single wait of the connector's reader.
         out.write(bytes, got / 2, got - got / 2);
         out.flush();
       }

@@ -1,6 +1,5 @@
 package org.tidemark.hadoop;
 
-/** A task that logs a different problem each time. */
 public final class VerboseTask {
   private VerboseTask() {}
 

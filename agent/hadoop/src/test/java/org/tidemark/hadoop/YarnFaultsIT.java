@@ -67,7 +67,6 @@ public class YarnFaultsIT extends MasterFaults {
     }
   }
 
-  /** A fault that occurs while the job runs. */
   private interface Fault {
     void strike(Job job) throws Exception;
   }
@@ -105,7 +104,7 @@ public class YarnFaultsIT extends MasterFaults {
     assertArrayEquals(expected, run(what, measured(master), fault));
   }
 
-  /** Returns the log of the only job, which has succeeded. */
+  /** Returns the log of the only job, which must have succeeded. */
   private static EventLog succeeded(Master master) throws Exception {
     final EventLog log = EventLog.of(master, master.jobs().iterator().next());
     assertEquals("the reported outcome", 1, log.outcome);
@@ -171,7 +170,7 @@ public class YarnFaultsIT extends MasterFaults {
     }
   }
 
-  /** The last test, since the node does not return. */
+  /** Must be the last test, since the node does not return. */
   @Test
   public void zLastALostNodeIsReported() throws Exception {
     try (Master master = Master.start(FILES.newFolder().toPath())) {
@@ -180,7 +179,7 @@ public class YarnFaultsIT extends MasterFaults {
           master.address,
           job -> {
             awaitMaps(job);
-            // The application master must survive, the tasks on the other node must not.
+            // The application master must survive, but the tasks on the other node must not.
             final String line = masters(job).get(0).info().commandLine().orElse("");
             final String lost = line.contains("/nodemanager1/") ? "nodemanager2" : "nodemanager1";
             cluster.daemon(lost).destroyForcibly();
@@ -207,7 +206,7 @@ public class YarnFaultsIT extends MasterFaults {
     return processes.size();
   }
 
-  /** Waits until a map task has ended and the job has not. */
+  /** Waits until a map task has ended while the job is still running. */
   private static void awaitMaps(Job job) throws Exception {
     final long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
     while (job.mapProgress() <= 0.2 && !job.isComplete()) {

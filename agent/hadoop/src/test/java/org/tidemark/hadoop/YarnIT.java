@@ -11,39 +11,24 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.examples.Grep;
-import org.apache.hadoop.examples.Join;
-import org.apache.hadoop.examples.terasort.TeraGen;
-import org.apache.hadoop.examples.terasort.TeraSort;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.io.IntWritable;
-import org.apache.hadoop.io.SequenceFile;
-import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobCounter;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.TaskCounter;
-import org.apache.hadoop.mapreduce.lib.join.TupleWritable;
-import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
-import org.apache.hadoop.util.ReflectionUtils;
-import org.apache.hadoop.util.Tool;
-import org.apache.hadoop.util.ToolRunner;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
 import org.tidemark.hadoop.jobs.FaultyWords;
-import org.tidemark.hadoop.jobs.InvertedIndex;
 import org.tidemark.hadoop.jobs.TwoPath;
 import org.tidemark.hadoop.support.Client;
 import org.tidemark.hadoop.support.Cluster;
@@ -56,8 +41,8 @@ import org.tidemark.jvm.support.Certificates;
 import org.tidemark.jvm.support.Master;
 
 /**
- * Tests jobs on a real cluster whose daemons do not have the connector. The output is compared with
- * the output of the same job in local mode without it.
+ * Tests jobs on a real cluster whose daemons do not have the connector. Compares the output with
+ * that of the same job in local mode without the connector.
  */
 public class YarnIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
@@ -70,8 +55,7 @@ public class YarnIT {
   private static final int FAILED_JOB = 2;
   private static final String TOKEN = "2f0d6b1c9e8a47d3";
 
-  /** Enough work to make the start and end of a reduce phase negligible. */
-  private static final int ROUNDS = 100;
+  private static final int PAUSE_MILLIS = 500;
 
   private static Master master;
   private static Cluster cluster;
@@ -84,16 +68,14 @@ public class YarnIT {
     cluster = Cluster.start(FILES.newFolder("cluster"));
     conf = cluster.conf();
     conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 400_000);
-    // A second attempt at a slow task would be correct but is not expected below.
+    // A second attempt at a slow task would be correct, but the checks below do not expect it.
     conf.setBoolean("mapreduce.map.speculative", false);
     conf.setBoolean("mapreduce.reduce.speculative", false);
-    // Enough time to read the map output again under any load.
+    // Sufficient to read the map output again under any load.
     conf.setLong(Keys.SCAN_MIN_MILLIS, 60_000);
     conf.setLong(Keys.SCAN_MAX_MILLIS, 60_000);
     write("/words", Inputs.words(12_000, 10));
-    write("/letters", Inputs.letters(12_000, 10));
     write("/edges", Inputs.edges(60_000, 3_000));
-    write("/pairs", Inputs.pairs(20_000));
   }
 
   @AfterClass
@@ -110,25 +92,6 @@ public class YarnIT {
     final Path path = new Path(file);
     try (FSDataOutputStream out = path.getFileSystem(conf).create(path)) {
       out.write(text.getBytes(StandardCharsets.UTF_8));
-    }
-  }
-
-  /** Writes a table sorted by key, in two parts by key, as map-side joins require it. */
-  private static void writeTable(String folder, int step) throws IOException {
-    for (int part = 0; part < 2; ++part) {
-      final Path file = new Path(folder, "part-0000" + part);
-      try (SequenceFile.Writer out =
-          SequenceFile.createWriter(
-              conf,
-              SequenceFile.Writer.file(file),
-              SequenceFile.Writer.keyClass(IntWritable.class),
-              SequenceFile.Writer.valueClass(Text.class))) {
-        for (int key = part; key < 3_000; key += 2) {
-          if (key % step == 0) {
-            out.append(new IntWritable(key), new Text(folder + key));
-          }
-        }
-      }
     }
   }
 
@@ -151,23 +114,11 @@ public class YarnIT {
     return new Path("/out" + ++outputs);
   }
 
-  /** Returns the output of a job that the test creates. */
   private static Path run(Job made, String input, int reduces) throws Exception {
     final Path output = nextOutput();
     final Job job =
         Jobs.prepared((JobConf) made.getConfiguration(), new Path(input), output, reduces);
     assertTrue("the job failed", job.waitForCompletion(false));
-    return output;
-  }
-
-  /** Returns the output of one of Hadoop's examples, which is its last argument. */
-  private static Path run(Configuration settings, Tool example, String... arguments)
-      throws Exception {
-    final Path output = nextOutput();
-    for (int i = 0; i < arguments.length; ++i) {
-      arguments[i] = arguments[i].replace("OUTPUT", output.toString());
-    }
-    assertEquals(0, ToolRunner.run(new Configuration(settings), example, arguments));
     return output;
   }
 
@@ -177,7 +128,6 @@ public class YarnIT {
     assertArrayEquals(expected, Jobs.output(conf, with));
   }
 
-  /** The counters of Hadoop and the log of the master. */
   private static final class Ran {
     final Counters counters;
     final EventLog log;
@@ -193,36 +143,23 @@ public class YarnIT {
     }
   }
 
-  /** Returns the new jobs of the master, after checking the properties of each. */
-  private static Ran[] ranSince(Set<String> before) throws Exception {
-    final Set<String> ids = master.jobs();
-    ids.removeAll(before);
-    final Ran[] jobs = new Ran[ids.size()];
-    int next = 0;
-    for (String id : ids) {
-      final Ran ran = new Ran(id);
-      jobs[next++] = ran;
-      assertEquals(1, ran.log.outcome);
-      assertEquals(0, ran.log.refused);
-      checkLives(ran.log);
-      if (ran.log.reduceTasks > 0) {
-        assertEquals(ran.log.mapTasks, ran.log.mapProfiles.size());
-        assertEquals(ran.count(TaskCounter.REDUCE_INPUT_GROUPS), ran.log.groups());
-      }
-    }
-    return jobs;
-  }
-
   /**
-   * Runs one job on the cluster and checks that its output equals that of a run without the
-   * connector.
+   * Runs one job on the cluster. Checks that its output equals that of a run without the connector,
+   * and the properties of every job.
    */
   private static Ran ranLike(Path without, Callable<Path> run) throws Exception {
     final Set<String> before = master.jobs();
     assertSameOutput(without, run.call());
-    final Ran[] jobs = ranSince(before);
-    assertEquals(1, jobs.length);
-    return jobs[0];
+    final Set<String> ids = master.jobs();
+    ids.removeAll(before);
+    assertEquals(1, ids.size());
+    final Ran ran = new Ran(ids.iterator().next());
+    assertEquals(1, ran.log.outcome);
+    assertEquals(0, ran.log.refused);
+    checkLives(ran.log);
+    assertEquals(ran.log.mapTasks, ran.log.mapProfiles.size());
+    assertEquals(ran.count(TaskCounter.REDUCE_INPUT_GROUPS), ran.log.groups());
+    return ran;
   }
 
   private static void checkLives(EventLog log) {
@@ -240,8 +177,8 @@ public class YarnIT {
   }
 
   /**
-   * Checks that both sides of a job without a combiner report the same bytes, in total and for each
-   * named heavy key.
+   * Checks that map and reduce tasks of a job without a combiner report the same bytes, in total
+   * and for each named heavy key.
    */
   private static void checkBytes(Ran ran) {
     assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
@@ -249,20 +186,18 @@ public class YarnIT {
   }
 
   /**
-   * Checks that every attempt reports the times of its process. They are close to Hadoop's
-   * counters, which are read at other times and do not include the start of the JVM.
+   * Checks that every attempt reports the times of its process. They resemble Hadoop's counters,
+   * which are read at other times and do not include the start of the JVM.
    */
   private static void checkTimes(Ran ran) {
     assertEquals(ran.log.attempts.keySet(), ran.log.cpuMicros.keySet());
     assertEquals(ran.log.attempts.keySet(), ran.log.tellWaits);
     final double reported = ran.log.cpuMicros.values().stream().mapToLong(Long::longValue).sum() / 1e3;
-    final double counted = ran.count(TaskCounter.CPU_MILLISECONDS);
-    final double startsMax = 5_000.0 * ran.log.attempts.size();
-    assertTrue(
-        reported + " ms of " + counted, reported > counted / 2 && reported < 1.5 * counted + startsMax);
+    final double ratio = reported / ran.count(TaskCounter.CPU_MILLISECONDS);
+    assertTrue("ratio " + ratio, ratio > 0.5 && ratio < 50);
   }
 
-  /** Checks that keys named by all map tasks have the sizes that the reduce tasks measured. */
+  /** Checks that keys that all map tasks name have the sizes that the reduce tasks measured. */
   private static void checkNames(EventLog log, int keysMin) {
     final Map<Long, Long> names = log.namedKeys();
     final Map<Long, Long> sampled = log.sampledKeys();
@@ -292,88 +227,6 @@ public class YarnIT {
   }
 
   @Test
-  public void invertedIndex() throws Exception {
-    final Path without = run(Jobs.invertedIndex(local()), "/letters", 2);
-    final Job made = Jobs.invertedIndex(measured());
-    made.setJar(JobJar.of(FILES.newFile("inverted-index.jar"), InvertedIndex.class));
-    final Ran ran = ranLike(without, () -> run(made, "/letters", 2));
-    assertEquals(ran.count(TaskCounter.MAP_OUTPUT_BYTES), ran.log.mapBytes());
-    assertEquals(ran.log.mapBytes(), ran.log.reduceBytes());
-  }
-
-  @Test
-  public void teraSort() throws Exception {
-    final Configuration generating = local();
-    generating.setInt("mapreduce.job.maps", 2);
-    final String rows = run(generating, new TeraGen(), "8000", "OUTPUT").toString();
-    final Configuration expected = local();
-    expected.setInt("mapreduce.job.reduces", 2);
-    final Path without = run(expected, new TeraSort(), rows, "OUTPUT");
-    final Configuration measured = measured();
-    measured.setInt("mapreduce.job.reduces", 2);
-    final Ran ran = ranLike(without, () -> run(measured, new TeraSort(), rows, "OUTPUT"));
-    checkBytes(ran);
-    assertEquals("each row has a key of its own", 8000, ran.log.groups());
-    checkNames(ran.log, 200);
-  }
-
-  @Test
-  public void secondarySort() throws Exception {
-    final Path without = run(Jobs.secondarySort(local()), "/pairs", 2);
-    final Configuration measured = measured();
-    measured.setInt(Keys.GROUPING_PREFIX_BYTES, 4);
-    final Ran ran = ranLike(without, () -> run(Jobs.secondarySort(measured), "/pairs", 2));
-    checkBytes(ran);
-    checkNames(ran.log, 100);
-  }
-
-  @Test
-  public void grepRunsTwoJobs() throws Exception {
-    final Path without = grep(local());
-    final Set<String> before = master.jobs();
-    assertSameOutput(without, grep(measured()));
-    final Ran[] jobs = ranSince(before);
-    assertEquals(2, jobs.length);
-    checkBytes(jobs[1]);
-  }
-
-  @Test
-  public void mapSideJoinIsReported() throws Exception {
-    writeTable("/left", 2);
-    writeTable("/right", 3);
-    final Path without = join(local());
-    final Ran ran = ranLike(without, () -> join(measured()));
-    checkBytes(ran);
-    assertEquals(500, ran.log.groups());
-  }
-
-  private static Path grep(Configuration settings) throws Exception {
-    final Tool grep = ReflectionUtils.newInstance(Grep.class, null);
-    return run(settings, grep, "/words", "OUTPUT", "w[0-9]*7");
-  }
-
-  private static Path join(Configuration settings) throws Exception {
-    return run(
-        settings,
-        new Join(),
-        "-r",
-        "2",
-        "-inFormat",
-        org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat.class.getName(),
-        "-outFormat",
-        TextOutputFormat.class.getName(),
-        "-outKey",
-        IntWritable.class.getName(),
-        "-outValue",
-        TupleWritable.class.getName(),
-        "-joinOp",
-        "inner",
-        "/left",
-        "/right",
-        "OUTPUT");
-  }
-
-  @Test
   public void aCommandReportsItsJobAndKeepsItsOutput() throws Exception {
     final Path without = run(Jobs.wordCount(local(), true), "/words", 2);
     final Client client =
@@ -397,7 +250,8 @@ public class YarnIT {
   @Test
   public void tasksReportForAJobThatDoesNotReport() throws Exception {
     final Configuration plain = new Configuration(conf);
-    plain.setInt("two.path.rounds", ROUNDS);
+    final File gate = new File(FILES.getRoot(), "gate");
+    plain.set(TwoPath.GATE, gate.getPath());
     final Job made = Jobs.twoPath(plain);
     made.setJar(JobJar.of(FILES.newFile(), TwoPath.class));
     final Job job =
@@ -408,9 +262,13 @@ public class YarnIT {
     final File out = FILES.newFile();
     final String web = "http://" + conf.get("yarn.resourcemanager.webapp.address");
     final Process poll = client.startPoll(job.getJobID().toString(), web, out);
+    while (poll.isAlive() && !text(out).contains("\"remaining\":")) {
+      Thread.sleep(100);
+    }
+    assertTrue(gate.createNewFile());
     assertTrue("the job failed", job.waitForCompletion(false));
-    assertTrue("the poller is still running", poll.waitFor(1, TimeUnit.MINUTES));
-    final String output = new String(Files.readAllBytes(out.toPath()), StandardCharsets.UTF_8);
+    poll.waitFor();
+    final String output = text(out);
     assertEquals(output, 0, poll.exitValue());
     assertTrue(output, output.contains("the forecast uses only the progress of tasks"));
     assertTrue(output, output.contains("\"name\":\"two path\""));
@@ -418,8 +276,12 @@ public class YarnIT {
     assertTrue(output, output.contains("JOB_STATE_SUCCEEDED"));
   }
 
+  private static String text(File file) throws IOException {
+    return new String(Files.readAllBytes(file.toPath()), StandardCharsets.UTF_8);
+  }
+
   /**
-   * The certificate of the authority travels with the job, and the token is among the job's
+   * The certificate of the authority is sent with the job, and the token is among the job's
    * credentials.
    */
   @Test
@@ -458,7 +320,7 @@ public class YarnIT {
     measured.setInt(FaultyWords.MAP_FAILS, 1);
     measured.setInt(FaultyWords.MAP_HANGS, 0);
     measured.setBoolean("mapreduce.map.speculative", true);
-    // The scheduler considers another attempt whenever tasks report their progress.
+    // The scheduler considers another attempt only when tasks report their progress.
     measured.setInt("mapreduce.task.progress-report.interval", 300);
     measured.setInt("mapreduce.job.speculative.retry-after-no-speculate", 300);
     final Ran ran = ranLike(without, () -> run(faulty(measured), "/words", 2));
@@ -467,7 +329,8 @@ public class YarnIT {
     assertFalse(ran.log.mapProfiles.containsKey("m-1.0"));
     assertTrue(ran.log.attempts.get("m-0.0").containsKey(KILLED));
     assertTrue(ran.log.attempts.get("m-0.1").containsKey(FINISHED));
-    assertEquals(Collections.singleton("m-0.1"), ran.log.speculative);
+    // A slow machine may cause further ones.
+    assertTrue(ran.log.speculative.toString(), ran.log.speculative.contains("m-0.1"));
   }
 
   /** Returns settings with which the tasks of the job run in the application master. */
@@ -489,8 +352,8 @@ public class YarnIT {
 
   @Test
   public void aFailingUberJobIsReported() throws Exception {
-    // The job has no reduce task, since Hadoop starts a reduce task concurrently with the end of
-    // the job. If the task is late, Hadoop exits the application master before the job has ended.
+    // The job has no reduce task, since Hadoop would start it while the job ends. If the task were
+    // late, Hadoop would exit the application master before the job has ended.
     final Configuration uber = uber();
     uber.setInt(FaultyWords.MAP_FAILS, 1);
     final Job job =
@@ -511,11 +374,9 @@ public class YarnIT {
   @Test
   public void aFailedAttemptIsReportedAndOthersKeepTheirTimes() throws Exception {
     final String jar = JobJar.of(FILES.newFile("two-path.jar"), TwoPath.class);
-    final Configuration unhurried = local();
-    unhurried.setInt("two.path.rounds", ROUNDS);
-    final Path without = run(Jobs.twoPath(unhurried), "/edges", 2);
+    final Path without = run(Jobs.twoPath(local()), "/edges", 2);
     final Configuration measured = measured();
-    measured.setInt("two.path.rounds", ROUNDS);
+    measured.setInt(TwoPath.PAUSE_MILLIS, PAUSE_MILLIS);
     measured.setBoolean("two.path.first.attempt.fails", true);
     final Job made = Jobs.twoPath(measured);
     made.setJar(jar);
@@ -527,11 +388,10 @@ public class YarnIT {
       final EventLog.Reduce reduce = ran.log.reduces.get(id);
       bytes += reduce.bytes;
       final Map<Integer, Long> states = ran.log.attempts.get(id);
-      final double share =
-          reduce.nanos / 1e6 / (states.get(FINISHED) - states.get(SHUFFLED));
-      System.out.printf("%s: %.1f %% of its reduce phase%n", id, 100 * share);
-      // On an idle machine, the share is nearly 1. The duration of the commit is not tested.
-      assertTrue(id + ": " + share, share > 0.5 && share <= 1);
+      final double millis = reduce.nanos / 1e6;
+      assertTrue(id + ": " + millis, millis >= PAUSE_MILLIS);
+      // The states have whole milliseconds.
+      assertTrue(id + ": " + millis, millis <= states.get(FINISHED) - states.get(SHUFFLED) + 1);
     }
     assertEquals(ran.log.mapBytes(), bytes);
   }

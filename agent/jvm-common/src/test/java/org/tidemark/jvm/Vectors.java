@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.File;
 import java.io.IOException;
 
-/** The golden values of tests/vectors/, which the C++ tests also read. */
+/** The golden values in tests/vectors/, which the C++ tests also read. */
 public final class Vectors {
   private Vectors() {}
 

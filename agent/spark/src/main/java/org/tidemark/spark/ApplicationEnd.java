@@ -5,9 +5,9 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * Determines how an application ended, from Spark's events about it and its groups. A group is a
- * query, or a job outside of queries. A failed job does not fail its query, which may have
- * abandoned or cancelled it. The rules equal translator.cc. Not thread-safe.
+ * Determines how an application ended from Spark's events about the application and its groups. A
+ * group is a query, or a job outside queries. A failed job does not fail its query, which may have
+ * abandoned or cancelled the job. The rules equal spark/translator.cc. Not thread-safe.
  */
 final class ApplicationEnd {
   /**
@@ -39,7 +39,7 @@ final class ApplicationEnd {
 
   /**
    * Records the end of the application. {@code code} is null before Spark 4, which does not report
-   * it.
+   * exit codes.
    */
   void ended(long atMillis, Integer code) {
     hasEnded = true;
@@ -51,14 +51,14 @@ final class ApplicationEnd {
     return hasEnded;
   }
 
-  /** Limits times to the end of the application, since its parts cannot end later. */
+  /** Clamps a time to the end of the application, since its parts cannot end later. */
   long atMost(long atMillis) {
     return hasEnded ? Math.min(atMillis, endMillis) : atMillis;
   }
 
   /**
-   * Returns the event that closes the job. {@code open} contains the groups without a reported end.
-   * The application must have ended.
+   * Returns the event that closes the job. {@code open} contains the groups whose end was not
+   * reported. The application must have ended.
    */
   Event closing(Collection<String> open) {
     if (exitCode != null && exitCode != 0) {
@@ -73,7 +73,7 @@ final class ApplicationEnd {
     if (!open.isEmpty()) {
       return closed(
           Events.Outcome.UNKNOWN,
-          "the application ended, and Spark reported no end of "
+          "the application ended, but Spark did not report the end of "
               + open.iterator().next()
               + (open.size() == 1 ? "" : " and " + (open.size() - 1) + " more"));
     }

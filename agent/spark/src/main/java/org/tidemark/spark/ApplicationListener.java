@@ -40,15 +40,15 @@ import org.tidemark.jvm.wire.StageDescription;
 
 /**
  * Converts the events of Spark's listeners to events for the master. Each application is one job.
- * Each call comes on the thread of this plug-in's queue and costs a few microseconds; slower work
+ * Calls arrive on the thread of this plug-in's queue and take a few microseconds each. Slower work
  * runs elsewhere ({@link SizeReporter}).
  */
 final class ApplicationListener extends SparkListener {
-  /** Room for the events of 20,000 tasks, in bytes. */
+  /** Holds the events of 20,000 tasks, in bytes. */
   private static final long BUFFER_BYTES_MAX = 8 << 20;
   /**
-   * The time that the end of an application may wait for the delivery of its last events. Together
-   * with the corresponding limit of an executor in this process, it is less than a second.
+   * Longest wait for the delivery of the last events at the end of an application. Together with
+   * the limit of an executor in this process, it is less than a second.
    */
   private static final long FINAL_WAIT_NANOS = 600_000_000L;
   private static final int FAILURE_CHARS_MAX = 1_000;
@@ -61,9 +61,7 @@ final class ApplicationListener extends SparkListener {
   private static final String SQL_EXECUTION_END =
       "org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd";
 
-  /**
-   * The line by which `tidemark run spark` recognizes its application; see cli/spark/settings.cc.
-   */
+  /** The line by which `tidemark run spark` recognizes its application (cli/spark/settings.cc). */
   private static final String ANNOUNCEMENT = "Tidemark: reporting on application ";
 
   private final SparkContext context;
@@ -74,14 +72,14 @@ final class ApplicationListener extends SparkListener {
   private final Stages stages;
   private final SqlPlans plans = new SqlPlans(members);
   private final ShuffleRecords shuffles = new ShuffleRecords();
-  private final WrittenSizes written = new WrittenSizes();
+  private final WrittenSizes written = new WrittenSizes(WrittenSizes.PATIENCE_NANOS);
   private final CurrentState currentState = new CurrentState();
   private final Sender.Reporter signOfLife = this::signOfLife;
   private final Map<String, Integer> executors = new HashMap<>();
   private final Map<Integer, int[]> stagesOfJobs = new Latest<>();
   private final Map<Integer, String> groupsOfJobs = new Latest<>();
   private final Map<String, Stages.Work> worksOfExecutions = new Latest<>();
-  /** The number of jobs of each name. */
+  /** The number of jobs with each name. */
   private final Map<String, Integer> jobNames = new Latest<>();
   private Sender sender;
   private SizeReporter sizes;
@@ -96,15 +94,15 @@ final class ApplicationListener extends SparkListener {
     this.guard = guard;
   }
 
-  /** Returns the sizes of map outputs that executors reported. Callable on any thread. */
+  /** Returns the sizes of map outputs that executors reported. May be called on any thread. */
   WrittenSizes written() {
     return written;
   }
 
   /**
-   * Called after the context has stopped and its listeners have received all events. Reports the
-   * end of an application whose end Spark reported, although the ends of some of its groups are
-   * missing.
+   * Called after the context has stopped and its listeners have received all events. If Spark
+   * reported the end of the application but not of all its groups, reports the end of the
+   * application.
    */
   void close() {
     if (isOn() && end.hasEnded() && !isClosed) {
@@ -180,7 +178,7 @@ final class ApplicationListener extends SparkListener {
     try {
       if (isOn()) {
         final List<Object> infos = members.list(start, "stageInfos");
-        // Spark lists them in a different order in every run.
+        // Spark lists the stages in a different order in every run.
         infos.sort(Comparator.comparingInt(info -> ((StageInfo) info).stageId()));
         final Stages.Work work = workOf(start, infos);
         final int[] numbers = new int[infos.size()];
@@ -391,7 +389,8 @@ final class ApplicationListener extends SparkListener {
   }
 
   /**
-   * {@code why} is the failure, or null. Returns false and sends nothing if the group was not open.
+   * {@code why} is the failure, or null. If the group was not open, returns false and sends
+   * nothing.
    */
   private boolean closeGroup(String group, String why, long atMillis) {
     final boolean wasOpen = currentState.groupClosed(group);
@@ -407,8 +406,8 @@ final class ApplicationListener extends SparkListener {
   }
 
   /**
-   * Closes the application if its end was reported and no group is open. A stopping driver cancels
-   * its jobs after it has reported its own end.
+   * Closes the application if its end was reported and no group is open. A stopping driver reports
+   * its own end before it cancels its jobs.
    */
   private void closeIfAllEnded() {
     if (end.hasEnded()
@@ -430,7 +429,7 @@ final class ApplicationListener extends SparkListener {
     return why == null || why.toString().isEmpty() ? null : causeIn(why.toString());
   }
 
-  /** Returns the job or the SQL execution of several jobs, with its signature for other runs. */
+  /** Returns the job, or the SQL execution of several jobs, with its signature for other runs. */
   private Stages.Work workOf(SparkListenerJobStart start, List<Object> infos) {
     final String pool = property(start.properties(), "spark.scheduler.pool");
     final String execution = property(start.properties(), SQL_EXECUTION);
@@ -480,13 +479,13 @@ final class ApplicationListener extends SparkListener {
     final AttemptUpdate update =
         new AttemptUpdate(
             new Attempt(stage, stageAttempt, task.partitionId(), task.attemptNumber()), state);
-    // The executor is usually known. If it is not, its number of cores is unknown.
+    // The executor is usually known. If not, its number of cores is unknown.
     update.executor = executor(task.executorId(), task.host(), 0);
     update.speculative = task.speculative();
     return update;
   }
 
-  /** Returns the number of an executor, which is reported at the first call. */
+  /** Returns the number of an executor, and reports the executor at the first call. */
   private int executor(String id, String host, int cores) {
     final Integer known = executors.get(id);
     if (known != null) {
@@ -502,7 +501,7 @@ final class ApplicationListener extends SparkListener {
   }
 
   private static Events.State stateAfter(TaskEndReason reason, TaskInfo task) {
-    // The attempt had finished, and its output was lost with its executor.
+    // The attempt had finished, but its output was lost with its executor.
     if (reason.getClass().getSimpleName().startsWith("Resubmitted")) {
       return Events.State.OBSOLETE;
     }
@@ -554,13 +553,13 @@ final class ApplicationListener extends SparkListener {
         : "";
   }
 
-  /** Returns the cause in {@code text}, cut to the maximum size in a snapshot. */
+  /** Returns the cause in {@code text}, cut to the maximum length in a snapshot. */
   private static String causeIn(String text) {
     final String cause = FailureCause.of(text);
     return cause.substring(0, Math.min(cause.length(), FAILURE_CHARS_MAX));
   }
 
-  /** Returns null before Spark 4.0, which does not report it. */
+  /** Returns null before Spark 4.0, which does not report exit codes. */
   private Integer exitCodeOf(SparkListenerApplicationEnd end) {
     try {
       return (Integer) Members.orNull((scala.Option<?>) members.call(end, "exitCode"));

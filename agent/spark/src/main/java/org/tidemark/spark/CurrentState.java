@@ -11,9 +11,9 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * The reported state of an application that is still current. If events were dropped, all of it is
- * reported again. The master ignores repeated events. Keeps the latest stages, and the tasks of
- * running ones. Thread-safe.
+ * The reported state of an application that is still current. After events were dropped, all of it
+ * is reported again. The master ignores repeated events. Keeps the latest stages, and the tasks of
+ * running stages. Thread-safe.
  */
 final class CurrentState {
   private static final class Stage {
@@ -56,7 +56,7 @@ final class CurrentState {
     return groups.containsKey(group);
   }
 
-  /** Returns the groups without an end, the oldest first. */
+  /** Returns the groups that have not ended, oldest first. */
   synchronized List<String> openGroups() {
     return new ArrayList<>(groups.keySet());
   }
@@ -77,8 +77,8 @@ final class CurrentState {
   }
 
   /**
-   * Records a change of an attempt. A finished attempt counts for its task, regardless of other
-   * attempts.
+   * Records a change of an attempt. A finished attempt determines its task's state, regardless of
+   * other attempts.
    */
   synchronized void attemptChanged(AttemptUpdate update, Event changed) {
     final Stage stage = stages.get(update.attempt.stage);

@@ -10,10 +10,11 @@ import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.guard.Log;
 import org.tidemark.jvm.guard.Reasons;
 
-/** Reports the application, its stages and their tasks: {@link ApplicationListener}. */
+/** Reports the application, its stages and their tasks ({@link ApplicationListener}). */
 final class DriverHalf implements DriverPlugin {
   /**
-   * The connector has a separate queue, which neither waits for Spark's listeners nor delays them.
+   * The connector has a separate queue, so that it neither waits for Spark's listeners nor delays
+   * them.
    */
   private static final String QUEUE = "tidemark";
 

@@ -17,13 +17,13 @@ import org.tidemark.jvm.guard.Reasons;
 import org.tidemark.jvm.transport.Sender;
 
 /**
- * Reports the progress of an executor's tasks, once a second and at their end: {@link TaskWatch}.
- * Connects at the first task. The calls at a task's start and end come on its own thread.
+ * Reports the progress of an executor's tasks once a second and at their end ({@link TaskWatch}).
+ * Connects at the first task. Spark calls the start and end methods on the task's own thread.
  */
 final class ExecutorHalf implements ExecutorPlugin {
-  /** Room for some minutes of events of sixteen tasks, in bytes. */
+  /** Holds a few minutes of events of sixteen tasks, in bytes. */
   private static final long BUFFER_BYTES_MAX = 2 << 20;
-  /** The time that an executor may wait at its end for the delivery of its last events. */
+  /** Longest wait for the delivery of the last events at the end of an executor. */
   private static final long FINAL_WAIT_NANOS = 200_000_000L;
 
   private final Log log = Settings.newLog();
@@ -37,7 +37,7 @@ final class ExecutorHalf implements ExecutorPlugin {
   private SparkConf conf;
   private String executor;
   private Map<String, String> fromDriver;
-  /** True if this plug-in turned on the monitoring and must turn it off. */
+  /** True if this plug-in turned on contention monitoring and must turn it off. */
   private boolean monitorsContention;
   private volatile boolean keys;
   /** Null until it is known. */
@@ -71,8 +71,7 @@ final class ExecutorHalf implements ExecutorPlugin {
         final TaskWatch watch = new TaskWatch(task, members, threads, python);
         tasks.put(Thread.currentThread(), watch);
         open.startReports(watch);
-        // Polls now and not earlier, since Spark 4.0 and later create the shuffle manager at the
-        // first task.
+        // Polls only now, since Spark 4.0 and later create the shuffle manager at the first task.
         if (isFirst()) {
           pollShuffles(open);
         }
@@ -169,7 +168,7 @@ final class ExecutorHalf implements ExecutorPlugin {
       isAsked = true;
       try {
         final Settings settings = Settings.of(conf::get, fromDriver);
-        // In local mode this object is created before the application has its id.
+        // In local mode, this object is created before the application has its id.
         final String application = conf.get("spark.app.id", "");
         // The settings are empty if the driver's half is off.
         if (settings != null && !application.isEmpty() && !fromDriver.isEmpty()) {
@@ -185,7 +184,7 @@ final class ExecutorHalf implements ExecutorPlugin {
     return sender;
   }
 
-  /** Threads measure their waits for memory only with this option. */
+  /** Threads measure their waits for memory only if this option is set. */
   private void monitorContention() {
     if (threads.isThreadContentionMonitoringSupported()
         && !threads.isThreadContentionMonitoringEnabled()) {

@@ -1,8 +1,8 @@
 package org.tidemark.spark;
 
 /**
- * Extracts why a task, a stage or a job failed from Spark's message, which consists mostly of
- * stacks. Applies the same rules as for event logs (spark/failure_cause.cc).
+ * Extracts why a task, a stage or a job failed from Spark's message, most of which is stack traces.
+ * Applies the same rules as spark/failure_cause.cc does to event logs.
  */
 final class FailureCause {
   private static final String TRACEBACK = "Traceback (most recent call last):";
@@ -13,9 +13,9 @@ final class FailureCause {
   private FailureCause() {}
 
   /**
-   * Returns the last line of the last Python traceback ("ValueError: bad"). If the text has no
-   * traceback, returns the most recent failure of a task without its location and stack, or else
-   * all of {@code failure}.
+   * Returns the last line of the last Python traceback ("ValueError: bad"). If there is no
+   * traceback, returns the most recent failure of a task without its location and stack trace, or
+   * else all of {@code failure}.
    */
   static String of(String failure) {
     final int traceback = failure.lastIndexOf(TRACEBACK);
@@ -35,8 +35,8 @@ final class FailureCause {
   }
 
   /**
-   * Returns the first line of a traceback that is not indented; empty if the traceback is
-   * incomplete.
+   * Returns the first line of a traceback that is not indented, or an empty string if the traceback
+   * is incomplete.
    */
   private static String raisedIn(String text, int traceback) {
     for (int end = text.indexOf('\n', traceback); end >= 0; end = text.indexOf('\n', end + 1)) {

@@ -1,14 +1,15 @@
 package org.tidemark.spark;
 
 /**
- * The name of a SQL execution or a job for people. Its description may be a whole query or stack.
+ * The display name of an SQL execution or a job. Its description may be a whole query or stack
+ * trace.
  */
 final class GroupName {
   private GroupName() {}
 
   /**
-   * Returns the first line of {@code description} with words in it. If no line has words, returns
-   * that line of {@code callSite}, or an empty string.
+   * Returns the first line of {@code description} that contains a word, or else such a line of
+   * {@code callSite}, or else an empty string.
    */
   static String of(String description, String callSite) {
     final String line = firstLine(description);

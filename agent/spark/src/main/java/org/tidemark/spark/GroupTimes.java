@@ -10,7 +10,7 @@ import org.tidemark.jvm.wire.Events;
 /**
  * The sizes and times of the key groups of one task, reported at every flush. The size of a key
  * group is its share of the records that the task fetched. A group begins when Spark returns it
- * with all its values, and ends when the next one is requested. The number of values read of the
+ * with all its values, and ends when the next group is requested. The number of values read of the
  * running group is unknown and reported as zero.
  */
 final class GroupTimes implements Sender.Reporter {
@@ -24,10 +24,10 @@ final class GroupTimes implements Sender.Reporter {
   private long values;
   private long bytes;
   private long emittedBefore;
-  /** True while all keys have names that identify the same key in every task. */
+  /** True while names identify the same keys in every task. */
   private volatile boolean isNamed = true;
 
-  /** Created on the task's thread when the task has all its input. */
+  /** Must be created on the task's thread when the task has all its input. */
   GroupTimes(TaskWatch watch, MeterSettings settings) {
     this.watch = watch;
     this.settings = settings;

@@ -11,10 +11,10 @@ import org.tidemark.jvm.wire.HeartbeatUpdate;
  * is read before the first result. Not thread-safe.
  */
 final class InputDone {
-  /** After this many samples, a task has shown how its rows return. */
+  /** The number of samples after which it is clear how a task's rows return. */
   private static final int SAMPLES_MAX = 1_000;
 
-  /** The number of rows that had returned from Python after some time. */
+  /** The number of rows that had returned from Python at one time. */
   private static final class Sample {
     final long nanos;
     final long rows;
@@ -29,7 +29,7 @@ final class InputDone {
   private final RowsFromPython python;
   private final List<Sample> samples = new ArrayList<>();
   private boolean isReadFirst;
-  /** The ratio that this task uses from its first report onwards, or 0 if unknown. */
+  /** The ratio that this task uses, fixed at its first report; 0 if unknown. */
   private double rowsPerRecord;
 
   InputDone(int stage, RowsFromPython python) {
@@ -38,8 +38,8 @@ final class InputDone {
   }
 
   /**
-   * {@code update} contains the input read after {@code nanos}; {@code isShuffle} is true if some
-   * of it came from a shuffle. {@code operators} is null if unknown.
+   * {@code update} contains the input read after {@code nanos}. {@code isShuffle} is true if some
+   * of the input came from a shuffle. {@code operators} is null if unknown.
    */
   void report(HeartbeatUpdate update, boolean isShuffle, Operators operators, long nanos) {
     if (operators == null || operators.sort) {
@@ -68,8 +68,8 @@ final class InputDone {
   }
 
   /**
-   * Reports progress by the rows that returned from Python. Only finished tasks show the number of
-   * rows per record.
+   * Reports progress by the number of rows that returned from Python. The number of rows per record
+   * comes from finished tasks.
    */
   private void reportPythonInput(HeartbeatUpdate update, Sample sample) {
     if (samples.size() < SAMPLES_MAX) {

@@ -21,8 +21,8 @@ import org.tidemark.jvm.wire.StageDescription.Precision;
 /**
  * Determines the input size of each task of a stage when the stage is submitted. The driver's data
  * contains the sizes of map outputs, and of the files or splits of partitions. The size of a
- * partition is unknown if its RDD is cached or its source reports no sizes; the size of its stage
- * is then unknown as well.
+ * partition is unknown if its RDD is cached or its source reports no sizes. The size of the stage
+ * is then also unknown.
  *
  * <p>Reads objects of Spark's scheduler without its lock. If a stage was removed or a map output
  * has moved, the sizes are unknown. Belongs to one thread.
@@ -30,7 +30,7 @@ import org.tidemark.jvm.wire.StageDescription.Precision;
 final class InputSizes {
   /**
    * The maximum number of map output sizes to read for one stage, which takes about 50 ms. If there
-   * are more, a sample of the maps represents all.
+   * are more, a sample of the map tasks represents all.
    */
   private static final long SAMPLES_MAX = 5_000_000;
 
@@ -247,8 +247,8 @@ final class InputSizes {
   }
 
   /**
-   * Returns the totals by reducer. Returns null if only Spark's own sizes are known, which suffice
-   * for fewer reducers.
+   * Returns the totals by reducer, or null if only Spark's own sizes are known, which suffice for
+   * fewer reducers.
    */
   private long[] totalsAsWritten(int shuffle, MapStatus[] maps, int reducers)
       throws Unknown, InterruptedException {
@@ -264,8 +264,8 @@ final class InputSizes {
   }
 
   /**
-   * Returns the totals by reducer. If there are too many outputs, a sample of the maps represents
-   * all.
+   * Returns the totals by reducer. If there are too many outputs, a sample of the map tasks
+   * represents all.
    */
   private long[] totals(MapStatus[] maps, int reducers) throws Unknown {
     final long samples = (long) maps.length * reducers;
@@ -343,8 +343,8 @@ final class InputSizes {
   }
 
   /**
-   * Lowers the precision of averaged sizes. Only Spark's own data contains the output of single
-   * maps.
+   * Lowers the precision of averaged sizes. Only Spark's own data contains the output of single map
+   * tasks.
    */
   private void worsenWhereAveraged(int reducers) {
     worsen(MapOutputs.areAveraged(reducers) ? Precision.ESTIMATED : Precision.ROUNDED);

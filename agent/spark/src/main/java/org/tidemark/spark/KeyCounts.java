@@ -12,11 +12,11 @@ import org.tidemark.jvm.wire.Event;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * Counts the records of each key that a map task writes. With too many keys, or keys without names,
- * only the sizes of partitions are reported. Belongs to the task's thread.
+ * Counts the records of each key that a map task writes. If there are too many keys, or keys
+ * without names, only the sizes of partitions are reported. Belongs to the task's thread.
  *
- * <p>Keys are counted by their names in flat arrays. A map of keys would fetch each key from memory
- * to compare it, which takes longer than computing its name.
+ * <p>Keys are counted by name in flat arrays. A map of keys would fetch each key from memory to
+ * compare it, which takes longer than computing its name.
  */
 final class KeyCounts {
   /** About 10 MB. */
@@ -27,8 +27,8 @@ final class KeyCounts {
   private final Partitioner partitioner;
   private int used;
   /**
-   * By slot. More than half of the slots are free, so that searches are short. Null after too many
-   * keys were added.
+   * Indexed by slot. More than half of the slots are free, so that searches are short. Null after
+   * too many keys were added.
    */
   private long[] names = new long[SLOTS_AT_FIRST];
   /** 0 for a free slot. */
@@ -87,8 +87,8 @@ final class KeyCounts {
   }
 
   /**
-   * {@code bytes} contains the bytes written for each partition. A key group's share of them equals
-   * its share of the records. {@code lambda} is the number of keys that the master requests.
+   * {@code bytes} contains the bytes written to each partition. A key group gets the same share of
+   * the bytes as of the records. {@code lambda} is the number of keys that the master requests.
    */
   Event profile(Attempt attempt, long[] bytes, int lambda) {
     long total = 0;

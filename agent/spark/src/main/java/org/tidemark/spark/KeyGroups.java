@@ -17,12 +17,12 @@ import scala.Product2;
 import scala.collection.Iterator;
 
 /**
- * Measures the key groups of a process's tasks. These are the records of each key on the map side
- * and the time of each key on the reduce side. Applies only to the first attempts at stages 0 and
- * 1, whose key groups a master estimates.
+ * Measures the key groups of a process's tasks: the records of each key on the map side, and the
+ * time of each key on the reduce side. Applies only to the first attempts at stages 0 and 1, whose
+ * key groups a master estimates.
  *
- * <p>A class that Spark compiled for its own Scala wraps Spark's iterators. That Scala's Iterator
- * has methods that a class of this plug-in would lack.
+ * <p>The wrappers of Spark's iterators extend a class that Spark compiled for its own Scala
+ * version, whose Iterator may have methods that a class of this plug-in would lack.
  */
 final class KeyGroups {
   private static final int MAP_STAGE = 0;

@@ -5,8 +5,8 @@ import org.tidemark.jvm.profile.KeyHash;
 import scala.Tuple2;
 
 /**
- * 64-bit names of keys, equal in every process. Texts, numbers, and pairs of these have names. Keys
- * of other classes have none, since equal keys may differ in their serialized form.
+ * 64-bit names of keys, equal in every process. Strings, numbers, and pairs of these have names.
+ * Keys of other classes have none, since equal keys may be serialized differently.
  */
 final class KeyNames {
   private KeyNames() {}

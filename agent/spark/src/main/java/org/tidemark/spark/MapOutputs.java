@@ -11,18 +11,18 @@ import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.ShuffleManager;
 
 /**
- * Reads the sizes of this process's map outputs for each partition from index files. Used if a
+ * Reads the sizes of this process's map outputs for each partition from index files. Needed if a
  * shuffle has so many partitions that Spark reports only their average size to its driver.
  * Thread-safe.
  */
 final class MapOutputs {
-  /** From this number of partitions onwards, Spark keeps one average for most of a map output. */
+  /** With this many partitions or more, Spark keeps one average for most of a map output. */
   private static final int AVERAGED_FROM = 2_001;
 
   /** With more partitions, the report of a task would exceed 80 kB. */
   static final int PARTITIONS_MAX = 10_000;
 
-  /** A field of Spark's shuffle manager that contains the tasks of this process by shuffle. */
+  /** A field of Spark's shuffle manager that contains this process's tasks by shuffle. */
   private static final String TASKS_OF_SHUFFLES = "taskIdMapsForShuffle";
 
   private static final int NOT_OF_USE = -1;
@@ -31,7 +31,7 @@ final class MapOutputs {
   private final Members members;
   /** Null if the shuffle manager has no such field. */
   private final Map<?, ?> tasksOfShuffles;
-  /** The shuffle of each stage, or NOT_OF_USE. Guarded by itself. */
+  /** The shuffle of each stage, or NOT_OF_USE. Guarded by the map's own lock. */
   private final Map<Integer, Integer> shuffleOfStage = new Latest<>();
 
   MapOutputs(SparkEnv env, Members members) throws IllegalAccessException {
@@ -42,7 +42,7 @@ final class MapOutputs {
     tasksOfShuffles = isOld ? null : tasksOfShuffles(env);
   }
 
-  /** Returns true if Spark sends its driver averages for this number of partitions. */
+  /** Returns true if Spark sends averages to its driver for this number of partitions. */
   static boolean areAveraged(int partitions) {
     return partitions >= AVERAGED_FROM;
   }
@@ -70,8 +70,8 @@ final class MapOutputs {
   }
 
   /**
-   * Returns the shuffle, the task, and the bytes of each partition. Returns null if there is no
-   * output or if Spark's own sizes suffice. {@code task} is the task's number in the application.
+   * Returns the shuffle, the task, and the bytes of each partition, or null if there is no output
+   * or if Spark's own sizes suffice. {@code task} is the task's number in the application.
    */
   long[] writtenBy(int stage, long task)
       throws IOException, ReflectiveOperationException {
@@ -92,7 +92,7 @@ final class MapOutputs {
     return isOfUse ? readSizes(shuffle, task, Files.readAllBytes(index.toPath())) : null;
   }
 
-  /** {@code index} contains the start of each partition and the end of the last one. */
+  /** {@code index} contains the start of each partition, and the end of the last one. */
   static long[] readSizes(int shuffle, long task, byte[] index) {
     final LongBuffer offsets = ByteBuffer.wrap(index).asLongBuffer();
     final long[] sizes = new long[2 + offsets.remaining() - 1];
@@ -107,7 +107,7 @@ final class MapOutputs {
   private int shuffleOf(long task) throws ReflectiveOperationException {
     for (Map.Entry<?, ?> shuffle : tasksOfShuffles.entrySet()) {
       final Object tasks = shuffle.getValue();
-      synchronized (tasks) {  // the lock that Spark uses
+      synchronized (tasks) {  // Spark uses the same lock.
         if ((Boolean) members.call(tasks, "contains", task)) {
           return (Integer) shuffle.getKey();
         }

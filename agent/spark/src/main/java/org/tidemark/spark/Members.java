@@ -9,7 +9,7 @@ import scala.Option;
 
 /**
  * Calls methods of Spark whose descriptors differ between versions of Spark or Scala (a Seq is not
- * the same class in 2.12 and 2.13). Also calls methods of classes that this plug-in is not compiled
+ * the same class in 2.12 and 2.13), and methods of classes that this plug-in is not compiled
  * against. Looks up each method once. Thread-safe.
  */
 final class Members {
@@ -37,7 +37,7 @@ final class Members {
 
   private final ConcurrentMap<Key, Method> methods = new ConcurrentHashMap<>();
 
-  /** Returns the result of the method with this name and number of arguments. */
+  /** Calls the method with this name and number of arguments. */
   Object call(Object target, String name, Object... arguments) throws ReflectiveOperationException {
     final Key key = new Key(target.getClass(), name);
     Method method = methods.get(key);

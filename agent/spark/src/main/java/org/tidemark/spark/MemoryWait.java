@@ -3,11 +3,11 @@ package org.tidemark.spark;
 import java.lang.management.ThreadInfo;
 
 /**
- * Estimates how long a thread waited for execution memory from one sample per second. The JVM shows
- * a thread's total wait, but only the cause of its current wait. Not thread-safe.
+ * Estimates how long a thread waited for execution memory from one sample per second. The JVM
+ * reports a thread's total wait, but the cause of its current wait only. Not thread-safe.
  */
 final class MemoryWait {
-  /** Tasks that wait for memory wait for objects of this package. */
+  /** Tasks that wait for memory block on objects of this package. */
   private static final String MEMORY_MANAGER = "org.apache.spark.memory.";
 
   private long waitedMillisBefore;
@@ -29,8 +29,8 @@ final class MemoryWait {
   }
 
   /**
-   * Adds the wait since the last sample if the thread waits for memory now or did so then. In the
-   * latter case, that wait ended in between.
+   * Adds the wait since the last sample if the thread waits for memory now or did so at the last
+   * sample. In the latter case, that wait ended in between.
    */
   long sample(long waitedMillis, boolean waits) {
     if (waitedMillis >= 0) {  // negative if the JVM does not count

@@ -7,7 +7,7 @@ import org.apache.spark.executor.TaskMetrics;
 
 /** The state of a task's SQL operators, from its accumulators. Immutable. */
 final class Operators {
-  // Names of metrics. The metrics of one operator have consecutive numbers.
+  // Names of metrics. The metrics of one operator have consecutive IDs.
   private static final String SORTS = "sort time";
   private static final String SENT_TO_PYTHON = "data sent to Python workers";
   private static final String ROWS_OUT = "number of output rows";
@@ -17,9 +17,9 @@ final class Operators {
 
   /** True if the task runs SQL operators. */
   final boolean areThere;
-  /** True if an operator reads all its input before its first result. */
+  /** True if an operator reads all its input before returning its first result. */
   final boolean sort;
-  /** The number of rows that returned from Python; below zero if no operator runs Python. */
+  /** The number of rows that returned from Python; negative if no operator runs Python. */
   final long rowsFromPython;
 
   private Operators(boolean areThere, boolean sort, long rowsFromPython) {

@@ -4,9 +4,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Predicts the number of tasks of each stage of a SQL execution, including future ones. The rules
- * come from spark/planned_stages.h, so that a run seen by the connector and one read from an
- * event log agree.
+ * Predicts the number of tasks of each stage of a SQL execution, including future stages. The rules
+ * equal spark/planned_stages.h, so that live runs and runs read from event logs agree.
  */
 final class PlannedStages {
   static final long[] NONE = {};
@@ -77,8 +76,8 @@ final class PlannedStages {
   }
 
   /**
-   * Returns true if the operators below run for another operator, or ran when their result was
-   * cached.
+   * Returns true if the operators below this node run for another operator, or ran when their
+   * result was cached.
    */
   private static boolean hasItsOutput(String name) {
     return name.startsWith("Reused")

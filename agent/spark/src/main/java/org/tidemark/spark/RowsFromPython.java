@@ -8,7 +8,9 @@ import java.util.Map;
  * elapsed time, so tasks whose rows return in a few large batches do not count. Thread-safe.
  */
 final class RowsFromPython {
-  /** The maximum mean difference between the share of returned rows and of elapsed time. */
+  /**
+   * The maximum mean difference between the share of returned rows and the share of elapsed time.
+   */
   private static final double ERROR_MAX = 0.15;
 
   private static final class Counted {
@@ -22,7 +24,7 @@ final class RowsFromPython {
 
   /**
    * Records a finished task of the stage. {@code error} is the mean difference between the shares
-   * of returned rows and of elapsed time, 0..1, or NaN without samples.
+   * of returned rows and of elapsed time, 0..1, or NaN if there are no samples.
    */
   synchronized void came(int stage, long records, long rows, double error) {
     if (!Double.isNaN(error)) {
@@ -34,7 +36,7 @@ final class RowsFromPython {
     }
   }
 
-  /** Returns 0 if it is unknown or misleading. */
+  /** Returns 0 if the number is unknown or misleading. */
   synchronized double perRecord(int stage) {
     final Counted counted = stages.get(stage);
     return counted == null || counted.records <= 0 || counted.errors > ERROR_MAX * counted.judged

@@ -19,7 +19,7 @@ import org.tidemark.jvm.transport.Source;
 import org.tidemark.jvm.transport.Tls;
 import org.tidemark.jvm.wire.Deadline;
 
-/** The settings for users; docs/spark.md lists them. Immutable. */
+/** The user settings. docs/spark.md lists them. Immutable. */
 final class Settings {
   static final String MASTER = "spark.tidemark.master";
   static final String ENABLED = "spark.tidemark.enabled";
@@ -29,10 +29,10 @@ final class Settings {
   static final String ANNOUNCE = "spark.tidemark.announce";
   /** The deadline of the application, such as 2026-11-26T07:30:00Z. */
   static final String DEADLINE = "spark.tidemark.deadline";
-  /** The parameters of the program, by names that users choose. */
+  /** The parameters of the program, with names that users choose. */
   static final String PARAMETER_PREFIX = "spark.tidemark.param.";
   static final String TOKEN = "spark.tidemark.token";
-  /** A file at the driver with the token. */
+  /** A file on the driver's machine that contains the token. */
   static final String TOKEN_FILE = "spark.tidemark.token.file";
   static final String TLS_CA = "spark.tidemark.tls.ca";
   static final String TLS_CERTIFICATE = "spark.tidemark.tls.certificate";
@@ -71,8 +71,8 @@ final class Settings {
 
   /**
    * Returns null if the connector must not report. Throws IllegalArgumentException or IOException
-   * for an invalid setting. {@code conf} returns the value of a name, or the given default. {@code
-   * fromDriver} contains the settings from the driver, and is empty in the driver itself.
+   * for an invalid setting. {@code conf} returns the value of a setting, or the given default.
+   * {@code fromDriver} contains the settings sent by the driver, and is empty in the driver itself.
    */
   static Settings of(BinaryOperator<String> conf, Map<String, String> fromDriver) throws IOException {
     final String address = conf.apply(MASTER, "").trim();
@@ -112,7 +112,7 @@ final class Settings {
   }
 
   /**
-   * Returns a connection for an application, which starts with the first event. {@code role} is
+   * Returns a connection for an application. It connects at the first event. {@code role} is
    * "driver" or the executor's id.
    */
   Sender open(String role, String applicationId, long bufferBytesMax, Log log, Guard guard) {

@@ -3,7 +3,8 @@ package org.tidemark.spark;
 import java.util.Map;
 
 /**
- * The number of records per byte of each shuffle, from the map tasks that wrote it. Thread-safe.
+ * The number of records per byte of each shuffle, computed from the map tasks that wrote it.
+ * Thread-safe.
  */
 final class ShuffleRecords {
   private static final class Written {
@@ -29,7 +30,7 @@ final class ShuffleRecords {
     written.bytes += bytes;
   }
 
-  /** Returns 0 if it is unknown. */
+  /** Returns 0 if the number is unknown. */
   synchronized double perByte(int shuffle) {
     final Written written = shuffles.get(shuffle);
     return written == null || written.bytes <= 0 ? 0 : (double) written.records / written.bytes;

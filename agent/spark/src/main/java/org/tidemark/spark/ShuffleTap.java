@@ -20,9 +20,9 @@ import org.tidemark.jvm.guard.Guard;
  * Wraps the shuffle manager of a process, so that {@link KeyGroups} observes the records of RDD
  * shuffles that group values. All other calls go to Spark's own manager.
  *
- * <p>It cannot be set as spark.shuffle.manager, since Spark 3.5 loads that class before it has the
- * application's jars. The fields of SparkEnv that contain a manager are therefore set, regardless
- * of their names.
+ * <p>The wrapper cannot be set as spark.shuffle.manager, since Spark 3.5 loads that class before it
+ * has the application's jars. It therefore replaces every field of SparkEnv that contains a
+ * manager, regardless of the field's name.
  */
 final class ShuffleTap implements InvocationHandler {
   private final ShuffleManager manager;
@@ -33,7 +33,7 @@ final class ShuffleTap implements InvocationHandler {
     this.groups = groups;
   }
 
-  /** Remains installed as long as {@code env} exists. */
+  /** The wrapper remains installed as long as {@code env} exists. */
   static void install(SparkEnv env, KeyGroups groups) throws IllegalAccessException {
     for (Field field : SparkEnv.class.getDeclaredFields()) {
       if (!Modifier.isStatic(field.getModifiers())

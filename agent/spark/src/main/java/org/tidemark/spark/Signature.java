@@ -6,15 +6,15 @@ import java.util.List;
 import org.tidemark.jvm.profile.KeyHash;
 
 /**
- * Signatures by which a stage is recognized in other runs of its application. The rules equal
- * spark/signature.h, so that runs seen by the connector and runs read from event logs match.
+ * Signatures that identify a stage in other runs of its application. The rules equal
+ * spark/signature.h, so that live runs and runs read from event logs match.
  */
 final class Signature {
   private Signature() {}
 
   /**
    * Returns the signature of the operator tree of a SQL execution. {@code names} contains the names
-   * of its nodes, each followed by its children in parentheses.
+   * of the tree's nodes, each followed by its children in parentheses.
    */
   static String ofPlan(String names) {
     return Integer.toHexString(names.hashCode()) + "." + names.length();
@@ -22,7 +22,7 @@ final class Signature {
 
   /**
    * Returns the signature of a stage's work. {@code name} is the stage's name (empty in SQL).
-   * {@code steps} contains a step for each of its RDDs, in any order.
+   * {@code steps} contains a step for each RDD of the stage, in any order.
    */
   static long ofWork(String name, List<String> steps) {
     final byte[][] sorted = new byte[steps.size()][];
@@ -43,7 +43,7 @@ final class Signature {
   }
 
   /**
-   * Returns the signature of stages of one application that perform the same work on other data.
+   * Returns the signature of stages of one application that do the same work on different data.
    * {@code plan} is the plan of their SQL execution, or empty.
    */
   static long repeated(String plan, long work) {
@@ -64,7 +64,9 @@ final class Signature {
         "%016x-%016x-%d", KeyHash.of(text, 0, text.length), work, occurrence);
   }
 
-  /** Compares texts by their bytes, like C++. Java's own order compares UTF-16 code units. */
+  /**
+   * Compares strings by their UTF-8 bytes, like C++. Java's own order compares UTF-16 code units.
+   */
   private static int compare(byte[] a, byte[] b) {
     final int common = Math.min(a.length, b.length);
     for (int i = 0; i < common; ++i) {

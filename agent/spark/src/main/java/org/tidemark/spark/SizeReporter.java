@@ -8,11 +8,11 @@ import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.StageDescription;
 
 /**
- * Determines the input sizes of the tasks of submitted stages on its own thread and reports them.
+ * Determines and reports the input sizes of the tasks of submitted stages on its own thread.
  * Thread-safe.
  */
 final class SizeReporter {
-  /** Further stages are skipped, and their sizes stay unknown. */
+  /** Further stages are skipped, so their sizes stay unknown. */
   private static final int WAITING_MAX = 100;
 
   private static final StageDescription END = new StageDescription(0, StageDescription.Kind.UNSPECIFIED);

@@ -3,15 +3,14 @@ package org.tidemark.spark;
 import java.util.Arrays;
 import java.util.Map;
 
-/** The running SQL executions by their plans. Not thread-safe. */
+/** The running SQL executions and their plans. Not thread-safe. */
 final class SqlPlans {
-  /** A running SQL execution. */
   static final class Execution {
     /** See {@link org.tidemark.jvm.wire.StageDescription#group}. */
     final String group;
     final String name;
     final long startedMillis;
-    /** The names of the nodes of its plan. */
+    /** The names of the plan's nodes. */
     private final String plan;
     /** The number of executions with the same plan so far. */
     private final int occurrence;
@@ -85,8 +84,8 @@ final class SqlPlans {
   }
 
   /**
-   * Returns the execution's signature for other runs of the application, which consists of its plan
-   * and its occurrence.
+   * Returns the execution's signature for other runs of the application. It consists of the plan
+   * and the occurrence.
    */
   String recognisedBy(String executionId) {
     final Execution execution = running.get(executionId);

@@ -8,16 +8,16 @@ final class StageFacts {
   final int attempt;
   final String name;
   /**
-   * The number of tasks of the attempt. A retry, or a stage for take(), has only some of the
+   * The number of tasks of the attempt. A retry, or a stage for take(), covers only some of the
    * partitions.
    */
   final int tasks;
-  /** The number of partitions; below zero if unknown. */
+  /** The number of partitions; negative if unknown. */
   final int partitions;
   final int[] parents;
-  /** A step for each of its RDDs, in any order. */
+  /** A step for each RDD of the stage, in any order. */
   private final List<String> steps;
-  /** 0 before it is submitted. */
+  /** 0 until the stage is submitted. */
   final long submittedMillis;
 
   StageFacts(
@@ -39,7 +39,10 @@ final class StageFacts {
     this.submittedMillis = submittedMillis;
   }
 
-  /** Returns the signature of the tasks' work ({@link Signature#ofWork}), equal in every run. */
+  /**
+   * Returns the signature of the tasks' work ({@link Signature#ofWork}), which is equal in every
+   * run.
+   */
   long work(boolean isOfSql) {
     return Signature.ofWork(isOfSql ? "" : name, steps);
   }

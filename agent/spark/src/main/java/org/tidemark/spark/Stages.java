@@ -10,10 +10,10 @@ import java.util.Map;
 import org.tidemark.jvm.wire.StageDescription;
 
 /**
- * The stages of an application as reported to the master. A task's index is its partition, in every
- * attempt at its stage, since executors have no other index. An attempt may process only some
- * partitions, because a job such as take() needs no others or because only their output was lost.
- * Keeps only the stages of the latest jobs. Not thread-safe.
+ * The stages of an application as reported to the master. The index of a task is its partition,
+ * since executors know no other index. An attempt at a stage may process only some partitions,
+ * because a job such as take() needs no others or because only their output was lost. Keeps only
+ * the stages of the latest jobs. Not thread-safe.
  */
 final class Stages {
   private static final class Known {
@@ -36,9 +36,9 @@ final class Stages {
     }
   }
 
-  /** The job or SQL execution of stages. */
+  /** The job or SQL execution that stages belong to. */
   static final class Work {
-    /** Equals the limit of spark/translator.cc. */
+    /** Equals the limit in spark/translator.cc. */
     private static final int WORKS_MAX = 1_000;
 
     final String group;
@@ -49,7 +49,7 @@ final class Stages {
     /** The number of stages with the same work, by work. */
     private final Map<Long, Integer> alike = new HashMap<>();
 
-    /** {@code recognisedBy} is equal in every run of the application. */
+    /** {@code recognisedBy} is a signature that is equal in every run of the application. */
     Work(String group, String pool, String recognisedBy, String plan) {
       this.group = group;
       this.pool = pool;
@@ -61,7 +61,7 @@ final class Stages {
       return facts.work(group.startsWith("sql/"));
     }
 
-    /** Returns an empty string if the stages have too many different kinds of work. */
+    /** Returns an empty string if the stages do too many different kinds of work. */
     private String signatureOf(long work) {
       if (alike.size() >= WORKS_MAX && !alike.containsKey(work)) {
         return "";
@@ -77,15 +77,16 @@ final class Stages {
   private final Map<Integer, Known> stages = new Latest<>();
 
   /**
-   * If {@code keys} is true, profiles of key groups may report some stages as map or reduce stages.
+   * If {@code keys} is true, some stages are reported as map or reduce stages, so that profiles can
+   * report their key groups.
    */
   Stages(boolean keys) {
     this.keys = keys;
   }
 
   /**
-   * Lists a stage that a started job may need. Stages of a job are listed by number. Returns null
-   * if an earlier job has listed it.
+   * Lists a stage that a started job may need. The caller lists a job's stages by number. Returns
+   * null if an earlier job has listed the stage.
    */
   StageDescription listed(StageFacts facts, Work work) {
     final Known earlier = stages.get(facts.stage);
@@ -100,8 +101,8 @@ final class Stages {
   }
 
   /**
-   * Records that the stage runs now. Its input exists, so previous stages that never ran are
-   * skipped.
+   * Records that the stage runs now. Its input exists, so earlier stages that never ran are
+   * reported as skipped.
    */
   List<StageDescription> submitted(StageFacts facts) {
     final List<StageDescription> all = new ArrayList<>();

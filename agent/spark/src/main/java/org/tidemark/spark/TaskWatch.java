@@ -33,7 +33,7 @@ final class TaskWatch implements Sender.Reporter {
   private final long collectionMillisBefore = CollectionTime.millis();
   private final MemoryWait memory;
   private long cpuNanos;
-  /** Called when the task ends; may be null. Belongs to the task's thread. */
+  /** Called when the task ends. May be null. Belongs to the task's thread. */
   private Runnable atEnd;
 
   TaskWatch(TaskContext task, Members members, ThreadMXBean threads, RowsFromPython python) {
@@ -52,7 +52,7 @@ final class TaskWatch implements Sender.Reporter {
 
   @Override
   public Event report() {
-    // Spark counts fetched data elsewhere until the task ends.
+    // Before the task ends, Spark counts fetched data elsewhere.
     metrics.mergeShuffleReadMetrics();
     final HeartbeatUpdate update = new HeartbeatUpdate(attempt);
     addRead(update);
@@ -73,7 +73,7 @@ final class TaskWatch implements Sender.Reporter {
     return records == 0 ? 0 : (double) metrics.shuffleReadMetrics().totalBytesRead() / records;
   }
 
-  /** Ends the key groups together with the task. */
+  /** Registers a function that ends the key groups together with the task. */
   void endWith(Runnable keyGroups) {
     atEnd = keyGroups;
   }
@@ -85,8 +85,8 @@ final class TaskWatch implements Sender.Reporter {
   }
 
   /**
-   * Records that the task has finished. A last report may be in progress, under this monitor as
-   * well.
+   * Records that the task has finished. A last report, which also holds this monitor, may be in
+   * progress.
    */
   synchronized void finished() {
     hasFinished = true;

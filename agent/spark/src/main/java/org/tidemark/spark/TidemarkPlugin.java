@@ -8,8 +8,8 @@ import org.apache.spark.api.plugin.SparkPlugin;
  * Reports the progress of an application to a master of Tidemark. Set it in spark.plugins, after
  * other plug-ins, together with spark.tidemark.master; see docs/spark.md.
  *
- * <p>Spark creates one for its driver and one for each executor. The plug-in never fails an
- * application: an exception in either half turns that half off.
+ * <p>Spark creates one instance in its driver and one in each executor. The plug-in never fails an
+ * application. An exception in either half turns that half off.
  */
 public final class TidemarkPlugin implements SparkPlugin {
   @Override
@@ -17,7 +17,7 @@ public final class TidemarkPlugin implements SparkPlugin {
     try {
       return new DriverHalf();
     } catch (Throwable ours) {
-      return null;  // makes Spark ignore this plugin
+      return null;  // A null value makes Spark ignore this plug-in.
     }
   }
 

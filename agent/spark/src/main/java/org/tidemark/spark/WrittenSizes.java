@@ -6,24 +6,21 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The bytes written for each partition of shuffles of which Spark keeps only averages, as reported
- * by executors ({@link MapOutputs}). Thread-safe.
+ * The bytes written to each partition, as reported by executors ({@link MapOutputs}), for shuffles
+ * of which Spark keeps only averages. Thread-safe.
  */
 final class WrittenSizes {
-  /** Bounds memory: with more map tasks, a shuffle keeps Spark's averages. */
+  /** Bounds memory. With more map tasks, Spark's averages are used. */
   private static final long TASKS_MAX = 10_000_000;
 
-  /**
-   * Only the newest shuffles are kept, since the shuffles of a stage are needed when it is
-   * submitted.
-   */
+  /** Only the newest shuffles are kept, since a stage needs its shuffles when it is submitted. */
   private static final int SHUFFLES_MAX = 20;
 
   /**
-   * The wait for missing reports. The last report of an executor may still be in flight when the
-   * next stage is submitted.
+   * How long to wait for missing reports. The last report of an executor may still be in flight
+   * when the next stage is submitted.
    */
-  private static final long PATIENCE_NANOS = 200_000_000L;
+  static final long PATIENCE_NANOS = 200_000_000L;
 
   private static final long NANOS_PER_MILLI = 1_000_000L;
 
@@ -44,8 +41,14 @@ final class WrittenSizes {
         }
       };
 
+  private final long patienceNanos;
+
   /** True after a wait in which no report arrived, since possibly no executor reports. */
   private boolean isSilent;
+
+  WrittenSizes(long patienceNanos) {
+    this.patienceNanos = patienceNanos;
+  }
 
   /**
    * {@code output} contains the shuffle, the number of a task, and the bytes for each partition.
@@ -72,11 +75,11 @@ final class WrittenSizes {
   }
 
   /**
-   * Returns the total of these tasks by partition. Returns null if it is unknown, or if a task's
-   * output was lost or written twice.
+   * Returns the total of these tasks by partition, or null if it is unknown or if a task's output
+   * was lost or written twice.
    */
   synchronized long[] of(int shuffle, long[] tasks) throws InterruptedException {
-    final long deadline = System.nanoTime() + (isSilent ? 0 : PATIENCE_NANOS);
+    final long deadline = System.nanoTime() + (isSilent ? 0 : patienceNanos);
     while (countOf(shuffle) < tasks.length) {
       final long left = deadline - System.nanoTime();
       if (left <= 0) {

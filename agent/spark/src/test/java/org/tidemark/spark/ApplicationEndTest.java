@@ -56,7 +56,7 @@ public class ApplicationEndTest {
       end.ended(AT, code);
       assertClosing(
           Events.Outcome.UNKNOWN,
-          "the application ended, and Spark reported no end of sql/0 and 1 more",
+          "the application ended, but Spark did not report the end of sql/0 and 1 more",
           List.of("sql/0", "sql/1"));
     }
   }

@@ -16,7 +16,6 @@ import org.tidemark.spark.jobs.Partitioned;
 import org.tidemark.spark.support.EventLog;
 import org.tidemark.spark.support.Spark;
 
-/** Tests the input and progress of tasks of real applications. */
 public class InputIT {
   @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
 

@@ -30,7 +30,6 @@ public class KeyCountsTest {
 
   private final KeyCounts counts = new KeyCounts(HALVES);
 
-  /** Returns the partitions of the profile. */
   private List<Fields> profile(int keysMax, long... bytes) {
     final Event event = counts.profile(new Attempt(0, 0, 0, 0), bytes, keysMax);
     return new Fields(event.encoded(0).toByteArray()).message(MAP_PROFILE).messages(2);

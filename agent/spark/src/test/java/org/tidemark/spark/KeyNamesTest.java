@@ -22,7 +22,7 @@ public class KeyNamesTest {
       assertTrue(KeyNames.has(key));
       names.add(KeyNames.of(key));
     }
-    // true has the name of 1, since no shuffle contains both.
+    // true has the same name as 1, since no shuffle contains both.
     assertEquals(keys.size() - 1, names.size());
   }
 

@@ -8,7 +8,7 @@ import org.junit.Test;
 import org.tidemark.jvm.support.ConnectorJar;
 
 public class OneJarIT {
-  /** Another connector in the same JVM has its own copy of shared classes. */
+  /** Another connector in the same JVM has its own copies of shared classes. */
   @Test
   public void everyClassIsBelowTheConnectorsOwnPackage() throws Exception {
     assertEquals(

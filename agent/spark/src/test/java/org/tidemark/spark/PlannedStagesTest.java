@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.Test;
 import org.tidemark.jvm.Vectors;
 
-/** Tests agreement with spark/planned_stages.h for the same plans. */
+/** Tests that stages agree with spark/planned_stages.h for the same plans. */
 public class PlannedStagesTest {
   /** Replaces a SparkPlanInfo. */
   static final class Node {

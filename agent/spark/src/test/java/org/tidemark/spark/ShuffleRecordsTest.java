@@ -12,7 +12,7 @@ public class ShuffleRecordsTest {
     shuffles.writes(4, 1);
     shuffles.wrote(4, 10, 100);
     shuffles.wrote(4, 30, 100);
-    shuffles.writes(7, 1);  // another stage writes lost output again
+    shuffles.writes(7, 1);  // Another stage writes lost output again.
     shuffles.wrote(7, 20, 200);
     assertEquals(0.15, shuffles.perByte(1), 1e-9);
   }

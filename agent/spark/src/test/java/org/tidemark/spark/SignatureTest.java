@@ -10,7 +10,7 @@ import org.junit.Test;
 import org.tidemark.jvm.Vectors;
 import org.tidemark.jvm.wire.StageDescription;
 
-/** Tests agreement with the signatures of spark/signature.h for the same applications. */
+/** Tests that signatures agree with spark/signature.h for the same applications. */
 public class SignatureTest {
   private static void addNames(JsonNode node, StringBuilder names) {
     names.append(node.get("nodeName").asText()).append('(');

@@ -28,7 +28,6 @@ import org.tidemark.spark.jobs.Lost;
 import org.tidemark.spark.support.EventLog;
 import org.tidemark.spark.support.Spark;
 
-/** Tests real applications with real, absent and faulty masters. */
 public class SparkIT {
   @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
 
@@ -74,7 +73,7 @@ public class SparkIT {
     }
   }
 
-  /** Returns a master's view of Spark's own logs in a folder, without a connector. */
+  /** Returns the log of a master that reads Spark's own logs from a folder, without a connector. */
   private static EventLog readFrom(File events, String application) throws Exception {
     try (Stream<Path> files = Files.walk(events.toPath())) {
       for (Path file : files.collect(Collectors.toList())) {
@@ -113,7 +112,7 @@ public class SparkIT {
       assertEquals(Set.of("driver", "executor"), log.sources);
       assertEquals(1, log.executors);
       assertEquals(logged(events, "TaskStart"), log.attempts.size());
-      assertEquals(logged(events, "TaskEnd"), log.finished() + 1);  // one attempt failed
+      assertEquals(logged(events, "TaskEnd"), log.finished() + 1);  // One attempt failed.
       assertEquals(
           logged(events, "StageSubmitted"), log.stages.size() - log.skipped().size());
       assertEquals("groupByKey's output was there for count()", Set.of(2L), log.skipped());
@@ -241,8 +240,8 @@ public class SparkIT {
         assertTrue(log.worstSize(entry.getKey(), 100) < 0.1);
         for (int i = 0; i < stage.tasks; ++i) {
           final double records = log.inputRecords.get(entry.getKey() + "." + i);
-          // Computed from the mean record size of the shuffle; records of the heavy key are
-          // smaller.
+          // The records are computed from the mean record size of the shuffle, and records of the
+          // heavy key are smaller.
           assertEquals("task " + i, records, stage.taskRecords[i], 0.6 * records + 100);
           assertTrue("it sorts", log.readFirst.contains(entry.getKey() + ".0." + i + ".0"));
         }

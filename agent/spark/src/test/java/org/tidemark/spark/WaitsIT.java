@@ -18,7 +18,7 @@ import org.tidemark.spark.support.EventLog;
 import org.tidemark.spark.support.Spark;
 import org.tidemark.spark.support.SparkLog;
 
-/** Compares reported waits of tasks of real applications with their own measurements. */
+/** Compares reported waits of tasks in real applications with the tasks' own measurements. */
 public class WaitsIT {
   @ClassRule public static final TemporaryFolder FOLDER = new TemporaryFolder();
 

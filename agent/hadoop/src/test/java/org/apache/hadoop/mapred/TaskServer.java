@@ -14,9 +14,9 @@ import org.apache.hadoop.mapreduce.split.JobSplit.TaskSplitIndex;
 import org.apache.hadoop.security.token.Token;
 
 /**
- * The application master as a task's process sees it: assigns tasks and accepts all reports. It is
- * in Hadoop's package, since only that package may create tasks and identify the calling process.
- * Thread-safe.
+ * Represents the application master for the processes of tasks. Assigns tasks, and accepts all
+ * reports. The class is in Hadoop's package, since only classes of that package may create tasks
+ * and identify the calling process. Thread-safe.
  */
 public final class TaskServer implements AutoCloseable {
   private static final int MAP_TASKS = 1;
@@ -45,12 +45,12 @@ public final class TaskServer implements AutoCloseable {
     return server.getListenerAddress().getPort();
   }
 
-  /** Makes map tasks of jobs whose ids have this prefix, such as "job_1", read this split. */
+  /** Sets the split that map tasks read in jobs whose ids have this prefix, such as "job_1". */
   public void addJobs(String prefix, TaskSplitIndex split) {
     splits.put(prefix, split);
   }
 
-  /** Returns the token that admits a task's process, for any job. */
+  /** Returns the token with which a task's process of any job is admitted. */
   public Token<JobTokenIdentifier> token() {
     final String name = "any job";
     final Token<JobTokenIdentifier> token =
@@ -90,7 +90,7 @@ public final class TaskServer implements AutoCloseable {
     }
   }
 
-  /** Returns the task of a process, which has the same number as the process. */
+  /** Returns the task of a process. Task and process have the same number. */
   private Task taskFor(JVMId jvm) {
     final int index = (int) jvm.getId();
     final TaskType type = jvm.isMapJVM() ? TaskType.MAP : TaskType.REDUCE;

@@ -6,7 +6,7 @@ import org.apache.hadoop.mapreduce.Reducer;
 
 /**
  * Reads all values of all key groups and measures the processor time. The time of the connector's
- * threads counts only after their first reports, which load classes.
+ * threads counts only after their first reports, since these load classes.
  */
 public final class CountingReducer extends Reducer<Text, Text, Text, Text> {
   private static final long FIRST_REPORTS_NANOS = 2_500_000_000L;

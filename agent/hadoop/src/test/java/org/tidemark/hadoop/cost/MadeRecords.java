@@ -6,8 +6,8 @@ import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.tidemark.hadoop.support.RecordBuffers;
 
 /**
- * Replaces the shuffle with sorted records of 100 bytes with distinct keys, as in terasort. The
- * records cost almost no time. The setting {@link #COUNT} is their number.
+ * Replaces the shuffle by sorted records of 100 bytes with distinct keys, as in terasort. The
+ * records take almost no time. The setting {@link #COUNT} determines their number.
  */
 public final class MadeRecords<K, V> implements ShuffleConsumerPlugin<K, V> {
   static final String COUNT = "cost.records";

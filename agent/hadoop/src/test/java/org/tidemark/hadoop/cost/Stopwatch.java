@@ -13,8 +13,8 @@ import java.util.StringJoiner;
 import java.util.TreeMap;
 
 /**
- * Processor time of this process by part, in nanoseconds. bench/hadoop/cost.py reads it from the
- * file cost.json in the process's folder. Thread-safe.
+ * Processor time of this process by part, in nanoseconds. bench/hadoop/cost.py reads the times from
+ * the file cost.json in the folder of the process. Thread-safe.
  */
 final class Stopwatch {
   private static final Path FILE = Paths.get("cost.json");

@@ -25,8 +25,8 @@ import org.apache.hadoop.security.Credentials;
 
 /**
  * The services that tasks need, for bench/hadoop/cost.py. Assigns tasks until its standard input
- * ends: tasks of job_1_* with little input, and tasks of job_2_* with the given amount. Prints
- * its port. Writes the files of a node manager to its folder: the settings of a job with and
+ * ends. Tasks of job_1_* have little input, and tasks of job_2_* have the given amount. Prints its
+ * port. Writes the files of a node manager to its folder, which are the settings of a job with and
  * without the connector, and a token.
  *
  * <p>Arguments: the folder, the address of the master, the bytes of the larger input, and the
@@ -59,7 +59,7 @@ public final class TaskHost {
       }
       System.out.println(tasks.port());
       while (System.in.read() >= 0) {
-        // Waits until the parent process closes it.
+        // Waits until the parent process closes standard input.
       }
     }
     System.exit(0);
@@ -119,8 +119,8 @@ public final class TaskHost {
   }
 
   /**
-   * Rows of 100 bytes: keys of 10 digits in no order, and values of 64 letters, which hardly
-   * compress.
+   * Writes rows of 100 bytes. Keys have 10 digits and are in no order. Values have 64 letters,
+   * which hardly compress.
    */
   private static void writeRows(File file, long bytes) throws IOException {
     final byte[] row = new byte[ROW_BYTES];

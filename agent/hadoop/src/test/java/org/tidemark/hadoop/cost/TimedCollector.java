@@ -6,8 +6,8 @@ import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * Measures the processor time of the task's thread within the next collector. One instance is
- * before the connector and one after it; the difference is the connector's time.
+ * Measures the processor time of the task's thread within the next collector. One instance precedes
+ * the connector and another follows it. The difference is the connector's time.
  */
 public abstract class TimedCollector<K, V> implements MapOutputCollector<K, V> {
   /** The collector that Hadoop calls. Writes the results. */
@@ -31,7 +31,7 @@ public abstract class TimedCollector<K, V> implements MapOutputCollector<K, V> {
     }
   }
 
-  /** The prefix of the setting with the class of the next collector. */
+  /** The prefix of the setting that contains the class of the next collector. */
   static final String BEHIND = "cost.collector.";
 
   private final String place;

@@ -8,8 +8,8 @@ import org.apache.hadoop.mapred.ShuffleConsumerPlugin;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * Measures the processor time of the task's thread within the next plug-in: {@link MadeRecords},
- * with or without the connector before it.
+ * Measures the processor time of the task's thread within the next plug-in. This is {@link
+ * MadeRecords}, either directly or after the connector.
  */
 public final class TimedShuffle<K, V> implements ShuffleConsumerPlugin<K, V> {
   static final String BEHIND = "cost.shuffle";

@@ -11,9 +11,7 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
-/**
- * A command line for these jobs: `hadoop jar JAR two-path|inverted-index [-D ...] INPUT OUTPUT`.
- */
+/** Command line of these jobs: `hadoop jar JAR two-path|inverted-index|faulty-words ... IN OUT`. */
 public final class Driver extends Configured implements Tool {
   private final String name;
 
@@ -36,13 +34,18 @@ public final class Driver extends Configured implements Tool {
       job.setReducerClass(TwoPath.Paths.class);
       job.setMapOutputValueClass(IntWritable.class);
       job.setOutputKeyClass(IntWritable.class);
+    } else if (name.equals("faulty-words")) {
+      job.setMapperClass(FaultyWords.Lines.class);
+      job.setReducerClass(FaultyWords.Sums.class);
+      job.setOutputKeyClass(Text.class);
     } else {
       job.setMapperClass(InvertedIndex.Words.class);
       job.setReducerClass(InvertedIndex.Postings.class);
       job.setMapOutputValueClass(LongWritable.class);
       job.setOutputKeyClass(Text.class);
     }
-    job.setOutputValueClass(Text.class);
+    job.setOutputValueClass(
+        name.equals("faulty-words") ? IntWritable.class : Text.class);
     FileInputFormat.setInputPaths(job, new Path(words[0]));
     FileOutputFormat.setOutputPath(job, new Path(words[1]));
     return job.waitForCompletion(true) ? 0 : 1;

@@ -11,7 +11,9 @@ import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Reducer;
 import org.apache.hadoop.mapred.Reporter;
 
-/** Counts words with the classes of org.apache.hadoop.mapred, up to a hundred of each. */
+/**
+ * Counts words with the classes of org.apache.hadoop.mapred, up to a hundred occurrences of each.
+ */
 public final class OldWordCount {
   private OldWordCount() {}
 
@@ -35,7 +37,7 @@ public final class OldWordCount {
     }
   }
 
-  /** Leaves values after the hundredth unread. */
+  /** Does not read values after the hundredth. */
   public static class Sums extends MapReduceBase
       implements Reducer<Text, IntWritable, Text, IntWritable> {
     @Override

@@ -1,5 +1,6 @@
 package org.tidemark.hadoop.jobs;
 
+import java.io.File;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.hadoop.io.IntWritable;
@@ -10,6 +11,12 @@ import org.apache.hadoop.mapreduce.Reducer;
 
 /** Lists paths of two edges in a graph by their middle node, with a quadratic reduce function. */
 public final class TwoPath {
+  /** A local file for which the second group of each reduce task waits. */
+  public static final String GATE = "two.path.gate";
+
+  /** The milliseconds for which the first reduce function of each task sleeps. */
+  public static final String PAUSE_MILLIS = "two.path.pause.millis";
+
   private TwoPath() {}
 
   /** Sends each edge to both of its nodes. */
@@ -35,6 +42,7 @@ public final class TwoPath {
   public static class Paths extends Reducer<IntWritable, IntWritable, IntWritable, Text> {
     private final Text paths = new Text();
     private int[] neighbours = new int[1024];
+    private int groups;
 
     @Override
     protected void setup(Context context) throws IOException {
@@ -49,6 +57,15 @@ public final class TwoPath {
     @Override
     protected void reduce(IntWritable node, Iterable<IntWritable> values, Context context)
         throws IOException, InterruptedException {
+      if (++groups == 1) {
+        Thread.sleep(context.getConfiguration().getInt(PAUSE_MILLIS, 0));
+      } else if (groups == 2) {
+        final String gate = context.getConfiguration().get(GATE);
+        while (gate != null && !new File(gate).exists()) {
+          Thread.sleep(50);
+          context.progress();
+        }
+      }
       int count = 0;
       for (IntWritable value : values) {
         if (count == neighbours.length) {

@@ -16,11 +16,11 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.ExampleDriver;
 
 /**
- * Runs commands like a user of a shell, with a program that works like Hadoop's own script `hadoop
- * jar`. The program reads settings from HADOOP_CONF_DIR and further classes from HADOOP_CLASSPATH.
+ * Runs commands like a user in a shell. Uses a program that works like Hadoop's own script `hadoop
+ * jar`. The program reads settings from HADOOP_CONF_DIR and additional classes from
+ * HADOOP_CLASSPATH.
  */
 public final class Client {
-  /** The result of a command. */
   public static final class Ended {
     public int exitCode;
     public double seconds;
@@ -56,7 +56,7 @@ public final class Client {
       "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 "
           + "--add-opens java.base/java.lang=ALL-UNNAMED";
 
-  /** Returns the folder of settings for a client without a cluster. */
+  /** Returns the settings folder of a client without a cluster. */
   public static File localSettings(File folder) throws IOException {
     final Map<String, String> settings = new LinkedHashMap<>();
     settings.put("mapreduce.framework.name", "local");
@@ -69,7 +69,6 @@ public final class Client {
     return folder;
   }
 
-  /** Returns the path of the program. */
   public String program() {
     return hadoop.getPath();
   }

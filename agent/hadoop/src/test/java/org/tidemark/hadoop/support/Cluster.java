@@ -25,15 +25,15 @@ import org.apache.hadoop.fs.Path;
  * A real Hadoop on this machine, built from the artefacts on the class path. It has a name node, a
  * data node, a resource manager, two node managers and a job history server. Each is a process with
  * a small heap, on free ports of the loopback interface. The connector is on no daemon's class
- * path, since it must travel with the job as it does for users.
+ * path, since the job must bring the connector, as it does for users.
  */
 public final class Cluster implements AutoCloseable {
   private static final int NODE_MANAGERS = 2;
   private static final int LOG_END_BYTES = 4_000;
   private static final int FIRST_PORT = 10_000;
-  // The default on Linux; net.ipv4.ip_local_port_range may set another value.
+  // The default on Linux. net.ipv4.ip_local_port_range may contain another value.
   private static final int FIRST_EPHEMERAL_PORT = 32_768;
-  // The internals that Hadoop uses; 3.4 sets this option itself, but only for containers.
+  // Opens internals that Hadoop uses. Hadoop 3.4 sets this option itself, but only for containers.
   private static final String OPENS = "--add-opens=java.base/java.lang=ALL-UNNAMED";
   private static final String[] SMALL_JVM = {
     "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", OPENS
@@ -56,10 +56,10 @@ public final class Cluster implements AutoCloseable {
     return start(directory, Collections.emptyMap());
   }
 
-  /** Starts a cluster with other settings. */
+  /** Starts a cluster with additional settings. */
   public static Cluster start(File directory, Map<String, String> others) throws Exception {
     final Cluster cluster = new Cluster(directory);
-    // Maven may end this process without ending its children.
+    // Maven may end this process without ending its child processes.
     Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
     try {
       cluster.configure();
@@ -78,7 +78,7 @@ public final class Cluster implements AutoCloseable {
     return new File(directory, "conf-client");
   }
 
-  /** Returns the Hadoop artefacts for a class path, without the connector. */
+  /** Returns a class path with the Hadoop artefacts, without the connector. */
   public static String hadoopLibraries() {
     return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
         .filter(entry -> entry.endsWith(".jar") && !new File(entry).getName().startsWith("tidemark-"))
@@ -92,7 +92,9 @@ public final class Cluster implements AutoCloseable {
     return conf;
   }
 
-  /** Returns a daemon: namenode, datanode, resourcemanager, historyserver, nodemanager1, ... */
+  /**
+   * Returns a daemon, such as namenode, datanode, resourcemanager, historyserver or nodemanager1.
+   */
   public Process daemon(String name) {
     return daemons.get(name);
   }
@@ -171,7 +173,7 @@ public final class Cluster implements AutoCloseable {
     settings.put("mapreduce.jobhistory.webapp.address", here + ports[8]);
     settings.put("mapreduce.jobhistory.admin.address", here + ports[9]);
     settings.put("mapreduce.application.classpath", "$PWD/*");
-    // Its default is in mapred-default.xml, which is read after yarn-site.xml.
+    // The default of this setting is in mapred-default.xml, which is read after yarn-site.xml.
     settings.put("mapreduce.shuffle.port", "0");
     settings.put("mapreduce.map.memory.mb", "256");
     settings.put("mapreduce.reduce.memory.mb", "256");
@@ -211,11 +213,11 @@ public final class Cluster implements AutoCloseable {
         .start();
   }
 
-  /** Returns a folder of settings for one daemon. */
+  /** Returns the settings folder of one daemon. */
   private File conf(String name) throws IOException {
     final File folder = new File(directory, "conf-" + name);
-    // Hadoop's archives have pages here that its artefacts lack; the name node requires the
-    // folders.
+    // The name node requires these folders. Hadoop's archives have pages in them, but its artefacts
+    // do not.
     for (String pages : new String[] {"hdfs", "datanode", "static"}) {
       Files.createDirectories(new File(folder, "webapps/" + pages).toPath());
     }
@@ -262,7 +264,7 @@ public final class Cluster implements AutoCloseable {
   }
 
   /**
-   * Returns ports outside of the ephemeral range. Other ports could be taken before their daemon
+   * Returns ports outside the ephemeral range. An ephemeral port could be taken before its daemon
    * starts.
    */
   private static int[] freePorts(int count) {

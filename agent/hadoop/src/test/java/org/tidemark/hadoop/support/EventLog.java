@@ -15,9 +15,8 @@ import org.tidemark.jvm.support.Fields;
 import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
 
-/** The parts of a master's log of a job (docs/internals/event-log.md) that the tests need. */
+/** The parts of a master's event log of a job (docs/internals/event-log.md) that the tests need. */
 public final class EventLog {
-  /** A partition of a map task. */
   public static final class Partition {
     public int partition;
     public long totalBytes;
@@ -26,7 +25,7 @@ public final class EventLog {
     public long explicitValues;
   }
 
-  /** The last totals of a reduce attempt and all named keys. */
+  /** The last totals of a reduce attempt, and all named keys. */
   public static final class Reduce {
     public long groups;
     public long bytes;
@@ -43,7 +42,7 @@ public final class EventLog {
   public int refused;
   public int mapTasks = -1;
   public int reduceTasks = -1;
-  /** The times in milliseconds of each state number, by attempt ("m-0.1"). */
+  /** The times of each state in milliseconds by state number, by attempt ("m-0.1"). */
   public final Map<String, Map<Integer, Long>> attempts = new TreeMap<>();
 
   public final Map<String, String> hosts = new HashMap<>();
@@ -51,20 +50,20 @@ public final class EventLog {
   private String source = "";
   public final Set<String> speculative = new HashSet<>();
   public final Map<String, List<Partition>> mapProfiles = new TreeMap<>();
-  /** The bound of each map task's sample, for tasks that have a sample. */
+  /** The bound of the sample of each map task that has a sample. */
   public final Map<String, Long> sampledBelow = new HashMap<>();
 
   public final Map<String, Reduce> reduces = new TreeMap<>();
   public final Map<String, Long> inputBytes = new HashMap<>();
   /**
-   * The last reported processor time of each attempt, and attempts that reported a wait for a
-   * processor.
+   * The last reported processor time of each attempt. The second map contains attempts that
+   * reported a wait for a processor.
    */
   public final Map<String, Long> cpuMicros = new HashMap<>();
 
   public final Set<String> tellWaits = new HashSet<>();
 
-  /** Reads the log of a job that has ended, or will end soon. */
+  /** Reads the log of a job that has ended or is about to end. */
   public static EventLog of(Master master, String jobId) throws IOException, InterruptedException {
     final EventLog log = new EventLog();
     LogReader.read(
@@ -99,8 +98,8 @@ public final class EventLog {
   }
 
   /**
-   * Returns the bytes of sampled keys by hash, over all map tasks: keys with ranks below all
-   * bounds.
+   * Returns the bytes of sampled keys by hash, over all map tasks. Includes only keys with ranks
+   * below all bounds.
    */
   public Map<Long, Long> sampledKeys() {
     final long below =
@@ -187,7 +186,7 @@ public final class EventLog {
     }
   }
 
-  /** Takes the fields of TaskHeartbeat or TimeUse. */
+  /** Reads the fields of TaskHeartbeat or TimeUse. */
   private void takeTime(String id, Fields time) {
     if (time.has(5)) {
       cpuMicros.merge(id, time.value(5), Math::max);

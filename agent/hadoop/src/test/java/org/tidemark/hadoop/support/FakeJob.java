@@ -28,7 +28,6 @@ import org.apache.hadoop.yarn.api.records.NodeId;
 
 /** A job in an application master with any number of tasks, whose states the test sets. */
 public final class FakeJob {
-  /** The state of an attempt. */
   public static final class AttemptFacts {
     public volatile TaskAttemptState state = TaskAttemptState.NEW;
     /** The state of its task. */
@@ -81,7 +80,7 @@ public final class FakeJob {
     return tasks.values();
   }
 
-  /** Makes all later reads of a task's attempts throw this. */
+  /** Makes all later reads of the attempts at a task throw this exception. */
   public void breakMap(int index, RuntimeException thrown) {
     broken.put(MRBuilderUtils.newTaskId(id, index, TaskType.MAP), thrown);
   }

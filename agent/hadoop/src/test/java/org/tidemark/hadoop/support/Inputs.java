@@ -19,7 +19,7 @@ public final class Inputs {
     return text.toString();
   }
 
-  /** Returns the same words in letters only. */
+  /** Returns the same words with letters only. */
   public static String letters(int lines, int wordsPerLine) {
     final char[] text = words(lines, wordsPerLine).toCharArray();
     for (int i = 0; i < text.length; ++i) {
@@ -41,8 +41,8 @@ public final class Inputs {
   }
 
   /**
-   * The number of different first numbers in pairs, small enough for each map task to name them
-   * all.
+   * The number of distinct first numbers in pairs. It is so small that each map task can name all
+   * of them.
    */
   public static final int FIRST_KEYS = 250;
 

@@ -14,7 +14,9 @@ import org.apache.hadoop.io.IOUtils;
 public final class JobJar {
   private JobJar() {}
 
-  /** Adds the classes and their nested classes; main() of the first one runs it. */
+  /**
+   * Adds the classes and their nested classes. The main() function of the first class runs the jar.
+   */
   public static String of(File file, Class<?>... jobs) throws IOException {
     final Manifest manifest = new Manifest();
     manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");

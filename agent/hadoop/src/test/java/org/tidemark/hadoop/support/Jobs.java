@@ -33,7 +33,7 @@ import org.tidemark.hadoop.jobs.TwoPath;
 public final class Jobs {
   private Jobs() {}
 
-  /** Returns settings with the connector; docs/hadoop.md lists the same. */
+  /** Returns settings with the connector, as documented in docs/hadoop.md. */
   public static Configuration measured(Configuration conf, String master) {
     final Configuration measured = new Configuration(conf);
     measured.set("tidemark.master", master);
@@ -46,19 +46,21 @@ public final class Jobs {
     return measured;
   }
 
-  /** Returns the settings of a job that runs within this process, with its files below a folder. */
+  /**
+   * Returns the settings of a job that runs within this process and has its files below a folder.
+   */
   public static Configuration local(File folder) {
     final Configuration conf = new Configuration();
     conf.set("mapreduce.framework.name", "local");
     conf.set("fs.defaultFS", "file:///");
     conf.set("hadoop.tmp.dir", folder + "/tmp");
     conf.setInt("mapreduce.task.io.sort.mb", 8);
-    // Hadoop's client checks every five seconds whether a job has ended; these jobs end sooner.
+    // Hadoop's client checks every five seconds whether a job has ended, but these jobs end sooner.
     conf.setInt("mapreduce.client.completion.pollinterval", 50);
     return conf;
   }
 
-  /** Writes a file of secret keys with a master's token. */
+  /** Writes a file of secret keys that contains a master's token. */
   public static void giveToken(Configuration conf, File file, String token) throws IOException {
     Files.write(
         file.toPath(),
@@ -123,7 +125,7 @@ public final class Jobs {
     return job;
   }
 
-  /** Returns the job, ready to be submitted. */
+  /** Returns a job that is ready to be submitted. */
   public static Job prepared(JobConf conf, Path input, Path output, int reduces)
       throws IOException {
     FileInputFormat.setInputPaths(conf, input);
@@ -132,7 +134,7 @@ public final class Jobs {
     return Job.getInstance(conf);
   }
 
-  /** Returns every byte of a job's output, part by part. */
+  /** Returns all bytes of a job's output, part by part. */
   public static byte[] output(Configuration conf, Path directory) throws IOException {
     final FileSystem files = directory.getFileSystem(conf);
     final FileStatus[] parts =

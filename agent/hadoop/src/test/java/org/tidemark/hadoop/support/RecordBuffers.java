@@ -4,7 +4,7 @@ import org.apache.hadoop.io.DataInputBuffer;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
 
-/** Generated records. Subclasses put the next one into the buffers. */
+/** Generated records. Subclasses write each record into the buffers. */
 public abstract class RecordBuffers implements RawKeyValueIterator {
   protected final DataInputBuffer key = new DataInputBuffer();
   protected final DataInputBuffer value = new DataInputBuffer();

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** Writes folders of settings for Hadoop's programs. */
 final class Settings {
-  /** Quiet, except for the client's message about its job. */
+  /** Logs only the client's message about its job. */
   private static final String LOGGING =
       "log4j.rootLogger=WARN, err\n"
           + "log4j.logger.org.apache.hadoop.mapreduce.Job=INFO\n"

@@ -3,10 +3,10 @@ package org.tidemark.jvm.guard;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Keeps exceptions and Errors of the connector away from the process that it runs in. The first one
- * turns the connector off for this process, and the log reports it once, as soon as memory allows.
- * {@link #thread} creates the connector's threads. On a thread of the task, every entry point of the
- * connector has the form
+ * Keeps exceptions and Errors of the connector away from the process that it runs in. The first
+ * exception turns the connector off for this process. The log reports it once, as soon as memory
+ * allows. {@link #thread} creates the connector's threads. On a thread of the task, every entry
+ * point of the connector has the form
  *
  * <pre>
  *   try {
@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *   }
  * </pre>
  *
- * <p>and not {@code guard.run(() -> ...)}, since linking a lambda allocates memory outside of the
+ * <p>and not {@code guard.run(() -> ...)}, since linking a lambda allocates memory outside the
  * guard.
  *
  * <p>Expected errors (no connection, no file) are handled where they occur and do not reach the
@@ -54,8 +54,8 @@ public final class Guard {
   }
 
   /**
-   * Turns the connector off after it threw {@code ours}. An InterruptedException does not turn it
-   * off; the thread is interrupted again, since the task was killed.
+   * Turns the connector off after it threw {@code ours}. An InterruptedException does not turn the
+   * connector off. It means that the task was killed, so the thread is interrupted again.
    */
   public void turnOff(Throwable ours) {
     if (ours instanceof InterruptedException) {
@@ -69,8 +69,8 @@ public final class Guard {
   }
 
   /**
-   * Returns a daemon thread for {@code work}, not started, which inherits nothing. Creating and
-   * starting it can throw, as any allocation can, so do both within the guard.
+   * Returns a daemon thread for {@code work} that has not been started and inherits nothing.
+   * Creating or starting the thread can throw, as any allocation can, so do both within the guard.
    */
   public Thread thread(String name, Work work) {
     final GuardedWork guarded = new GuardedWork(work);
@@ -101,7 +101,7 @@ public final class Guard {
   }
 
   /**
-   * Does not wait for another thread's write to the log, and retries a failing log at growing
+   * Does not wait for another thread that writes the log. Retries a failing log at growing
    * intervals.
    */
   private void report() {

@@ -1,6 +1,6 @@
 package org.tidemark.jvm.guard;
 
-/** Receives the connector's messages for people. May be slow; throws only Errors. */
+/** Receives the connector's log messages. May be slow; throws only Errors. */
 @FunctionalInterface
 public interface Log {
   /** Logs a problem that prevents progress reports. */

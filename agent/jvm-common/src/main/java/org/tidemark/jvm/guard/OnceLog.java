@@ -5,8 +5,9 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * Passes each line on once, and a hundred lines at most, so that a log stays readable even if every
- * reason differs. Throws only the Errors of a process that lacks a resource. Thread-safe.
+ * Passes each distinct line on once, and at most a hundred lines, so that the log stays readable
+ * even if every reason differs. Throws only the Errors of a process that lacks a resource.
+ * Thread-safe.
  */
 public final class OnceLog implements Log {
   private static final int LINES_MAX = 100;

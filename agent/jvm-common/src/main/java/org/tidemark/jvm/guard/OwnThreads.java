@@ -4,16 +4,16 @@ import java.security.AccessController;
 import java.security.PrivilegedAction;
 
 /**
- * Creates daemon threads that inherit nothing from the creating thread: no context class loader,
- * access control context or thread group. On Java 9 and later, they do not inherit thread locals
- * either. They therefore keep no object of the job alive and act for no user.
+ * Creates daemon threads that inherit no context class loader, access control context or thread
+ * group. On Java 9 and later, they do not inherit thread locals either. The threads therefore keep
+ * no object of the job alive and act for no user.
  */
 final class OwnThreads {
   private OwnThreads() {}
 
   static Thread make(String name, Runnable body, Thread.UncaughtExceptionHandler handler) {
-    // A thread keeps the access control context of its creation; here this is the context of this
-    // class alone.
+    // A thread keeps the access control context in which it was created. doPrivileged() reduces
+    // this context to the permissions of this class.
     return AccessController.doPrivileged(
         new PrivilegedAction<Thread>() {
           @Override

@@ -4,7 +4,7 @@ package org.tidemark.jvm.guard;
 public final class Reasons {
   private Reasons() {}
 
-  /** Returns the kind and message of the exception, or of its cause, if there is one. */
+  /** Returns the class and message of the exception, or of its cause if it has one. */
   public static String of(Throwable trouble) {
     final Throwable cause = trouble.getCause() == null ? trouble : trouble.getCause();
     final String kind = cause.getClass().getSimpleName();

@@ -1,9 +1,9 @@
 package org.tidemark.jvm.profile;
 
 /**
- * Splits the time of a burst of small key groups in proportion to their sizes; empty ones count as
- * one byte. The rule equals streaming/bursting.h; tests/vectors/bursting.json has golden values for
- * both.
+ * Splits the time of a burst of small key groups in proportion to their sizes. Empty groups count
+ * as one byte. streaming/bursting.h implements the same rule; tests/vectors/bursting.json contains
+ * golden values for both.
  */
 public final class Burst {
   private Burst() {}

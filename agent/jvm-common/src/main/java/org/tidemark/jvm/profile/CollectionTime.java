@@ -3,13 +3,12 @@ package org.tidemark.jvm.profile;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
-/** Measures how long this process has collected garbage. */
 public final class CollectionTime {
   private CollectionTime() {}
 
   /**
-   * Returns the time for which all threads were stopped, or nearly. Concurrent collectors add
-   * nothing.
+   * Returns the time for which garbage collection stopped all, or nearly all, threads. Concurrent
+   * collectors add nothing.
    */
   public static long millis() {
     long millis = 0;

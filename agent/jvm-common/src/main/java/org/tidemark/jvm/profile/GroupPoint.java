@@ -1,6 +1,6 @@
 package org.tidemark.jvm.profile;
 
-/** {@code count} key groups of {@code sizeBytes} each that took {@code nanos} together. */
+/** {@code count} key groups of {@code sizeBytes} each that took {@code nanos} in total. */
 public final class GroupPoint {
   public final long sizeBytes;
   private long count;

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The lambda heaviest keys of one map task, and the totals of all others per partition. The rules,
- * including ties, come from streaming/heaviest.h; tests/vectors/heaviest_keys.json checks both.
+ * including ties, come from streaming/space_saving.h; tests/vectors/heaviest_keys.json checks both.
  *
  * <p>A binary heap in flat arrays, with the lightest key at its root. A key that enters takes O(log
  * lambda), any other key O(1). Not thread-safe.
@@ -51,7 +51,7 @@ public final class HeaviestKeys {
     }
   }
 
-  /** Removes all keys of a partition whose details are incomplete. */
+  /** Removes all keys of a partition whose scan was not completed. */
   public void clear(int partition) {
     final int before = kept;
     kept = 0;
@@ -65,12 +65,12 @@ public final class HeaviestKeys {
     bytes[partition] = 0;
   }
 
-  /** Clears the names of keys and keeps the totals of the partitions. */
+  /** Removes all keys, but keeps the totals of the partitions. */
   public void clearNames() {
     kept = 0;
   }
 
-  /** Returns one partition's map profile, with explicit keys by descending size, ties by hash. */
+  /** Returns one partition's map profile, with explicit keys by descending size, then by hash. */
   public PartitionKeys keysOf(int partition) {
     final List<Integer> own = new ArrayList<>();
     for (int i = 0; i < kept; ++i) {

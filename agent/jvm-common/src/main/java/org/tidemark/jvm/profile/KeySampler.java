@@ -4,14 +4,14 @@ import java.util.Arrays;
 
 /**
  * The keys of one map task in the common sample of all map tasks. Contains the keys of lowest rank,
- * and the rank from which keys may be missing. The rules come from streaming/key_sample.h;
+ * and the rank from which keys may be missing. streaming/key_sample.h implements the same rules;
  * tests/vectors/sample_rank.json and key_sample.json check both.
  *
- * <p>A binary heap in flat arrays, with the greatest rank at its root. A key that enters takes
- * O(log capacity), any other key O(1). Not thread-safe.
+ * <p>A binary heap in flat arrays, with the greatest rank at its root. A key that enters the heap
+ * takes O(log capacity) time, any other key O(1). Not thread-safe.
  */
 public final class KeySampler {
-  /** A bound above all ranks but one in 2^64. Ranks are unsigned. */
+  /** A bound above all ranks except 2^64 - 1. Ranks are unsigned. */
   public static final long EVERY_RANK = -1;
 
   private final int capacity;
@@ -52,19 +52,20 @@ public final class KeySampler {
       return;
     }
     below = ranks[0];
-    // Equal ranks are one key, which would be incomplete.
+    // Keys of equal rank are kept or dropped together, since their sample would otherwise be
+    // incomplete.
     while (kept > 0 && ranks[0] == below) {
       swap(0, --kept);
       siftDown();
     }
   }
 
-  /** Returns the rank below which no key is missing, or 0 without a sample. */
+  /** Returns the rank below which no key is missing, or 0 if the sample is disabled. */
   public long below() {
     return capacity == 0 ? 0 : below;
   }
 
-  /** Adds the sampled keys of the partition that are not explicit, by rank. */
+  /** Adds the partition's sampled keys that are not explicit, ordered by rank. */
   public void addTo(PartitionKeys keys) {
     final Integer[] own = new Integer[kept];
     int count = 0;

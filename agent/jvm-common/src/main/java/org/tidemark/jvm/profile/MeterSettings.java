@@ -1,8 +1,8 @@
 package org.tidemark.jvm.profile;
 
 /**
- * The settings of measurements: defaults until the master changes them. Values are independent, so
- * a change takes effect slightly later on other threads. Thread-safe.
+ * The settings of measurements, with defaults until the master changes them. Values are
+ * independent, so other threads may see a change slightly later. Thread-safe.
  */
 public final class MeterSettings {
   private static final int LAMBDA_MAX = 1_000_000;
@@ -13,7 +13,7 @@ public final class MeterSettings {
   private volatile long burstThresholdBytes = 50; // [NF] section 6
   private volatile int burstGroupsMax = 100; // [NF] section 6
   private volatile int lambda = 2000; // [NF] section 5.1
-  private volatile long namedGroupBytesMin = -1;  // below zero for the burst threshold
+  private volatile long namedGroupBytesMin = -1;  // negative to use the burst threshold
   private volatile long flushNanos = 1_000_000_000L;
   private volatile boolean paused;
   private volatile boolean sendPoints;
@@ -44,7 +44,8 @@ public final class MeterSettings {
   }
 
   /**
-   * Returns the size from which groups have names. By default, groups timed alone have names.
+   * Returns the smallest size of named groups. By default, all groups that are timed alone have
+   * names.
    */
   public long namedGroupBytesMin() {
     final long set = namedGroupBytesMin;

@@ -1,17 +1,17 @@
 package org.tidemark.jvm.profile;
 
 /**
- * The number of keys that the profiles of a task may name, so that profiles stay small compared
- * with the shuffle. The names of a map task take about a two-hundredth of its output, two thirds
- * for the heaviest keys and one third for the sample. Even for a small output, a few hundred keys
- * are named, since otherwise a skewed job could not be distinguished from a balanced one. The names
- * of a reduce task take about a three-hundredth of its input.
+ * The number of keys that the profiles of a task may name. It keeps profiles small compared with
+ * the shuffle. The names of a map task take about 1/200 of its output: two thirds for the heaviest
+ * keys, and one third for the sample. Even a small output has a few hundred named keys, since
+ * otherwise a skewed job could not be distinguished from a balanced one. The names of a reduce task
+ * take about 1/300 of its input.
  *
  * <p>Immutable.
  */
 public final class NameBudget {
   /**
-   * Equals the limit of agent/map_recorder.cc: a sample of this many keys gives the sizes of all
+   * Equals the limit in agent/map_recorder.cc. A sample of this many keys gives the sizes of all
    * keys to within a few percent.
    */
   public static final int SAMPLED_KEYS_MAX = 512;
@@ -33,7 +33,10 @@ public final class NameBudget {
   public final int explicitKeys;
   public final int sampledKeys;
 
-  /** {@code outputBytes} as shuffled, after compression; {@code lambda} is the maximum. */
+  /**
+   * {@code outputBytes} is the size after compression, as shuffled; {@code lambda} is the maximum
+   * number of explicit keys.
+   */
   public NameBudget(long outputBytes, int lambda) {
     final long names = Math.max(outputBytes, 0) / OUTPUT_BYTES_PER_NAME;
     explicitKeys = (int) Math.min(Math.max(names - names / 3, EXPLICIT_KEYS_MIN), lambda);

@@ -3,11 +3,11 @@ package org.tidemark.jvm.profile;
 import java.util.Arrays;
 
 /**
- * The finished key groups whose keys a reduce profile names. These are all groups of at least a
- * certain size, and groups that the master sampled. If there are more than {@code keysMax} large
- * groups, or more than a profile may name, the smaller ones lose their names. The size threshold
- * then rises until the next {@link #clear}. Sampled groups beyond {@code keysMax} are dropped
- * (agent/reduce_reporter.h). Not thread-safe.
+ * The finished key groups whose keys a reduce profile names: all groups of at least a certain size,
+ * and groups that the master sampled. If there are more than {@code keysMax} large groups, or more
+ * than a profile may name, the smaller groups lose their names. The size threshold then rises until
+ * the next {@link #clear}. Sampled groups beyond {@code keysMax} are dropped
+ * (agent/reduce_recorder.h). Not thread-safe.
  */
 public final class NamedKeys {
   private final int keysMax;
@@ -43,14 +43,12 @@ public final class NamedKeys {
     }
   }
 
-  /** Records that a key group of this size finished without a name. */
+  /** Records that a key group of this size finished but has no name. */
   public void leaveOut(long sizeBytes) {
     bytesMin = Math.max(bytesMin, sizeBytes + 1);
   }
 
-  /**
-   * Reduces the keys to the names of the next profile, with at most {@code largeMax} large ones.
-   */
+  /** Selects the names of the next profile, with at most {@code largeMax} large keys. */
   public void settle(long askedBytesMin, int largeMax) {
     bytesMin = Math.max(bytesMin, askedBytesMin);
     retainLargest(Math.min(largeMax, keysMax));
@@ -65,7 +63,7 @@ public final class NamedKeys {
     return bytesMin;
   }
 
-  /** Returns the key hashes. This array and the following ones begin with the sampled keys. */
+  /** Returns the key hashes. This array and the arrays below begin with the sampled keys. */
   public long[] hashes() {
     return joined(sampled.hashes, large.hashes);
   }
@@ -95,8 +93,8 @@ public final class NamedKeys {
   }
 
   /**
-   * Groups of one size lose their names together, since a profile names all groups from a certain
-   * size.
+   * Groups of equal size lose their names together, since a profile names all groups of at least a
+   * certain size.
    */
   private void retainLargest(int count) {
     if (large.count <= count) {
@@ -108,7 +106,7 @@ public final class NamedKeys {
     large.retainFrom(bytesMin);
   }
 
-  /** Key groups, with an array for each of their properties. */
+  /** Key groups, with one array per property. */
   private static final class Columns {
     int count;
     long[] hashes = new long[64];

@@ -1,6 +1,6 @@
 package org.tidemark.jvm.profile;
 
-/** The output of one map task for one partition: PartitionProfile of event.proto. */
+/** The output of one map task for one partition (PartitionProfile in event.proto). */
 public final class PartitionKeys {
   private static final long[] NONE = {};
 
@@ -8,7 +8,7 @@ public final class PartitionKeys {
   public long totalBytes;
   public final long[] explicitHashes;
   public final long[] explicitBytes;
-  /** The number of records of each explicit key's group. */
+  /** The number of records of each explicit key. */
   public final long[] explicitValues;
   public long implicitKeyCount;
   public long implicitBytes;

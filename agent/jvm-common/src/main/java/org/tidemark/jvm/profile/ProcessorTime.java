@@ -7,7 +7,7 @@ import java.lang.management.OperatingSystemMXBean;
 public final class ProcessorTime {
   private ProcessorTime() {}
 
-  /** Returns a negative number if it is unknown. Never throws. */
+  /** Returns a negative number if the time is unknown. Never throws. */
   public static long ofProcessNanos() {
     try {
       final OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();

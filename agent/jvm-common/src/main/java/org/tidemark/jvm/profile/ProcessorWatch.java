@@ -7,9 +7,8 @@ import java.nio.file.Path;
 import java.nio.file.Paths;
 
 /**
- * Measures how a thread shares the host's processors, by the counters of the operating system. Only
- * Linux has these counters. Elsewhere, and on kernels that do not count, values are unknown. Never
- * throws.
+ * Measures a thread's use of the host's processors from the operating system's counters. Values are
+ * unknown on systems other than Linux, and on kernels that do not count. Never throws.
  *
  * <p>Not thread-safe, but any thread may call it.
  */
@@ -35,8 +34,7 @@ public final class ProcessorWatch {
   }
 
   /**
-   * Returns the use since the first sample. Returns null if no time has passed or the thread has
-   * ended.
+   * Returns the use since the first sample, or null if no time has passed or the thread has ended.
    */
   public Use read(long nowNanos) {
     final long watched = nowNanos - startNanos;
@@ -53,16 +51,15 @@ public final class ProcessorWatch {
   }
 
   /**
-   * Returns how long the thread has waited since its start, or a negative number if this is
-   * unknown.
+   * Returns the time that the thread has waited since its start, or a negative number if unknown.
    */
   public long waitedNanosSinceItBegan() {
     return readWait();
   }
 
   /**
-   * Parses how long a thread was runnable without a processor from the text of its schedstat file
-   * (Linux: Documentation/scheduler/sched-stats.rst). Returns a negative number for other texts.
+   * Parses a thread's schedstat file (Linux: Documentation/scheduler/sched-stats.rst). Returns how
+   * long the thread was runnable without a processor, or a negative number for an invalid text.
    */
   static long parseWait(String schedstat) {
     final String[] numbers = schedstat.trim().split(" ");
@@ -73,7 +70,7 @@ public final class ProcessorWatch {
       final long ran = Long.parseLong(numbers[0]);
       final long waited = Long.parseLong(numbers[1]);
       final long timesRun = Long.parseLong(numbers[2]);
-      // A kernel that does not count shows zeros, but the calling thread has run.
+      // A kernel that does not count shows only zeros, although the calling thread has run.
       final boolean isCounted = ran > 0 || timesRun > 0;
       return isCounted && ran >= 0 && waited >= 0 && timesRun >= 0 ? waited : UNKNOWN;
     } catch (NumberFormatException notSuchAText) {
@@ -91,7 +88,7 @@ public final class ProcessorWatch {
     }
   }
 
-  /** Reads the wait, or returns a negative number. A failed read is not repeated. */
+  /** Returns the wait, or a negative number. A failed read is not repeated. */
   private long readWait() {
     long wait = UNKNOWN;
     if (schedstat != null) {
@@ -107,7 +104,6 @@ public final class ProcessorWatch {
     return wait;
   }
 
-  /** The result of a watch. */
   public static final class Use {
     public final long watchedNanos;
     /** The time in which the thread was runnable without a processor. */

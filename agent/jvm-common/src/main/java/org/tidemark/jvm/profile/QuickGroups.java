@@ -3,9 +3,9 @@ package org.tidemark.jvm.profile;
 /**
  * Decides which key groups are timed in bursts because a clock reading per group would cost too
  * much. If sixteen groups in a row take less than 10 us each when timed alone, groups of up to
- * twice their size join bursts. The first burst that takes longer per group resets this limit. The
- * rules equal agent/reduce_recorder.h; tests/vectors/reduce_units.json checks that both form the
- * same units.
+ * twice their size join bursts. The first burst that takes longer per group resets this limit.
+ * agent/reduce_recorder.h implements the same rules; tests/vectors/reduce_units.json checks that
+ * both form the same units.
  *
  * <p>Not thread-safe. O(1).
  */
@@ -20,8 +20,8 @@ final class QuickGroups {
   private int inARow;
 
   /**
-   * Returns the size from which key groups are timed alone, given the burst threshold. A threshold
-   * of 0 selects all groups.
+   * Returns the smallest size of key groups that are timed alone, given the burst threshold. With a
+   * threshold of 0, all groups are timed alone.
    */
   long timedAloneFrom(long thresholdBytes) {
     return thresholdBytes == 0 ? 0 : Math.max(thresholdBytes, belowBytes);

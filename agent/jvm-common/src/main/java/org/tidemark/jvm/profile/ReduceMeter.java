@@ -7,20 +7,20 @@ import java.util.List;
  * The measurements of a reduce task's thread, which the sender's thread reports.
  *
  * <p>Time consists of units without gaps, as in agent/reduce_recorder.h. A unit is one large key
- * group or a burst of small ones. It lasts from the end of the previous unit to its own end. A key
- * group becomes large when it crosses the burst threshold, and the burst before it ends there.
- * Large groups that finish quickly count as small ({@link QuickGroups}).
- * tests/vectors/reduce_units.json checks that both form the same units.
+ * group or a burst of small key groups. It lasts from the end of the previous unit to its own end.
+ * A key group becomes large when it crosses the burst threshold, and the burst before it ends
+ * there. Large groups that finish quickly count as small ({@link QuickGroups}).
+ * tests/vectors/reduce_units.json checks that this class and the C++ agent form the same units.
  *
  * <p>{@link #start} to {@link #finish} belong to the task's thread; any thread may call {@link
  * #take}, {@link #running} and {@link #askForBurst}. The lock is taken once per unit and never held
- * for input or output.
+ * during input or output.
  */
 public final class ReduceMeter {
-  /** The maximum number of groups in a burst, which bounds the data behind one lock. */
+  /** The maximum number of groups in a burst, which bounds the size of a report. */
   private static final int BURST_GROUPS_MAX = 8192;
 
-  /** Closing the output of a task takes less than a tenth of this. */
+  /** Closing the output of a task takes less than a tenth of this time. */
   private static final long LONG_GROUP_NANOS = 2_000_000_000L;
 
   private static final int NAMES_MAX = 1 << 14;
@@ -30,8 +30,8 @@ public final class ReduceMeter {
   private volatile boolean burstAskedFor;
 
   // The key group in progress. The task's thread owns it, but the sender's thread may read it
-  // between two reads of the same odd version. The other fields are plain, since they are written
-  // for each record; a reader may see recent writes slightly later.
+  // between two reads of the same odd version. The other fields are plain since they are written
+  // for each record, so a reader may see recent writes slightly later.
   private volatile long version;
   private boolean named;
   private long key;
@@ -73,8 +73,8 @@ public final class ReduceMeter {
   }
 
   /**
-   * Returns true if the name of the next key group matters. If not, {@link #beginUnnamed} avoids
-   * computing the hash, a large part of the cost of a short key group.
+   * Returns true if the name of the next key group is needed. Otherwise {@link #beginUnnamed}
+   * avoids computing the hash, which is a large part of the cost of a short key group.
    */
   public boolean asksForNames() {
     return !quick.areAny() || settings.sampledBelow() != 0;
@@ -90,7 +90,10 @@ public final class ReduceMeter {
     open(emittedTotal);
   }
 
-  /** Begins a call whose key group is unnamed. The key group gets its name if it becomes large. */
+  /**
+   * Begins a call without computing the name of its key group. The key group gets its name if it
+   * becomes large.
+   */
   public void beginUnnamed(long emittedTotal) {
     named = false;
     open(emittedTotal);
@@ -120,8 +123,8 @@ public final class ReduceMeter {
   }
 
   /**
-   * Returns true if the next record of that size makes the key group large, which requires a clock
-   * reading.
+   * Returns true if the next record, of {@code recordBytes}, makes the key group large, which
+   * requires a clock reading.
    */
   public boolean turnsLarge(long recordBytes) {
     return bytes + recordBytes >= largeFromBytes;
@@ -149,8 +152,8 @@ public final class ReduceMeter {
   }
 
   /**
-   * Ends the call, which emitted {@code emittedBytes}. Returns true if its unit is complete; call
-   * closeUnit then.
+   * Ends the call, which emitted {@code emittedBytes}. Returns true if the unit is complete; the
+   * caller must then call closeUnit.
    */
   public boolean end(long emittedBytes) {
     if (!inGroup) {
@@ -202,7 +205,7 @@ public final class ReduceMeter {
     unitStartNanos = nowNanos;
   }
 
-  /** Returns the first key group of the unit after {@code first} with another size. */
+  /** Returns the first key group of the unit after {@code first} that has a different size. */
   private int endOfSize(int first) {
     int end = first + 1;
     while (end < unitGroups && unitSizes[end] == unitSizes[first]) {
@@ -211,7 +214,7 @@ public final class ReduceMeter {
     return end;
   }
 
-  /** Adds groups of one size. {@code nanos} is their part of the unit's time. */
+  /** Adds groups of equal size. {@code nanos} is their part of the unit's time. */
   private void addAlike(int first, int end, double nanos, boolean isTimeTheirs) {
     final long sizeBytes = unitSizes[first];
     final int count = end - first;
@@ -238,9 +241,9 @@ public final class ReduceMeter {
   }
 
   /**
-   * Ends the last call, which returned some time ago, since the task has closed its output. The key
-   * group counts, but its time counts only if the remaining work is negligible compared with the
-   * group.
+   * Ends the last call after the task has closed its output, so the call may have returned some
+   * time ago. The key group counts, but its time counts only if the work since then is negligible
+   * compared with the group.
    */
   public void endLast(long emittedBytes, long nowNanos) {
     if (inGroup) {
@@ -294,8 +297,8 @@ public final class ReduceMeter {
   }
 
   /**
-   * Returns the key group in progress, or null between two groups and while one begins or ends.
-   * {@code emittedTotal} is the number of bytes that the task has emitted so far.
+   * Returns the key group in progress. Returns null between two groups, and while a group begins or
+   * ends. {@code emittedTotal} is the number of bytes that the task has emitted so far.
    */
   public Running running(long emittedTotal) {
     final long before = version;
@@ -313,8 +316,8 @@ public final class ReduceMeter {
   }
 
   /**
-   * Increments the version, which is odd while a key group is in progress. Only one thread writes
-   * it.
+   * Increments the version, which is odd while a key group is in progress. Only the task's thread
+   * writes it.
    */
   private void turnVersion() {
     final long next = version + 1;
@@ -334,7 +337,7 @@ public final class ReduceMeter {
     public long groupsDone;
     public long bytesDone;
     public long reduceNanos;
-    /** On the monotonic clock; meaningless while groupsDone is 0. */
+    /** On the monotonic clock. Meaningless while groupsDone is 0. */
     public long lastEndNanos;
     /** The number of groups in groupsDone without a known time. */
     public long droppedPoints;
@@ -354,7 +357,7 @@ public final class ReduceMeter {
   public static final class Running {
     public boolean isNamed;
     public long key;
-    /** On the monotonic clock; the start of its burst while it is small. */
+    /** On the monotonic clock. While the group is small, this is the start of its burst. */
     public long startNanos;
     public long bytesRead;
     public long valuesRead;

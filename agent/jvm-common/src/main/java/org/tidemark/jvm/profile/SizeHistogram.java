@@ -1,11 +1,10 @@
 package org.tidemark.jvm.profile;
 
 /**
- * Key groups by logarithm of size, six bins per octave, with the moments of their times. The bins
- * equal the bins of streaming/size_histogram.h and ReduceProfile.bin_indexes.
- * tests/vectors/size_bins.json has golden values for both.
- *
- * <p>Add is O(1). Not thread-safe.
+ * Key groups by logarithm of size, with six bins per octave, and the moments of their times. The
+ * bins equal the bins of streaming/size_histogram.h and ReduceProfile.bin_indexes.
+ * tests/vectors/size_bins.json has golden values for both.  <p>{@link #add} takes O(1) time. Not
+ * thread-safe.
  */
 public final class SizeHistogram {
   public static final int BINS = 384;
@@ -32,7 +31,7 @@ public final class SizeHistogram {
     return bin;
   }
 
-  /** Adds {@code count} key groups of one size; all have the mean time. */
+  /** Adds {@code count} key groups of equal size. Each gets the mean time. */
   public void add(long size, long count, double nanos, long emitted) {
     if (count == 0) {
       return;

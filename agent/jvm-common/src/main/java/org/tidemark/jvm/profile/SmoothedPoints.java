@@ -4,26 +4,26 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The smoothed points of a reduce task. Key groups of one size whose mean times differ by at most
- * 500 ms form one point. The rules, also for more than {@code pointsMax} points, equal
+ * The smoothed points of a reduce task. Key groups of equal size whose mean times differ by at most
+ * 500 ms form one point. The rules, including those for more than {@code pointsMax} points, equal
  * streaming/smoothed_points.h; tests/vectors/smoothed_points.json checks both.
  *
- * <p>Add is O(log n) to search, O(1) for the size of the previous point, and O(n) to insert. Not
- * thread-safe.
+ * <p>{@link #add} takes O(1) time for the previous size, O(log n) for another existing point, and
+ * O(n) for a new point. Not thread-safe.
  */
 public final class SmoothedPoints {
   private static final double TOLERANCE_NANOS = 500e6;
 
   private final int pointsMax;
   private ArrayList<GroupPoint> points = new ArrayList<>();
-  /** The first point of the size that was added last; may be null. */
+  /** The first point of the size that was added last. May be null. */
   private GroupPoint latest;
 
   public SmoothedPoints(int pointsMax) {
     this.pointsMax = Math.max(pointsMax, 2);
   }
 
-  /** Ignores a count of zero; a negative time counts as zero. */
+  /** Ignores a count of zero. A negative time counts as zero. */
   public void add(long sizeBytes, long count, double nanos) {
     if (count == 0) {
       return;
@@ -91,7 +91,7 @@ public final class SmoothedPoints {
     return at;
   }
 
-  /** Removes at least half of the points, so that the additions since then share its cost. */
+  /** Removes at least half of the points, so that the cost is spread over many additions. */
   private void shrink() {
     for (double closeness = 0.01; points.size() > pointsMax / 2; closeness *= 2) {
       final ArrayList<GroupPoint> kept = new ArrayList<>(points.size());
@@ -107,7 +107,7 @@ public final class SmoothedPoints {
     }
   }
 
-  /** Adds counts and times; the size becomes the mean over key groups. */
+  /** Adds counts and times. The size becomes the mean over key groups. */
   private static GroupPoint merged(GroupPoint a, GroupPoint b) {
     final double total = (double) a.count() + b.count();
     final double shift = (double) (b.sizeBytes - a.sizeBytes) * (b.count() / total);

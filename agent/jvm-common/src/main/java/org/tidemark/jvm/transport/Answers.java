@@ -10,8 +10,9 @@ final class Answers {
   private Answers() {}
 
   /**
-   * Applies all fields except the acknowledgement, so that they are in effect for threads that wait
-   * for it. {@code onRefusal} receives the reason of each rejected event.
+   * Applies all fields except the acknowledgement. The caller acknowledges later, so that the
+   * fields are in effect when waiting threads continue. {@code onRefusal} receives the reason of
+   * each rejected event.
    *
    * @return the number for {@link Outbox#acknowledge}, or 0 if it has not changed
    */

@@ -3,9 +3,9 @@ package org.tidemark.jvm.transport;
 import java.util.Random;
 
 /**
- * The pauses between attempts to connect: from 100 ms to 30 s, each twice the previous one. Each is
- * shortened at random by up to a half, so that the tasks of a cluster do not reconnect at the same
- * time.
+ * The pauses between attempts to connect, from 100 ms to 30 s. Each pause is twice as long as the
+ * previous one, then randomly shortened by up to a half so that the tasks of a cluster do not
+ * reconnect at the same time.
  */
 final class Backoff {
   private static final long FIRST_NANOS = 100_000_000L;

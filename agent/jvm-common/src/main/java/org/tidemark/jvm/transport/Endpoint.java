@@ -20,9 +20,9 @@ public final class Endpoint {
   }
 
   /**
-   * Parses {@code host:port}, with brackets around an IPv6 address. Returns null for other texts.
-   * {@code tls} may be null; the token, empty if absent, is then sent only to addresses of
-   * this machine.
+   * Parses {@code host:port}, with brackets around an IPv6 address. Returns null for an invalid
+   * address. {@code tls} may be null; the token, which may be empty, is then sent only to addresses
+   * of this machine.
    */
   public static Endpoint of(String address, String token, Tls tls) {
     final int colon = address.lastIndexOf(':');
@@ -34,7 +34,8 @@ public final class Endpoint {
     if (!port.matches("[0-9]{1,5}") || Integer.parseInt(port) > PORT_MAX) {
       return null;
     }
-    // Without brackets, the end of the address is ambiguous, since ::1:7411 is also an address.
+    // Without brackets, the end of the address would be ambiguous, since ::1:7411 is also an
+    // address.
     if (!host.matches("[^:\\[\\]]+|\\[[^\\[\\]]+\\]")) {
       return null;
     }

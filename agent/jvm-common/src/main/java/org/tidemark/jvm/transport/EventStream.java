@@ -17,7 +17,7 @@ import org.tidemark.jvm.guard.Reasons;
  *
  * <p>The sender's thread opens, writes and closes; a second daemon thread reads. The reading thread
  * never writes, so it detects silence and closes the socket even if the master does not read.
- * Closing also releases a writer that waits for room.
+ * Closing also releases a writer that waits for space.
  */
 final class EventStream {
   /** Receives events of the reading thread. */
@@ -25,10 +25,10 @@ final class EventStream {
     /** Called when a StreamEventsResponse has arrived. */
     void answered(byte[] message);
 
-    /** Called when more can be written or when the stream has ended. */
+    /** Called when more data can be written or when the stream has ended. */
     void changed();
 
-    /** Returns true if the master has to respond. */
+    /** Returns true if a response of the master is due. */
     boolean awaitsAnswer();
 
     /** Called when the master has not responded for {@code nanos}, even if it sent other frames. */
@@ -39,17 +39,16 @@ final class EventStream {
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
   private static final long HANDSHAKE_NANOS_MAX = 3_000_000_000L;
   private static final int CHECK_MILLIS = 1_000;
-  // Equals the timeout of the C++ agent. The timeout is needed because a cut network causes no
-  // error.
+  // Equals the timeout of the C++ agent. The timeout detects a cut network, which causes no error.
   static final long ANSWER_TIMEOUT_NANOS = 60_000_000_000L;
   private static final int WINDOW_REFILL_BYTES = 16_384;
-  /** This many frames wait only if the master does not read. */
+  /** More frames than this wait only if the master does not read. */
   private static final int CONTROLS_MAX = 100;
 
   private final Listener listener;
   private final Guard guard;
   private final long answerTimeoutNanos;
-  /** Null until it is connected. */
+  /** Null until the stream is connected. */
   private volatile TickingSocket socket;
   private OutputStream out;
 
@@ -76,8 +75,8 @@ final class EventStream {
   }
 
   /**
-   * Connects and starts the call for a job. Apart from the name lookup, it takes at most two
-   * seconds for each address, and about three for the TLS handshake, however slow it is.
+   * Connects and starts the call for a job. However slow the master is, this takes at most two
+   * seconds for each address and about three for the TLS handshake, apart from the name lookup.
    */
   void open(Endpoint master, String jobId) throws IOException {
     socket =
@@ -109,8 +108,8 @@ final class EventStream {
   }
 
   /**
-   * Accepts one gRPC message, waiting for room in the windows. Throws IOException once the stream
-   * has ended. The message may wait for the next {@link #flush}.
+   * Accepts one gRPC message. Blocks until the flow-control windows have space. Throws IOException
+   * once the stream has ended. The message may wait for the next {@link #flush}.
    */
   void write(byte[] message) throws IOException, InterruptedException {
     final byte[] framed = new byte[message.length + 5];
@@ -191,7 +190,6 @@ final class EventStream {
         socket.close();
       }
     } catch (IOException alreadyGone) {
-      // The socket is no longer needed.
     }
   }
 
@@ -218,11 +216,12 @@ final class EventStream {
     try {
       while (!isEnded() && take(frames.read())) {}
     } catch (EOFException closed) {
-      // whyEnded() has the reason.
+      // whyEnded() returns the reason.
     } catch (IOException | RuntimeException connectionLost) {
       endsBecause("sent an invalid response: " + Reasons.of(connectionLost));
     } catch (Error ours) {
-      // Done before another thread detects the end of the stream and opens a new one.
+      // Turn the connector off before another thread detects the end of the stream and opens a new
+      // one.
       guard.turnOff(ours);
     } finally {
       end();
@@ -346,7 +345,7 @@ final class EventStream {
   private void queue(int type, int flags, int stream, byte[] payload) throws IOException {
     synchronized (this) {
       if (controls.size() >= CONTROLS_MAX) {
-        throw new IOException("it sends requests but does not read");
+        throw new IOException("it does not read the replies to its control frames");
       }
       controls.addLast(new Http2.Frame(type, flags, stream, payload));
       notifyAll();

@@ -8,8 +8,8 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The frames of HTTP/2 (RFC 9113) that one gRPC call needs. Headers are written as literals without
- * compression; {@link Trailers} reads the headers with the status of a call.
+ * The HTTP/2 frames (RFC 9113) that one gRPC call needs. Headers are written as literals without
+ * compression. {@link Trailers} reads the headers that contain the status of a call.
  */
 final class Http2 {
   static final int DATA = 0;
@@ -30,15 +30,18 @@ final class Http2 {
 
   static final int PING_BYTES = 8;
 
-  /** The window of both sides before any update. */
+  /** The initial flow-control window of both sides. */
   static final int WINDOW_BYTES = 65_535;
 
-  /** The largest frame; the connector never negotiates another size. */
+  /** The largest frame size. The connector never negotiates another size. */
   static final int FRAME_BYTES_MAX = 16_384;
 
   private static final byte[] PREFACE =
       "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
-  /** A table of 0 bytes, so that the master's headers refer to no earlier ones (RFC 7541, 4.2). */
+  /**
+   * A header table of 0 bytes, so that the master's headers cannot refer to earlier headers (RFC
+   * 7541, 4.2).
+   */
   private static final byte[] SETTINGS_HEADER_TABLE_SIZE_ZERO = {0, 1, 0, 0, 0, 0};
 
   /** A received frame. */
@@ -59,7 +62,9 @@ final class Http2 {
       return (flags & flag) != 0;
     }
 
-    /** Returns a number of 4 bytes in the payload, or -1 if it is too short. */
+    /**
+     * Returns the 4-byte number at {@code at} in the payload, or -1 if the payload is too short.
+     */
     long uint32(int at) {
       if (payload.length < at + 4) {
         return -1;
@@ -82,7 +87,7 @@ final class Http2 {
       this.in = new DataInputStream(in);
     }
 
-    /** Throws IOException at the end, and for a frame that exceeds the limit. */
+    /** Throws IOException at the end of the stream, and for a frame that exceeds the limit. */
     Frame read() throws IOException {
       in.readFully(header);
       final int length = uint8(0) << 16 | uint8(1) << 8 | uint8(2);
@@ -125,9 +130,7 @@ final class Http2 {
     };
   }
 
-  /**
-   * Opens the connection and a call of a method on stream 1 for a job. An empty token is not sent.
-   */
+  /** Opens the connection, and calls a method for a job on stream 1. An empty token is not sent. */
   static void writeCall(OutputStream out, Endpoint master, String method, String jobId)
       throws IOException {
     out.write(PREFACE);
@@ -147,7 +150,7 @@ final class Http2 {
     write(out, HEADERS, END_HEADERS, 1, block.toByteArray());
   }
 
-  // Equals the header of transport/channel.cc. Proxies use it for routing.
+  // Equals the encoding in transport/channel.cc. Proxies use the header for routing.
   private static String visible(String text) {
     final StringBuilder escaped = new StringBuilder();
     for (byte each : text.getBytes(StandardCharsets.UTF_8)) {

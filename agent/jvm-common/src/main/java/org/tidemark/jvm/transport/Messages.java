@@ -3,23 +3,22 @@ package org.tidemark.jvm.transport;
 import java.io.IOException;
 
 /**
- * Assembles gRPC messages from the pieces in frames. A message follows a byte for compression and a
- * length of four bytes. Holds one message at a time, and none above the limit. Not thread-safe.
+ * Assembles gRPC messages from the pieces in frames. Each message is preceded by a compression byte
+ * and a four-byte length. Holds one message at a time, and none above the limit. Not thread-safe.
  */
 final class Messages {
-  /** Receives a whole message. */
   interface Taker {
     void take(byte[] message);
   }
 
   private static final int HEAD_BYTES = 5;
-  /** A master rejects at most a hundred events in one response, each with a sentence. */
+  /** A master names at most a hundred rejected events per response, each with a sentence. */
   static final int BYTES_MAX = 1 << 17;
 
   private final Taker taker;
   private final byte[] head = new byte[HEAD_BYTES];
   private int have;
-  /** Null until its length is known. */
+  /** Null until the message's length is known. */
   private byte[] message;
 
   Messages(Taker taker) {
@@ -49,7 +48,7 @@ final class Messages {
     if (whole == head) {
       final long length = new Http2.Frame(0, 0, 0, head).uint32(1);
       if (head[0] != 0 || length > BYTES_MAX) {
-        throw new IOException("not an answer of IngestService");
+        throw new IOException("not a response of IngestService");
       }
       message = new byte[(int) length];
       if (length > 0) {

@@ -8,10 +8,10 @@ import org.tidemark.jvm.wire.ProtoWriter;
 
 /**
  * A bounded, ordered queue of the events that wait to be sent or acknowledged. Each event is resent
- * until the master acknowledges or rejects it (agent/outbox.h). If it is full, the least important
- * unsent events are dropped, oldest first, and counted. Events with a sequence number are never
- * dropped, and no event is dropped if the new event would still not fit. At most half of the bytes
- * may be unacknowledged, so that a master that does not answer leaves room for new events.
+ * until the master acknowledges or rejects it (agent/outbox.h). If the queue is full, the least
+ * important unsent events are dropped, oldest first, and counted. Events with a sequence number are
+ * never dropped, and no event is dropped if the new event would still not fit. At most half of the
+ * bytes may be unacknowledged. An unresponsive master therefore leaves space for new events.
  *
  * <p>Thread-safe. Only {@link #waitUntilSettled} blocks.
  */
@@ -87,7 +87,7 @@ public final class Outbox {
       if (batch == null) {
         batch = newBatch(item.sequence, nowMillis);
       } else if (item.sequence != handed + 1) {
-        break;  // a rejected event leaves a gap, which a batch cannot span
+        break;  // A rejected event leaves a gap, which a batch cannot span.
       }
       batch.message(EVENTS, item.event.encoded(nowNanos));
       handed = item.sequence;
@@ -156,7 +156,7 @@ public final class Outbox {
     return !unacknowledged.isEmpty();
   }
 
-  /** Returns true if so many events wait that other data should be held back. */
+  /** Returns true if so many events wait that callers should hold back other data. */
   public synchronized boolean isCongested() {
     return waitingBytes > bytesMax / 4;
   }

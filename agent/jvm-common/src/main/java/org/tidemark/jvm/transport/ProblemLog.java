@@ -5,8 +5,8 @@ import java.util.Set;
 import org.tidemark.jvm.guard.Log;
 
 /**
- * Logs problems between this process and its master. Logs each problem once, and only a limited
- * number, so that a log stays readable. Thread-safe.
+ * Logs problems between this process and its master. Each problem is logged once, and the number of
+ * lines is limited so that the log stays readable. Thread-safe.
  */
 final class ProblemLog {
   private static final int LINES_MAX = 10;
@@ -21,10 +21,13 @@ final class ProblemLog {
     this.master = master.authority();
   }
 
-  /** {@code what} completes "the master ...": "cannot be reached: ...". Never throws. */
+  /**
+   * {@code what} completes the sentence "the master ...", for example "cannot be reached: ...".
+   * Never throws.
+   */
   void report(String what) {
     try {
-      // The message of a master is untrusted: so it is limited to one line of bounded length.
+      // The master's message is untrusted, so it is limited to one line of bounded length.
       final String line =
           what.substring(0, Math.min(what.length(), CHARS_MAX)).replaceAll("\\p{Cntrl}+", " ");
       if (isNew(line)) {

@@ -24,8 +24,8 @@ public final class Sender {
   }
 
   /**
-   * A master is reported if it does not respond for this many flush intervals and for the time
-   * below.
+   * A master is reported after this many flush intervals without a response, but not before the
+   * time below.
    */
   private static final int SILENT_FLUSHES = 3;
   private static final long SILENT_NANOS_MIN = 5_000_000_000L;
@@ -51,15 +51,15 @@ public final class Sender {
   private boolean stopping;
   private boolean lastAttempt;
 
-  // True after a failed connection attempt, until an attempt succeeds. Waiting is useless while it
-  // is true.
+  // True after a failed connection attempt, until an attempt succeeds. Waiting for the master is
+  // useless meanwhile.
   private volatile boolean unreachable;
 
   // Owned by the sender's thread.
   private volatile EventStream stream;
   private volatile boolean answered;
   private volatile boolean silent;
-  /** Owned by the reading thread, of which there is one at a time. */
+  /** Owned by the reading thread. There is only one at a time. */
   private volatile boolean hasResponded;
   private long retryAtNanos;
   private long lastFlushNanos;
@@ -67,7 +67,7 @@ public final class Sender {
 
   /**
    * Keeps at most {@code bufferBytesMax} bytes of unacknowledged events. {@code log} receives a
-   * line when the master first responds, and one for each problem that prevents reports.
+   * line when the master first responds, and a line for each problem that prevents reports.
    */
   public Sender(
       Endpoint master,
@@ -112,7 +112,7 @@ public final class Sender {
     wake();
   }
 
-  /** Creates the last report, on the caller's thread. */
+  /** Creates the last report on the caller's thread. */
   public void endReports(Reporter reporter) {
     if (reporters.remove(reporter)) {
       addReport(reporter);
@@ -121,14 +121,17 @@ public final class Sender {
   }
 
   /**
-   * Blocks until all events up to now are acknowledged, for at most {@code budgetNanos}, or not at all
-   * if the master cannot be reached. Returns true if they are acknowledged.
+   * Blocks until the master has acknowledged all events so far, for at most {@code budgetNanos}.
+   * Does not block if the master cannot be reached. Returns true if the events are acknowledged.
    */
   public boolean flush(long budgetNanos) {
     return flush(budgetNanos, budgetNanos);
   }
 
-  /** Flushes as above, with another budget for a master that has responded on this connection. */
+  /**
+   * Like {@link #flush(long)}, but with another budget if the master has responded on this
+   * connection.
+   */
   public boolean flush(long budgetNanos, long budgetOfAnsweringNanos) {
     try {
       synchronized (this) {
@@ -148,7 +151,7 @@ public final class Sender {
     }
   }
 
-  /** Flushes and ends the thread, even if it waits for a master that does not read. */
+  /** Flushes, then ends the thread, even if it is blocked by a master that does not read. */
   public void stop(long budgetNanos) {
     final boolean settled = flush(budgetNanos);
     synchronized (this) {
@@ -187,7 +190,7 @@ public final class Sender {
     }
   }
 
-  /** Returns false at the end. */
+  /** Returns false when the sender stops. */
   private synchronized boolean awaitWork() throws InterruptedException {
     final long deadline = nextDeadline();
     while (!woken && !stopping) {
@@ -218,7 +221,7 @@ public final class Sender {
       return;
     }
     lastFlushNanos = now;
-    // Each reporter reports once before any reports again, even if little space remains.
+    // Each reporter reports once before any of them reports again, even if little space remains.
     final Object[] asked = reporters.toArray();
     for (int i = 0; i < asked.length && !outbox.isCongested(); ++i) {
       addReport((Reporter) asked[Math.floorMod(nextReporter++, asked.length)]);

@@ -9,22 +9,19 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 
 /**
- * A connection whose reads block without limit but call a tick about once a second, whether data
- * arrives or not. A pause within a frame or a TLS record is therefore harmless. Not every JDK can
- * resume a TLS record after a timeout.
+ * A connection whose reads have no timeout but call a tick about once a second, whether or not data
+ * arrives. Pauses within a frame or a TLS record are therefore harmless. Not every JDK can resume a
+ * TLS record after a timeout.
  */
 final class TickingSocket extends Socket {
-  /** Called on the reading thread. The read throws its exceptions. */
+  /** Called on the reading thread. The read rethrows its exceptions. */
   interface Tick {
     void tick() throws IOException;
   }
 
   private static final int TICK_MILLIS = 1_000;
   private static final long TICK_NANOS = TICK_MILLIS * 1_000_000L;
-  /**
-   * The buffer is small, so that unread data stays in the outbox, which is bounded, and not in the
-   * kernel.
-   */
+  /** The buffer is small, so that unread data stays in the bounded outbox and not in the kernel. */
   private static final int SEND_BUFFER_BYTES = 1 << 17;
 
   private volatile Tick tick;
@@ -33,8 +30,8 @@ final class TickingSocket extends Socket {
   private TickingSocket() {}
 
   /**
-   * Connects to the first address that accepts, with a timeout for each. If none does, throws the
-   * error of the first one.
+   * Connects to the first address that accepts, with a timeout for each address. If none accepts,
+   * throws the error of the first address.
    */
   static TickingSocket connectedTo(InetAddress[] addresses, int port, int timeoutMillis)
       throws IOException {
@@ -59,7 +56,7 @@ final class TickingSocket extends Socket {
     throw refusal == null ? new IOException("the host name has no address") : refusal;
   }
 
-  /** Call it before the first read, and for each further tick. */
+  /** Must be called before the first read, and again for each tick. */
   void startTicking(Tick everySecond) throws IOException {
     setSoTimeout(TICK_MILLIS);
     lastTickNanos = System.nanoTime();

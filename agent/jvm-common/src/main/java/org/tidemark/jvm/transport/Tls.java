@@ -25,14 +25,14 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * TLS to a master with the JDK's own implementation and PEM files, which are read again for each
+ * TLS to a master, using the JDK's own implementation and PEM files, which are read again for each
  * connection. Immutable.
  */
 public final class Tls {
   private static final char[] NO_PASSWORD = {};
   private static final int FILE_BYTES_MAX = 1 << 20;
   private static final String[] KEY_ALGORITHMS = {"EC", "RSA"};
-  // PKCS #8, which every recent tool writes. The JDK reads no other format.
+  // PKCS #8, which all current tools write. The JDK reads no other format.
   private static final Pattern KEY =
       Pattern.compile("-----BEGIN PRIVATE KEY-----([^-]*)-----END PRIVATE KEY-----");
 
@@ -42,9 +42,10 @@ public final class Tls {
   private final String serverName;
 
   /**
-   * {@code authorities} have signed the master's certificate. {@code certificate} and {@code key}
-   * are for a master that requests them, and may be null. {@code serverName} is the name in the
-   * master's certificate; if it is empty, the name is the master's host.
+   * {@code authorities} is a file with the authorities that signed the master's certificate. {@code
+   * certificate} and {@code key} are for a master that requests client certificates, and may be
+   * null. {@code serverName} is the name in the master's certificate. If it is empty, the name is
+   * the master's host.
    */
   public Tls(File authorities, File certificate, File key, String serverName) {
     this.authorities = authorities;
@@ -69,7 +70,7 @@ public final class Tls {
                   .createSocket(connection, name, connection.getPort(), false);
       final SSLParameters parameters = secure.getSSLParameters();
       parameters.setEndpointIdentificationAlgorithm("HTTPS");
-      // This method exists since Java 9, and in Java 8 since update 252.
+      // Exists since Java 9, and since update 252 in Java 8.
       SSLParameters.class
           .getMethod("setApplicationProtocols", String[].class)
           .invoke(parameters, (Object) new String[] {"h2"});
@@ -106,7 +107,8 @@ public final class Tls {
   }
 
   private static KeyStore emptyStore() throws IOException, GeneralSecurityException {
-    // This type of key store uses no encryption time, since the store never leaves memory.
+    // This type of key store spends no time on encryption, which is not needed because the store
+    // never leaves memory.
     final KeyStore store = KeyStore.getInstance("JKS");
     store.load(null, null);
     return store;

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 
 /**
  * Reads the status from the headers that end a call (RFC 7541). With a table of 0 bytes, all
- * relevant names are literals. Values in Huffman code, which gRPC's own servers do not use, are not
+ * relevant names are literals. Huffman-coded values, which gRPC's own servers do not use, are not
  * read.
  */
 final class Trailers {
@@ -26,7 +26,7 @@ final class Trailers {
     this.end = end;
   }
 
-  /** Returns a text such as "UNAUTHENTICATED: a token is needed" from a HEADERS frame. */
+  /** Returns the status in a HEADERS frame, such as "UNAUTHENTICATED: a token is needed". */
   static String statusIn(Http2.Frame frame) {
     try {
       int from = 0;
@@ -62,9 +62,9 @@ final class Trailers {
     while (at < end) {
       final int first = block[at] & 0xFF;
       if (first >= 0x80) {
-        integer(7);  // a field of the static table, which contains none of gRPC's fields
+        integer(7);  // A field of the static table, which contains none of gRPC's fields.
       } else if (first >= 0x20 && first < 0x40) {
-        integer(5);  // the size of the table
+        integer(5);  // a change of the table size
       } else {
         readLiteral(first >= 0x40 ? 6 : 4);
       }

@@ -1,8 +1,8 @@
 package org.tidemark.jvm.wire;
 
-/** An attempt at a task: TaskAttemptId of event.proto. Immutable. */
+/** An attempt at a task (TaskAttemptId in event.proto). Immutable. */
 public final class Attempt {
-  /** The stages of a MapReduce job, as event.proto numbers them. */
+  /** Numbers of the stages of a MapReduce job, as in event.proto. */
   public static final int MAP_STAGE = 0;
 
   public static final int REDUCE_STAGE = 1;
@@ -19,12 +19,10 @@ public final class Attempt {
     this.attempt = attempt;
   }
 
-  /** Returns an attempt at a map task of a MapReduce job. */
   public static Attempt map(int index, int attempt) {
     return new Attempt(MAP_STAGE, 0, index, attempt);
   }
 
-  /** Returns an attempt at a reduce task of a MapReduce job. */
   public static Attempt reduce(int index, int attempt) {
     return new Attempt(REDUCE_STAGE, 0, index, attempt);
   }
@@ -33,7 +31,6 @@ public final class Attempt {
     return isMap ? map(index, attempt) : reduce(index, attempt);
   }
 
-  /** Returns true for a map task of a MapReduce job. */
   public boolean isMap() {
     return stage == MAP_STAGE;
   }

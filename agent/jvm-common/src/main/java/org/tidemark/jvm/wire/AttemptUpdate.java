@@ -1,11 +1,11 @@
 package org.tidemark.jvm.wire;
 
-/** The fields of AttemptChanged. Fields with their default value are unset. */
+/** The fields of AttemptChanged. Unset fields have their default values. */
 public final class AttemptUpdate {
   public final Attempt attempt;
   public final Events.State state;
   public long atMillis;
-  /** The number in {@link Events#executorOpened}; below zero if it is unknown. */
+  /** The number in {@link Events#executorOpened}; negative if unknown. */
   public int executor = -1;
   public boolean speculative;
   public long inputBytes = -1;

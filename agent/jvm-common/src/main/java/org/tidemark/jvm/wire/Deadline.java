@@ -3,14 +3,13 @@ package org.tidemark.jvm.wire;
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 
-/** Parses deadlines of jobs. */
 public final class Deadline {
   private Deadline() {}
 
   /**
    * Returns milliseconds since 1970 for a time such as 2026-11-26T07:30:00Z, or 0 for an empty
-   * text. Throws IllegalArgumentException for other texts, with the name {@code key} of the
-   * setting.
+   * string. Throws IllegalArgumentException for other strings. The message contains {@code key},
+   * the name of the setting.
    */
   public static long millis(String key, String text) {
     if (text == null || text.trim().isEmpty()) {

@@ -28,7 +28,7 @@ public final class Event {
     sizeBytes = this.body.length + 128;
   }
 
-  /** Returns the event as it is sent now. */
+  /** Returns the event as encoded for sending now. */
   public ProtoWriter encoded(long nowNanos) {
     final ProtoWriter whole = new ProtoWriter().append(body);
     if (running != null) {

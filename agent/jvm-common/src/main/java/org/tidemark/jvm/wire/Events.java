@@ -9,8 +9,8 @@ import org.tidemark.jvm.profile.ReduceMeter;
 import org.tidemark.jvm.profile.SizeHistogram;
 
 /**
- * Encodes the events of proto/tidemark/v1/event.proto. This is the only place with field numbers;
- * tests/vectors/events.json checks them against the master's generated code.
+ * Encodes the events of proto/tidemark/v1/event.proto. Only this class contains their field
+ * numbers; tests/vectors/events.json checks them against the master's generated code.
  */
 public final class Events {
   // Fields of Event.
@@ -90,9 +90,8 @@ public final class Events {
   }
 
   /**
-   * See {@link StageDescription#group} for {@code group}. {@code name} is the name for people.
-   * {@code plannedTaskCounts} contains the task count of each planned stage in order, or 0 if
-   * unknown.
+   * See {@link StageDescription#group} for {@code group}. {@code name} is the display name. {@code
+   * plannedTaskCounts} contains the task count of each planned stage in order, or 0 if unknown.
    */
   public static Event groupOpened(
       String group, String name, long atMillis, long... plannedTaskCounts) {
@@ -182,7 +181,7 @@ public final class Events {
   }
 
   /**
-   * Every key of a rank below {@code sampledBelow} is explicit or sampled. It is 0 without a
+   * Every key of a rank below {@code sampledBelow} is explicit or sampled. It is 0 if there is no
    * sample.
    */
   public static Event mapProfile(
@@ -212,7 +211,7 @@ public final class Events {
   }
 
   /**
-   * {@code lastEndMillis} is {@link ReduceMeter.Taken#lastEndNanos} by the wall clock. {@code
+   * {@code lastEndMillis} is the wall-clock time of {@link ReduceMeter.Taken#lastEndNanos}. {@code
    * named} is true if key hashes identify the same keys in every task. {@code time} contains totals
    * since the start of the attempt. {@code running}, {@code use} and {@code time} may be null.
    */

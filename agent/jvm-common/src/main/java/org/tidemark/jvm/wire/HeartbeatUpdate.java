@@ -8,7 +8,7 @@ public final class HeartbeatUpdate {
   public long bytesEmitted;
   public TimeUse time = new TimeUse();
   /**
-   * True if all input is read before the task's work begins, so the input does not measure
+   * True if the task reads all its input before its actual work, so that the input does not measure
    * progress.
    */
   public boolean isInputReadFirst;

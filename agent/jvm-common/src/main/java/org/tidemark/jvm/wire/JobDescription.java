@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The fields of JobOpened. Fields with their default value are unset. */
+/** The fields of JobOpened. Unset fields have their default values. */
 public final class JobDescription {
   public String name;
   public final String engine;

@@ -59,7 +59,7 @@ public final class ProtoReader {
     return field;
   }
 
-  /** Returns the value of a number, which is a varint or 64 fixed bits. */
+  /** Returns a numeric value (a varint or 64 fixed bits). */
   public long value() {
     return value;
   }

@@ -4,11 +4,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Appends protocol buffer fields to a growing array. Fields with their default value are omitted,
- * as in proto3; the methods that end in Always write fields with presence. Not thread-safe.
+ * Appends protocol buffer fields to a growing array. Omits fields with their default value, as in
+ * proto3. Methods ending in Always write fields that have presence. Not thread-safe.
  */
 public final class ProtoWriter {
-  /** The number of bytes of a text that the master keeps. */
+  /** The number of bytes of a string that the master keeps. */
   static final int TEXT_BYTES_MAX = 4096;
 
   private byte[] bytes = new byte[256];
@@ -52,7 +52,9 @@ public final class ProtoWriter {
         : bytesAlways(field, value.getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Writes a text for people, cut between characters to the length that the master keeps. */
+  /**
+   * Writes a human-readable string. Cuts it between characters to the length that the master keeps.
+   */
   public ProtoWriter text(int field, String value) {
     return string(field, value == null ? null : cut(value));
   }
@@ -71,7 +73,7 @@ public final class ProtoWriter {
     return value;
   }
 
-  /** Writes a string, a packed array or a message; an empty message is written as well. */
+  /** Writes a string, a packed array or a message, even if it is empty. */
   public ProtoWriter bytesAlways(int field, byte[] value) {
     varint((long) field << 3 | 2);
     varint(value.length);

@@ -1,6 +1,6 @@
 package org.tidemark.jvm.wire;
 
-/** The fields of StageOpened. Fields with their default value are unset. */
+/** The fields of StageOpened. Unset fields have their default values. */
 public final class StageDescription {
   /** StageKind of event.proto. */
   public enum Kind {
@@ -18,7 +18,9 @@ public final class StageDescription {
     ESTIMATED
   }
 
-  /** The maximum size of the arrays in bytes, so that the event stays below the master's 1 MiB. */
+  /**
+   * The maximum size of the arrays in bytes. It keeps the event below the master's limit of 1 MiB.
+   */
   private static final int SIZES_BYTES_MAX = 900_000;
 
   public final int number;
@@ -28,26 +30,26 @@ public final class StageDescription {
   public String signature;
   public long[] parents = {};
   public String group;
-  /** The number of tasks of this attempt; below zero if unknown. */
+  /** The number of tasks of this attempt; negative if unknown. */
   public int tasks = -1;
-  /** Task indexes are below this number; below zero if it equals the number of tasks. */
+  /** Task indexes are below this number. Negative if it equals the number of tasks. */
   public int indexes = -1;
 
   public boolean skipped;
   public String pool;
-  /** The bytes of each task, or empty. */
+  /** The input of each task in bytes, or empty. */
   public long[] taskBytes = {};
-  /** The records of each task, or empty. */
+  /** The input of each task in records, or empty. */
   public long[] taskRecords = {};
   public Precision precision = Precision.UNSPECIFIED;
-  /** Below zero if unknown. */
+  /** Negative if unknown. */
   public int slots = -1;
   /** Null if unknown. */
   public Boolean hasCombiner;
   public boolean isGroupingOpaque;
   /** 0 if unknown. */
   public long openedMillis;
-  /** Equal for stages that perform the same work on other data; 0 if unknown. */
+  /** Equal for stages that do the same work on different data; 0 if unknown. */
   public long work;
 
   public StageDescription(int number, Kind kind) {
@@ -93,7 +95,7 @@ public final class StageDescription {
 
   /**
    * Adds the sizes of all tasks or of none, since the master accepts nothing else. If there is no
-   * room for both arrays, writes only the bytes.
+   * space for both arrays, writes only the bytes.
    */
   private void addSizes(ProtoWriter stage) {
     final ProtoWriter bytes = new ProtoWriter().packedUints(11, taskBytes);

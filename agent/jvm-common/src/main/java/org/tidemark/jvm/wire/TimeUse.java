@@ -1,8 +1,7 @@
 package org.tidemark.jvm.wire;
 
 /**
- * The times for which an attempt used a processor and waited, as totals since its start. Values
- * below zero are unknown.
+ * Processor time and waits of an attempt, as totals since its start. Negative values are unknown.
  */
 public final class TimeUse {
   public long cpuMicros = -1;
@@ -11,11 +10,11 @@ public final class TimeUse {
   public long memoryWaitMicros = -1;
   public long networkWaitMicros = -1;
   public long ioWaitMicros = -1;
-  /** The bytes that were moved during the network and I/O waits. */
+  /** The bytes moved during the network and I/O waits. */
   public long networkBytes = -1;
   public long ioBytes = -1;
 
-  /** Writes to a TaskHeartbeat or a TimeUse of event.proto, which have the same field numbers. */
+  /** Writes to a TaskHeartbeat or a TimeUse of event.proto, whose fields have the same numbers. */
   void addTo(ProtoWriter body) {
     add(body, 5, cpuMicros);
     add(body, 6, schedulerWaitMicros);

@@ -133,8 +133,8 @@ public class GuardTest {
   private static final InheritableThreadLocal<String> INHERITED = new InheritableThreadLocal<>();
 
   /**
-   * Runs {@code work} on a thread of the guard, created on a thread with a task's class loader and
-   * name.
+   * Runs {@code work} on a thread of the guard. A thread with a task's class loader and name
+   * creates that thread.
    */
   private static void onOurThread(Guard guard, Guard.Work work) throws InterruptedException {
     final List<Thread> made = new ArrayList<>();

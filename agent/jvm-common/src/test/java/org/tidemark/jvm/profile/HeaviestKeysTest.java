@@ -8,7 +8,7 @@ import org.junit.Test;
 
 /** Tests cases beyond the shared vectors of {@link SharedVectorsTest}. */
 public class HeaviestKeysTest {
-  /** This happens if a prefix is too short to name keys. */
+  /** The prefix is too short to distinguish the keys. */
   @Test
   public void keyGroupsOfOneNameAndSizeAreAllReported() {
     final Random random = new Random(1);

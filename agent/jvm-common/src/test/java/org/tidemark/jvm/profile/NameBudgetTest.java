@@ -10,7 +10,7 @@ public final class NameBudgetTest {
     assertEquals(sampledKeys, budget.sampledKeys);
   }
 
-  /** 1,000 names of 12 bytes are a two-hundredth of 2,400,000 bytes. */
+  /** 1,000 names of 12 bytes are 1/200 of 2,400,000 bytes. */
   @Test
   public void namesTakeHalfAPercentOfTheOutput() {
     assertNames(667, 333, new NameBudget(2_400_000, 2000));
@@ -29,7 +29,7 @@ public final class NameBudgetTest {
     assertNames(7, 128, new NameBudget(10_000, 7));
   }
 
-  /** 1,000 names of 16 bytes are a three-hundredth of 4,800,000 bytes. */
+  /** 1,000 names of 16 bytes are 1/300 of 4,800,000 bytes. */
   @Test
   public void namesOfAReduceTaskHaveALimitedShareOfItsTime() {
     assertEquals(1000, NameBudget.finishedNames(4_800_000));

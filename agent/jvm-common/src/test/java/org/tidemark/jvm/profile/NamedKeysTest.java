@@ -28,7 +28,7 @@ public class NamedKeysTest {
   public void sampledKeysComeFirstForAnySize() {
     final NamedKeys names = new NamedKeys(4);
     final long below = KeySampler.rank(3) + 1;
-    add(names, 1, 60, below);  // has a higher rank (tests/vectors/sample_rank.json)
+    add(names, 1, 60, below);  // This key has a higher rank (tests/vectors/sample_rank.json).
     add(names, 3, 2, below);
     names.settle(50, ALL);
     assertArrayEquals(new long[] {3, 1}, names.hashes());

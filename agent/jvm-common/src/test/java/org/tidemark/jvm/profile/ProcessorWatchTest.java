@@ -11,7 +11,6 @@ import java.nio.file.Paths;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.Test;
 
-/** Tests the waits of a thread for a processor. */
 public class ProcessorWatchTest {
   private static void assumeItIsReported() {
     assumeTrue(Files.isReadable(Paths.get("/proc/thread-self/schedstat")));
@@ -78,7 +77,7 @@ public class ProcessorWatchTest {
       end.notifyAll();
     }
     thread.join();
-    // The kernel removes the thread a little later than Java.
+    // The kernel removes the thread slightly later than Java.
     for (int i = 0; i < 1_000 && watch.get().read(2) != null; ++i) {
       Thread.sleep(10);
     }

@@ -11,7 +11,7 @@ import java.util.Set;
 import org.junit.Test;
 import org.tidemark.jvm.Vectors;
 
-/** Tests the rules that both agents share. */
+/** Tests the rules that the agents in Java and C++ share. */
 public class SharedVectorsTest {
   private static final double NANO = 1.0;
 

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** An authority and its certificates, created for one test with openssl. */
+/** A certificate authority, which issues certificates for one test with openssl. */
 public final class Certificates {
   /** A certificate and its key, as PEM files. */
   public static final class Pair {
@@ -40,7 +40,7 @@ public final class Certificates {
 
   /**
    * {@code names} has the form of subjectAltName, such as IP:127.0.0.1. {@code kind} is the kind of
-   * key, ec or rsa.
+   * key, either ec or rsa.
    */
   public Pair issue(String name, String names, String kind) throws Exception {
     final Pair pair = new Pair(folder, name);

@@ -36,7 +36,7 @@ public final class ChildJvm implements AutoCloseable {
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
   }
 
-  /** Reads the output up to this line. Returns false if the output ends before it. */
+  /** Reads the output up to this line. Returns false if the output ends without this line. */
   public boolean awaitLine(String wanted) throws IOException {
     for (String line = out.readLine(); line != null; line = out.readLine()) {
       lines.add(line);
@@ -47,7 +47,6 @@ public final class ChildJvm implements AutoCloseable {
     return false;
   }
 
-  /** Returns its exit code. */
   public int await() throws IOException, InterruptedException {
     awaitLine(null);
     if (!process.waitFor(60, TimeUnit.SECONDS)) {
@@ -56,7 +55,7 @@ public final class ChildJvm implements AutoCloseable {
     return process.exitValue();
   }
 
-  /** Returns its output so far, for messages. */
+  /** Returns the output so far, for messages. */
   public String output() {
     return lines.toString();
   }

@@ -6,11 +6,13 @@ import java.util.jar.JarFile;
 import java.util.stream.Collectors;
 import java.util.zip.ZipEntry;
 
-/** The jar of a connector as users have it. */
+/** The jar of a connector, as released. */
 public final class ConnectorJar {
   private ConnectorJar() {}
 
-  /** Returns the classes in the jar outside of this package, such as "org.tidemark.hadoop". */
+  /**
+   * Returns the classes in the jar that are outside this package, such as "org.tidemark.hadoop".
+   */
   public static List<String> classesOutside(String name) throws IOException {
     final String folder = name.replace('.', '/') + "/";
     return classes().stream().filter(c -> !c.startsWith(folder)).collect(Collectors.toList());

@@ -9,14 +9,15 @@ import java.util.List;
 import org.junit.AssumptionViolatedException;
 
 /**
- * A network namespace behind a virtual cable, which acts as another machine. It can become silent,
- * so that packets vanish without an error. Needs root and iproute2; tests are skipped without them.
+ * A network namespace behind a virtual cable, which represents another machine. The machine can
+ * become silent, so that packets vanish without an error. Requires root and iproute2; otherwise,
+ * tests are skipped.
  */
 public final class FarMachine implements AutoCloseable {
-  // A fixed address, so that silence does not become an error of address resolution.
+  // With a fixed address, silence does not become an error of address resolution.
   private static final String HARDWARE_ADDRESS = "02:00:00:00:00:02";
 
-  /** Its address, without a port. */
+  /** The address without a port. */
   public final String address;
 
   private final String ourAddress;
@@ -69,7 +70,7 @@ public final class FarMachine implements AutoCloseable {
     return Arrays.asList("ip", "netns", "exec", name);
   }
 
-  /** Starts to drop all packets without reporting an error. */
+  /** Starts to drop all packets without an error. */
   public void fallSilent() throws Exception {
     ip("-n", name, "addr", "flush", "dev", farEnd);
   }
@@ -82,8 +83,8 @@ public final class FarMachine implements AutoCloseable {
   @Override
   public void close() throws Exception {
     try {
-      // Removes the cable now, since deleting the namespace removes it only later and another cable
-      // may need its name at once.
+      // Removes the cable immediately. Otherwise, it would exist for some time after its namespace,
+      // and another cable may need its name.
       ip("link", "del", ourEnd);
     } catch (IOException neverLaid) {
       // The cable does not exist.

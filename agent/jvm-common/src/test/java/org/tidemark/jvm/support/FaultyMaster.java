@@ -13,7 +13,7 @@ import java.util.List;
 
 /** A server that is not a master. */
 public final class FaultyMaster implements AutoCloseable {
-  /** The behaviour towards a connection. */
+  /** How the server treats a connection. */
   public interface Behaviour {
     void meet(InputStream in, OutputStream out) throws Exception;
   }
@@ -27,14 +27,14 @@ public final class FaultyMaster implements AutoCloseable {
     address = "127.0.0.1:" + server.getLocalPort();
   }
 
-  /** Returns an address without a listener. */
+  /** Returns an address on which no server listens. */
   public static String absent() throws IOException {
     try (ServerSocket closed = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       return "127.0.0.1:" + closed.getLocalPort();
     }
   }
 
-  /** Accepts no connection, since the backlog is full. */
+  /** Returns a server that accepts no connection, since its backlog is full. */
   public static FaultyMaster full() throws IOException {
     final FaultyMaster busy = new FaultyMaster(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
     for (int i = 0; i < 8; ++i) {
@@ -52,7 +52,7 @@ public final class FaultyMaster implements AutoCloseable {
   /** Handles every connection in the same way. */
   public static FaultyMaster with(Behaviour behaviour) throws IOException {
     final ServerSocket server = new ServerSocket();
-    // Small, so that a writer soon blocks if the server does not read.
+    // The buffer is small, so a writer soon blocks if the server does not read.
     server.setReceiveBufferSize(1 << 14);
     server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 50);
     final Thread door =
@@ -74,7 +74,7 @@ public final class FaultyMaster implements AutoCloseable {
     return new FaultyMaster(server);
   }
 
-  /** Reads a byte each second. */
+  /** Returns a server that reads one byte per second. */
   public static FaultyMaster slow() throws IOException {
     return with(
         (in, out) -> {
@@ -84,7 +84,7 @@ public final class FaultyMaster implements AutoCloseable {
         });
   }
 
-  /** Responds in another protocol. */
+  /** Returns a server that responds in another protocol. */
   public static FaultyMaster garbage() throws IOException {
     final byte[] garbage =
         "HTTP/1.1 400 Bad Request\r\n\r\n{}{}{}{}".getBytes(StandardCharsets.US_ASCII);

@@ -6,7 +6,6 @@ import java.util.Arrays;
 
 /** Reads a job's event log (docs/internals/event-log.md), even while the master appends to it. */
 public final class LogReader {
-  /** Receives the contents of a log. */
   public interface Taker {
     /** Receives an encoded event and its sender. */
     void event(String source, byte[] event);
@@ -15,7 +14,7 @@ public final class LogReader {
     default void refusal() {}
   }
 
-  /** The magic and twice the key. */
+  /** The magic, and the key twice. */
   private static final int START_BYTES = 24;
 
   /** Length, checksum and guard of a record. */
@@ -27,7 +26,7 @@ public final class LogReader {
 
   public static void read(byte[] file, Taker taker) {
     if (file.length < START_BYTES) {
-      return;  // it was just created
+      return;  // The log was just created.
     }
     final ByteBuffer in = ByteBuffer.wrap(file).order(ByteOrder.LITTLE_ENDIAN);
     in.position(START_BYTES);

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
-/** A master process of the command `tidemark`, with event logs. */
+/** A master process, which runs the command `tidemark` with event logs. */
 public final class Master implements AutoCloseable {
   public final String address;
   private final Process process;
@@ -28,7 +28,7 @@ public final class Master implements AutoCloseable {
     this.logs = logs;
   }
 
-  /** {@code settings} have the form of `tidemark serve --set`. */
+  /** {@code settings} have the form of `tidemark serve --set` arguments. */
   public static Master start(Path logs, String... settings) throws IOException {
     return start(Collections.emptyList(), "127.0.0.1", logs, settings);
   }
@@ -61,16 +61,16 @@ public final class Master implements AutoCloseable {
     return new Master(process, line.substring("listening on ".length()).trim(), logs);
   }
 
-  /** Returns the setting for agents of these jobs that show the token. */
+  /** Returns the setting that allows agents with the token to report these jobs. */
   public static String tokens(File file, String jobs, String token) throws IOException {
     final String line = "agent " + jobs + " " + token + "\n";
     Files.write(file.toPath(), line.getBytes(StandardCharsets.US_ASCII));
-    // A master rejects token files that every user of the host may read.
+    // A master rejects token files that every user of the host can read.
     Files.setPosixFilePermissions(file.toPath(), PosixFilePermissions.fromString("rw-------"));
     return "tokens=" + file;
   }
 
-  /** Returns the log of a job once its end is on disk. */
+  /** Returns the log of a job after the end of the job was written to disk. */
   public byte[] log(String jobId) throws IOException, InterruptedException {
     final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     byte[] log = {};
@@ -84,7 +84,7 @@ public final class Master implements AutoCloseable {
     return log;
   }
 
-  /** Returns the jobs with a log. */
+  /** Returns the jobs that have a log. */
   public Set<String> jobs() {
     final Set<String> ids = new TreeSet<>();
     for (String name : logs.toFile().list()) {
@@ -93,7 +93,6 @@ public final class Master implements AutoCloseable {
     return ids;
   }
 
-  /** Kills the process. */
   public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }

@@ -14,9 +14,9 @@ import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.Events;
 
 /**
- * A task that has used up its heap ("heap") or its threads ("threads"). Like a task on YARN, its
- * process exits with 255 on an uncaught Error. On success it prints the connector's log lines and
- * exits with 0.
+ * A task that has exhausted its heap ("heap") or its threads ("threads"). Like a task on YARN, the
+ * process exits with 255 after an uncaught Error. If it succeeds, it prints the connector's log
+ * lines and exits with 0.
  */
 public final class TightTask {
   private static final byte[] FULL = "full\n".getBytes();
@@ -25,7 +25,7 @@ public final class TightTask {
 
   private TightTask() {}
 
-  /** {@code arguments} are the resource to use up, and the address of the master. */
+  /** {@code arguments} are the resource to exhaust and the address of the master. */
   public static void main(String[] arguments) throws Exception {
     Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> Runtime.getRuntime().halt(255));
     final Source source = new Source("test", "source", "job", "run");
@@ -62,7 +62,7 @@ public final class TightTask {
     aLittle = null;
     System.out.write(FULL, 0, FULL.length);
     System.out.flush();
-    // The master responds now.
+    // The master now responds.
     reader.join();
     most = null;
     if (aLittle != most) {
@@ -95,12 +95,12 @@ public final class TightTask {
     return all;
   }
 
-  /** Creates as many threads as possible, and then the connector's. */
+  /** Creates as many threads as possible, and then the connector's threads. */
   private static void shortOfThreads(Sender sender) throws Exception {
     final Field field = Class.forName("sun.misc.Unsafe").getDeclaredField("theUnsafe");
     field.setAccessible(true);
     final sun.misc.Unsafe memory = (sun.misc.Unsafe) field.get(null);
-    // Reserved for the JVM; too small for the stack of another thread (-Xss).
+    // Reserved for the JVM. Too small for the stack of another thread (-Xss).
     final long reserve = memory.allocateMemory(24 << 20);
     final CountDownLatch done = new CountDownLatch(1);
     final List<Thread> threads = new ArrayList<>();

@@ -13,13 +13,13 @@ final class Calls {
 
   private Calls() {}
 
-  /** Reads the start of a call up to the first frame of that type. */
+  /** Reads the start of a call up to the first frame of this type. */
   static Http2.Frame skipTo(int type, InputStream in) throws IOException {
     new DataInputStream(in).readFully(new byte[PREFACE_BYTES]);
     return next(type, in);
   }
 
-  /** Returns the next frame of that type. */
+  /** Returns the next frame of this type. */
   static Http2.Frame next(int type, InputStream in) throws IOException {
     Http2.Frame frame = new Http2.FrameReader(in).read();
     while (frame.type != type) {
@@ -28,7 +28,7 @@ final class Calls {
     return frame;
   }
 
-  /** Returns the message with its length before it, as a call contains it. */
+  /** Returns the message preceded by its length, as in a call. */
   static byte[] framed(byte[] message) {
     final ByteArrayOutputStream out = new ByteArrayOutputStream();
     out.write(0);

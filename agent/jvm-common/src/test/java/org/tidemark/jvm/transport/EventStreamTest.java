@@ -23,7 +23,7 @@ import org.junit.rules.Timeout;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.support.FaultyMaster;
 
-/** Tests one call and the frames that a master may send in it. */
+/** Tests one call, and the frames that a master may send in it. */
 public class EventStreamTest {
   @Rule public final Timeout patience = Timeout.seconds(60);
 
@@ -70,7 +70,7 @@ public class EventStreamTest {
     master.close();
   }
 
-  /** Opens a call to a master that continues the call with {@code behaviour}. */
+  /** Opens a call to a master, which continues the call with {@code behaviour}. */
   private void open(FaultyMaster.Behaviour behaviour) throws IOException {
     open(behaviour, new Recorder(), LONG_NANOS);
   }
@@ -170,7 +170,7 @@ public class EventStreamTest {
     open(
         (in, out) -> {
           final OutputStream buffered = new BufferedOutputStream(out);
-          while (true) {  // until the connection is closed
+          while (true) {  // The loop ends when the connection is closed.
             Http2.write(buffered, Http2.PING, 0, 0, new byte[Http2.PING_BYTES]);
           }
         },
@@ -179,12 +179,14 @@ public class EventStreamTest {
     try {
       while (!stream.isEnded()) {
         changes.acquire();
-        stream.flush();  // as the sender's thread does
+        stream.flush();  // The sender's thread also flushes.
       }
     } catch (IOException cutOff) {
-      // The writer waited because the master does not read.
+      // The writer waited, since the master does not read.
     }
-    assertTrue(stream.whyEnded(), stream.whyEnded().endsWith("it sends requests but does not read"));
+    assertTrue(
+        stream.whyEnded(),
+        stream.whyEnded().endsWith("it does not read the replies to its control frames"));
   }
 
   @Test
@@ -220,7 +222,7 @@ public class EventStreamTest {
   @Test
   public void aResponseBeyondTheLimitEndsTheCall() throws Exception {
     open((in, out) -> Calls.send(out, Http2.DATA, 0, 1, new byte[] {0, 0, 2, 0, 1}));
-    assertEndsWith("not an answer of IngestService");
+    assertEndsWith("not a response of IngestService");
   }
 
   @Test
@@ -232,7 +234,7 @@ public class EventStreamTest {
         (in, out) -> {
           readData(in, 30_005);
           firstHalfIsThere.countDown();
-          // 30,005 bytes are in flight, 20,005 more than this window.
+          // 30,005 bytes are in flight, which exceeds this window by 20,005.
           final byte[] window = {0, 4, 0, 0, 0x27, 0x10}; // 10,000
           Calls.send(out, Http2.SETTINGS, 0, 0, window);
           Calls.next(Http2.SETTINGS, in);
@@ -252,7 +254,7 @@ public class EventStreamTest {
     assertEquals(30_004, (int) sizes.take());
   }
 
-  /** Reads data until that many bytes have arrived. Returns the number. */
+  /** Reads data until the wanted number of bytes has arrived. Returns their number. */
   private static int readData(InputStream in, int wanted) throws IOException {
     int bytes = 0;
     while (bytes < wanted) {

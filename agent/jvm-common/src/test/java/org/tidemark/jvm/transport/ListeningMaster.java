@@ -17,8 +17,8 @@ import org.tidemark.jvm.wire.Events;
 import org.tidemark.jvm.wire.ProtoWriter;
 
 /**
- * A master that records the events of attempts and of a job's end, on one connection. It starts to
- * read and acknowledge when the test requests it.
+ * A master with one connection, which records events of attempts and of the end of a job. It reads
+ * and acknowledges only after the test requests it.
  */
 public final class ListeningMaster implements AutoCloseable {
   private static final int JOB_CLOSED = 2;
@@ -55,7 +55,9 @@ public final class ListeningMaster implements AutoCloseable {
     return states.getOrDefault(attempt, new ArrayList<>());
   }
 
-  /** Returns the number of events that reported the attempt as the last of a failed task. */
+  /**
+   * Returns the number of events that reported the attempt as the last attempt of a failed task.
+   */
   public synchronized int failedTasksOf(String attempt) {
     return failedTasks.getOrDefault(attempt, 0);
   }
@@ -135,7 +137,7 @@ public final class ListeningMaster implements AutoCloseable {
     try {
       Calls.answer(out, new ProtoWriter().uint(2, sequence));
     } catch (IOException gone) {
-      // The next read reports it as well.
+      // The next read also reports this error.
     }
   }
 

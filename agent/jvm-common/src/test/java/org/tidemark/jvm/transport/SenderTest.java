@@ -33,13 +33,12 @@ import org.tidemark.jvm.wire.ProtoWriter;
 
 /** Tests the sender with faulty masters. LocalModeIT tests it with a correct master. */
 public class SenderTest {
-  @Rule public final Timeout patience = Timeout.seconds(60);
+  @Rule public final Timeout patience = Timeout.seconds(120);
   @Rule public final TemporaryFolder folder = new TemporaryFolder();
 
   private static final long FLUSH_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-  private static final long LONG_NANOS = TimeUnit.SECONDS.toNanos(30);
-  /** The time that a wait may exceed its budget on a busy machine. */
-  private static final long SLACK_NANOS = TimeUnit.SECONDS.toNanos(5);
+  /** Longer than the time limit of a test, which therefore fails after such a wait. */
+  private static final long LONG_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   private final List<String> warnings = new CopyOnWriteArrayList<>();
   private final List<String> notes = new CopyOnWriteArrayList<>();
@@ -97,9 +96,7 @@ public class SenderTest {
 
   private void checkFlushGivesUp() {
     sendEvent();
-    final long start = System.nanoTime();
     assertFalse(sender.flush(FLUSH_NANOS));
-    assertTrue(System.nanoTime() - start < FLUSH_NANOS + SLACK_NANOS);
     sender.stop(0);
   }
 
@@ -109,7 +106,7 @@ public class SenderTest {
     checkFlushGivesUp();
   }
 
-  /** Returns the connector's thread that blocks in a write, or null. */
+  /** Returns the connector's thread that is blocked in a write, or null. */
   private static Thread blockedWriter() {
     for (Map.Entry<Thread, StackTraceElement[]> thread : Thread.getAllStackTraces().entrySet()) {
       final String stack = Arrays.toString(thread.getValue());
@@ -126,13 +123,13 @@ public class SenderTest {
   public void anUnreadConnectionBlocksAWriteButNotTheTask() throws Exception {
     connect(
         (in, out) -> {
-          // The largest window, so that the writer blocks in the kernel.
+          // With the largest window, the writer blocks in the kernel.
           final byte[] largest = Http2.int32(Integer.MAX_VALUE - Http2.WINDOW_BYTES);
           Calls.send(out, Http2.WINDOW_UPDATE, 0, 0, largest);
           Calls.send(out, Http2.WINDOW_UPDATE, 0, 1, largest);
           done.await();
         });
-    // The size of such an event on the wire is close to its size in the buffer.
+    // The serialized size of this event is close to its size in the buffer.
     final AttemptUpdate large = new AttemptUpdate(Attempt.map(0, 0), Events.State.FAILED);
     large.failure = String.join("", Collections.nCopies(4_000, "x"));
     Thread blocked = null;
@@ -144,7 +141,7 @@ public class SenderTest {
       blocked = blockedWriter();
     }
     checkFlushGivesUp();
-    // stop() releases the blocked writer before it returns.
+    // stop() unblocks the writer before it returns.
     blocked.join();
   }
 
@@ -204,9 +201,7 @@ public class SenderTest {
   public void theWaitIsShortForAMasterThatHasNotResponded() throws Exception {
     connectToSilentMaster();
     sendEvent();
-    final long start = System.nanoTime();
     assertFalse(sender.flush(FLUSH_NANOS, LONG_NANOS));
-    assertTrue(System.nanoTime() - start < LONG_NANOS);
   }
 
   @Test
@@ -381,7 +376,7 @@ public class SenderTest {
                 Thread.sleep(200);
               }
             });
-    // The authority does not matter, since no certificate arrives.
+    // The authority is irrelevant, since no certificate arrives.
     connect(master.address, new Tls(folder.newFile(), null, null, ""));
     sendEvent();
     awaitWarning(" cannot be reached: IOException: the handshake takes too long");
@@ -398,7 +393,7 @@ public class SenderTest {
           final ByteArrayOutputStream whole = new ByteArrayOutputStream();
           Calls.answer(whole, new ProtoWriter().uint(2, 1));
           final byte[] bytes = whole.toByteArray();
-          for (int cut : new int[] {4, 12}) {  // within its header, and within its payload
+          for (int cut : new int[] {4, 12}) {  // within the header, and within the payload
             out.write(bytes, cut == 4 ? 0 : 4, cut == 4 ? 4 : 8);
             out.flush();
             Thread.sleep(1_500);  // longer than a single wait of the reader
@@ -422,7 +417,7 @@ public class SenderTest {
     try (ListeningMaster listening = new ListeningMaster()) {
       listening.listen();
       settings.setFlushNanos(0);
-      // The buffer has room for only a few events at a time.
+      // The buffer has space for only a few events at a time.
       sender = Senders.to(Endpoint.of(listening.address, "", null), "job", 4_096, settings, log);
       for (int i = 0; i < tasks; ++i) {
         final int task = i;

@@ -15,7 +15,7 @@ import org.tidemark.jvm.support.ChildJvm;
 import org.tidemark.jvm.support.FaultyMaster;
 import org.tidemark.jvm.support.TightTask;
 
-/** Tests that the connector does not end a process without resources. */
+/** Tests that the connector does not end a process that has exhausted a resource. */
 public class TightTaskTest {
   @Rule public final Timeout patience = Timeout.seconds(120);
 
@@ -23,8 +23,8 @@ public class TightTaskTest {
       Arrays.asList("-Xmx24m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
   /**
-   * Returns an unknown field of StreamEventsResponse, with number 15. The rest of the response is
-   * its content.
+   * Returns an unknown field of StreamEventsResponse with number 15. Its content is the remainder
+   * of the response.
    */
   private static byte[] answerOf(int length) {
     final byte[] answer = new byte[length];

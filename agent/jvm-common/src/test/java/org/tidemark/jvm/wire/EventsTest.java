@@ -20,7 +20,7 @@ import org.tidemark.jvm.profile.ReduceMeter;
 
 /**
  * Tests the bytes of each event. tests/wire/event_vectors_test.cc parses the same bytes with the
- * master's generated code and compares them with the text next to them.
+ * master's generated code, and compares them with the text next to them.
  */
 public class EventsTest {
   @Test
@@ -51,7 +51,7 @@ public class EventsTest {
     }
   }
 
-  /** Real application masters have events of megabytes. */
+  /** Events of real application masters can take megabytes. */
   @Test
   public void longTextsAreCutBetweenCharacters() {
     final String euros = String.join("", Collections.nCopies(1 << 20, "\u20ac"));

@@ -8,8 +8,8 @@ import scala.Tuple2;
 
 /**
  * A skewed groupByKey with a function whose cost is quadratic in the size of a group. The arguments
- * are the number of keys, the number of values of the heaviest key, and the rounds of the inner
- * loop. Prints the result and the number of groups of each partition.
+ * are the number of keys, the number of values of the heaviest key, and the number of rounds of the
+ * inner loop. Prints the result, and the number of groups in each partition.
  */
 public final class Groups {
   private static final int MAPS = 4;

@@ -8,8 +8,8 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * A shuffle whose first reduce task, in its first attempt, ends its executor and loses its map
- * outputs. Prints the result.
+ * A shuffle whose first reduce task, in its first attempt, ends its executor and thereby loses its
+ * map outputs. Prints the result.
  */
 public final class Lost {
   private static final int RECORDS = 10_000;

@@ -13,10 +13,10 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * Shuffles once for each argument after the first, into this number of partitions. The first
- * argument is the number of map tasks. One partition is much larger than the others. Prints for
- * each shuffle the number of records, and the driver's processor time for input sizes in the
- * connector, in microseconds.
+ * Shuffles once for each argument after the first, into the given number of partitions. The first
+ * argument is the number of map tasks. One partition is much larger than the others. For each
+ * shuffle, prints the number of records, and the microseconds of the driver's processor time that
+ * the connector takes for input sizes.
  */
 public final class Partitioned {
   private static final int RECORDS = 3;

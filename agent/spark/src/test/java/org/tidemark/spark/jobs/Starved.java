@@ -10,8 +10,8 @@ import org.apache.spark.memory.MemoryConsumer;
 import org.apache.spark.memory.MemoryMode;
 
 /**
- * Two tasks in local mode. The first takes all execution memory and releases it after the
- * milliseconds of the argument. The second requests some in the meantime. Prints how many
+ * Runs two tasks in local mode. The first task takes all execution memory, and releases it after
+ * the given number of milliseconds. Meanwhile, the second task requests memory. Prints how many
  * microseconds the second task waited.
  */
 public final class Starved {

@@ -19,8 +19,9 @@ import scala.Tuple2;
 
 /**
  * An application whose result does not depend on any order. Each argument is the address of a
- * master, or "none", for a separate context; the contexts run one after the other. Prints for each
- * the result, and how many threads of the connector and sockets to the master remain after its end.
+ * master, or "none", and runs in a separate context. The contexts run sequentially. For each
+ * context, prints the result, and how many threads of the connector and sockets to the master
+ * remain afterwards.
  */
 public final class Work {
   private static final int TASKS = 6;
@@ -59,7 +60,7 @@ public final class Work {
             .groupByKey(4)
             .mapValues(Work::sum);
     final long total = sums.map(pair -> pair._1() * pair._2()).reduce(Long::sum);
-    final long keys = sums.count();  // the first stage's output exists
+    final long keys = sums.count();  // The output of the first stage exists.
     final int firsts = context.parallelize(numbers, 10).filter(n -> n >= 2_990).take(100).size();
     final int failed =
         context
@@ -123,7 +124,7 @@ public final class Work {
   private static int ours() {
     int count = 0;
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
-      // Spark's thread for the connector's queue is not counted; it ends with the queue.
+      // Spark's thread for the connector's queue ends with the queue, so it is not counted.
       count += thread.getName().matches("tidemark-(sender|reader|sizes)") ? 1 : 0;
     }
     return count;

@@ -15,15 +15,14 @@ import org.tidemark.jvm.support.Fields;
 import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
 
-/** The parts of a master's log of an application that the tests need. */
+/** The parts of a master's event log of an application that the tests need. */
 public final class EventLog {
-  /** The last reported state of a stage. */
   public static final class Stage {
     public String name = "";
     public String signature = "";
     public String group = "";
     public int tasks = -1;
-    /** Set if the tasks are for some partitions only. */
+    /** -1 unless the tasks are for some partitions only. */
     public int indexes = -1;
     public boolean skipped;
     /** The input of each task, by index; empty if unknown. */
@@ -45,12 +44,12 @@ public final class EventLog {
   public final Set<String> hosts = new HashSet<>();
   public int executors;
   public int closedExecutors;
-  /** Outcome number by stage.attempt. */
+  /** Outcome by stage.attempt. */
   public final Map<String, Integer> closedStages = new TreeMap<>();
   /** The names and outcomes of SQL executions and jobs. */
   public final Map<String, String> groupNames = new TreeMap<>();
   public final Map<String, Integer> closedGroups = new TreeMap<>();
-  /** The time in milliseconds from which the tasks could run, by stage.attempt. */
+  /** The time at which the tasks could first run, in milliseconds, by stage.attempt. */
   private final Map<String, Long> openedMillis = new TreeMap<>();
   /** The input of each task when it finished, by stage.index. */
   public final Map<String, Long> inputBytes = new TreeMap<>();
@@ -111,8 +110,8 @@ public final class EventLog {
   }
 
   /**
-   * Returns the milliseconds between the time when a task attempt could run and its start, by
-   * stage.attempt.index.attempt.
+   * Returns how long each task attempt waited before its start although it could run, in
+   * milliseconds, by stage.attempt.index.attempt.
    */
   public Map<String, Long> schedulerWaits() {
     final Map<String, Long> waits = new TreeMap<>();
@@ -125,7 +124,7 @@ public final class EventLog {
   }
 
   /**
-   * Returns the largest relative difference between the predicted and the actual input of a task of
+   * Returns the largest relative difference between the predicted and the actual input of a task in
    * the stage. Ignores differences up to {@code bytes}.
    */
   public double worstSize(long stage, long bytes) {
@@ -243,7 +242,7 @@ public final class EventLog {
     recordsDone.computeIfAbsent(id, missing -> new ArrayList<>()).add(body.value(3));
   }
 
-  /** Keeps the last value of a field that the message has. */
+  /** Stores the value of a field if the message contains the field. */
   private static void put(String id, Fields body, int field, Map<String, Long> values) {
     if (body.has(field)) {
       values.put(id, body.value(field));

@@ -20,15 +20,14 @@ import java.util.zip.ZipEntry;
 import org.tidemark.spark.jobs.Asleep;
 import org.tidemark.spark.jobs.Work;
 
-/** A user of a shell who runs applications with spark-submit. */
+/** Runs applications with spark-submit, like a user in a shell. */
 public final class Spark {
-  /** The result of an application. */
   public static final class Ended {
     public int exitCode;
     public String out;
     public String err;
 
-    /** Returns the rest of the printed lines with this first word. */
+    /** Returns the printed lines with this first word, without that word. */
     public List<String> output(String word) {
       return Arrays.stream(out.split("\n"))
           .filter(line -> line.startsWith(word + " "))
@@ -47,7 +46,8 @@ public final class Spark {
   public Spark(Path directory) throws Exception {
     this.directory = directory;
     jobs = directory.resolve("jobs.jar");
-    // Clusters write files to Spark's folder; a folder of links keeps the original unchanged.
+    // Clusters write files to Spark's folder. A folder of links keeps the original folder
+    // unchanged.
     home = Files.createDirectory(directory.resolve("spark"));
     for (File part : new File(System.getProperty("tidemark.spark.home")).listFiles()) {
       Files.createSymbolicLink(home.resolve(part.getName()), part.toPath());
@@ -62,7 +62,7 @@ public final class Spark {
     }
   }
 
-  /** Returns the jar of the connector as users have it. */
+  /** Returns the jar of the connector, as released. */
   public static String jar() {
     return System.getProperty("tidemark.jar");
   }
@@ -122,7 +122,7 @@ public final class Spark {
     return submit(cluster, words);
   }
 
-  /** Interrupts {@link Asleep} like a user of a shell, once its tasks run. */
+  /** Interrupts {@link Asleep} like a user in a shell, after its tasks have started. */
   public Ended interrupted(String cluster, List<String> options) throws Exception {
     final List<String> words = new ArrayList<>(options);
     words.addAll(Arrays.asList("--class", Asleep.class.getName(), jobs.toString()));

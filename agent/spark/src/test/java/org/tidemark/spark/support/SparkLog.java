@@ -12,7 +12,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The parts of Spark's own log of an application, in its own folder, that the tests need. */
+/** The parts of Spark's own event log of an application, in its own folder, that the tests need. */
 public final class SparkLog {
   private final Map<String, Long> submitted = new TreeMap<>();
   private final Map<String, Long> waits = new TreeMap<>();
@@ -31,11 +31,12 @@ public final class SparkLog {
   }
 
   private static boolean isOfEvents(Path file) {
-    return Files.isRegularFile(file) && !file.getFileName().toString().startsWith(".");  // excludes checksums
+    // Excludes checksums.
+    return Files.isRegularFile(file) && !file.getFileName().toString().startsWith(".");
   }
 
   /**
-   * Returns the milliseconds from the submission of the stage to the launch, by
+   * Returns the milliseconds from the submission of the stage to the launch of each attempt, by
    * stage.attempt.partition.attempt.
    */
   public Map<String, Long> schedulerWaits() {
