@@ -8,29 +8,230 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <future>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <string>
+#include <thread>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include "agent/background.h"
+#include "agent/connection.h"
 #include "agent/map_recorder.h"
+#include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
+
+namespace tidemark::agent {
+
+// The single thread of an agent. It executes the commands of the inbox, collects measurements,
+// reports at every flush interval, polls the connection, and reports problems to the engine. It
+// sleeps while none of these is due. An exception here ends the thread and turns the agent off.
+class Background {
+ public:
+  // Throws if the thread cannot be created.
+  Background(const AgentOptions& options, std::shared_ptr<Shared> shared);
+  ~Background() { Stop(std::chrono::steady_clock::now()); }
+  Background(const Background&) = delete;
+  Background& operator=(const Background&) = delete;
+
+  // Blocks until the master has answered all events so far. Returns true if it has, and no event
+  // was dropped.
+  bool Flush(Instant deadline);
+  // Flushes without waiting for the end of a backoff, then ends the connection by `deadline` and
+  // stops the thread. Idempotent; not thread-safe.
+  void Stop(Instant deadline);
+
+ private:
+  void Run();
+  void RunUntilStopped();
+  void TakeUntil(Instant deadline);
+  void Execute(const Command& command);
+  void GiveUp(const Command& command);
+  void GiveUpAll();
+  void ReportProblems(absl::Duration patience);
+  absl::Duration UnansweredFor() const;
+  absl::Duration Patience() const;
+  Instant NextSilenceReport(Instant now) const;
+  void ReportIfDue(Instant now);
+  void ReportAll();
+  Instant NextFlush() const;
+
+  const std::shared_ptr<Shared> shared_;
+
+  std::atomic<bool> last_attempt_{false};
+  std::atomic<bool> stopping_{false};
+
+  // Only the background thread uses the members below, and Stop() after the thread has ended.
+  Connection connection_;
+  std::vector<Command> commands_;  // the last commands taken from the inbox
+  std::size_t executed_ = 0;       // number of executed commands
+  std::vector<std::shared_ptr<Reporter>> reporters_;
+  Instant last_flush_ = std::chrono::steady_clock::now();
+  std::thread thread_;
+};
+
+namespace {
+
+// Number of flush intervals without a response after which the agent reports the master as
+// unresponsive.
+constexpr int kPatienceReports = 3;
+// Lower bound of the time without a response, which excludes short pauses of a busy machine from
+// the reports.
+constexpr absl::Duration kPatienceMin = absl::Seconds(3);
+
+}  // namespace
+
+Background::Background(const AgentOptions& options, std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)),
+      connection_(options.master_address, options.security, shared_),
+      thread_([this] { Run(); }) {}
+
+bool Background::Flush(Instant deadline) {
+  if (shared_->off_reason() != nullptr) return false;
+  const std::uint64_t dropped_before = shared_->outbox.counts().dropped;
+  auto promise = std::make_shared<std::promise<std::optional<std::uint64_t>>>();
+  std::future<std::optional<std::uint64_t>> answer = promise->get_future();
+  if (!shared_->inbox.Push(FlushNow{std::move(promise)})) {
+    return shared_->outbox.empty() && shared_->off_reason() == nullptr;
+  }
+  if (answer.wait_until(deadline) != std::future_status::ready) return false;
+  const std::optional<std::uint64_t> newest = answer.get();
+  return newest.has_value() && shared_->outbox.WaitUntilSettled(*newest, deadline) &&
+         shared_->outbox.counts().dropped == dropped_before;
+}
+
+void Background::Stop(Instant deadline) {
+  if (!thread_.joinable()) return;
+  last_attempt_.store(true);
+  Guarded(*shared_, [&] { Flush(deadline - kCancelTimeout); });
+  stopping_.store(true);
+  shared_->inbox.Wake();
+  thread_.join();
+  Guarded(*shared_, [&] { connection_.Close(deadline); });
+  GiveUpAll();
+  shared_->outbox.CountUnsentAsDropped();
+  Guarded(*shared_, [&] { ReportProblems(absl::ZeroDuration()); });
+  reporters_.clear();
+}
+
+void Background::Run() {
+  if (Guarded(*shared_, [this] { RunUntilStopped(); }) && shared_->off_reason() == nullptr) return;
+  connection_.GiveUp();
+  GiveUpAll();
+  Guarded(*shared_, [this] {
+    shared_->problems.OnTurnedOff(shared_->off_reason());
+    ReportProblems(absl::InfiniteDuration());
+  });
+}
+
+void Background::RunUntilStopped() {
+  Instant deadline = NextFlush();
+  while (!stopping_.load() && shared_->off_reason() == nullptr) {
+    TakeUntil(deadline);
+    for (const std::shared_ptr<Reporter>& reporter : reporters_) reporter->Collect();
+    const Instant now = std::chrono::steady_clock::now();
+    ReportIfDue(now);
+    if (last_attempt_.exchange(false)) connection_.SkipBackoff();
+    deadline = std::min(connection_.Poll(now), NextFlush());
+    ReportProblems(Patience());
+    deadline = std::min(deadline, NextSilenceReport(now));
+  }
+}
+
+void Background::TakeUntil(Instant deadline) {
+  commands_ = shared_->inbox.WaitUntil(deadline);
+  for (; executed_ < commands_.size(); ++executed_) Execute(commands_[executed_]);
+  commands_.clear();
+  executed_ = 0;
+}
+
+// Drops a command that will never be executed.
+void Background::GiveUp(const Command& command) {
+  if (const auto* flush = std::get_if<FlushNow>(&command)) {
+    flush->newest->set_value(std::nullopt);
+  } else if (std::holds_alternative<SendEvent>(command) ||
+             std::holds_alternative<EndReports>(command)) {
+    shared_->outbox.CountDropped();  // the last report of a task
+  }
+}
+
+void Background::GiveUpAll() {
+  for (; executed_ < commands_.size(); ++executed_) GiveUp(commands_[executed_]);
+  for (const Command& command : shared_->inbox.Close()) GiveUp(command);
+}
+
+absl::Duration Background::UnansweredFor() const {
+  const std::optional<std::int64_t> oldest = shared_->outbox.oldest_made_at_nanos();
+  return oldest ? ClockReading::Now().Since(*oldest) : absl::ZeroDuration();
+}
+
+absl::Duration Background::Patience() const {
+  return std::max(kPatienceMin, kPatienceReports * shared_->settings.flush_interval());
+}
+
+void Background::ReportProblems(absl::Duration patience) {
+  shared_->problems.ReportNew(UnansweredFor(), patience, shared_->transport.last_reason());
+}
+
+// Returns the time at which an unresponsive master is to be reported.
+Instant Background::NextSilenceReport(Instant now) const {
+  const absl::Duration unanswered_for = UnansweredFor();
+  const bool waits = unanswered_for > absl::ZeroDuration() && shared_->problems.waits_for_silence();
+  return waits ? After(now, Patience() - unanswered_for) : Instant::max();
+}
+
+Instant Background::NextFlush() const {
+  if (reporters_.empty()) return After(std::chrono::steady_clock::now(), absl::Hours(1));
+  return After(last_flush_, shared_->settings.flush_interval());
+}
+
+void Background::ReportIfDue(Instant now) {
+  if (reporters_.empty() || now < NextFlush()) return;
+  ReportAll();
+}
+
+void Background::ReportAll() {
+  last_flush_ = std::chrono::steady_clock::now();
+  for (const std::shared_ptr<Reporter>& reporter : reporters_) reporter->Report();
+}
+
+void Background::Execute(const Command& command) {
+  if (const auto* event = std::get_if<SendEvent>(&command)) {
+    shared_->outbox.Add(event->body, event->made_at_nanos);
+  } else if (const auto* start = std::get_if<StartReports>(&command)) {
+    // The first report follows after a full interval.
+    if (reporters_.empty()) last_flush_ = std::chrono::steady_clock::now();
+    reporters_.push_back(start->reporter);
+  } else if (const auto* profiles = std::get_if<StartProfiles>(&command)) {
+    profiles->reporter->BeginProfiles();
+  } else if (const auto* end = std::get_if<EndReports>(&command)) {
+    end->reporter->ReportLast();
+    std::erase(reporters_, end->reporter);
+  } else if (const auto* flush = std::get_if<FlushNow>(&command)) {
+    ReportAll();
+    flush->newest->set_value(shared_->outbox.newest());
+  }
+}
+
+}  // namespace tidemark::agent
 
 namespace tidemark {
 namespace agent {
 namespace {
 
-// Returns "HOST-PID-RANDOM". A restarted process and a second agent in a process get other ids.
+// Returns "HOST-PID-RANDOM". The random part distinguishes restarted processes and several agents
+// of one process.
 std::string MakeSourceId() {
   std::array<char, 65> host{};
   if (gethostname(host.data(), host.size() - 1) != 0) host = {"host"};
   return fmt::format("{}-{}-{}", host.data(), getpid(), MakeRunUid());
 }
 
-// The agent for an engine without a master, and its task agents. They ignore all calls.
+// The agent for an engine that has no master, and its task agents. All calls are ignored.
 class NoMapTask final : public MapTaskAgent {
  public:
   void InputRead(std::uint64_t, std::uint64_t) override {}
@@ -71,9 +272,9 @@ class NoAgent final : public Agent {
 constexpr std::size_t kOpenedStagesMax = 10'000;
 
 // Clears the task sizes, first in bytes and then in records, that do not fit into `bytes_max`.
-// Subtracts the remaining sizes from `bytes_max`. Returns true if it cleared any.
+// Subtracts the remaining sizes from `bytes_max`. Returns true if it cleared any size.
 bool LeaveOutSizes(StageOpened& stage, std::size_t& bytes_max) {
-  constexpr std::size_t kSizeBytes = 10;  // the maximum on the wire
+  constexpr std::size_t kSizeBytes = 10;  // maximum encoded size
   bool left_out = false;
   for (std::vector<std::uint64_t>* sizes : {&stage.task_bytes, &stage.task_records}) {
     const std::size_t bytes = kSizeBytes * sizes->size();
@@ -97,7 +298,7 @@ class LiveAgent final : public Agent {
         background_(options, shared_) {}
   ~LiveAgent() override { Shutdown(); }
 
-  // Events may be sent long after they were created, so each carries its own time.
+  // Events may be sent long after their creation, so each event carries its own time.
   void OpenJob(const JobOpened& job) override {
     Enqueue([&] {
       JobOpened opened = job;
@@ -194,7 +395,7 @@ class LiveAgent final : public Agent {
   const absl::Duration shutdown_budget_;
   const std::shared_ptr<Shared> shared_;
   std::atomic<std::uint64_t> stages_without_sizes_{0};
-  std::mutex shutdown_mutex_;  // two threads may call Shutdown()
+  std::mutex shutdown_mutex_;  // Two threads may call Shutdown().
   Background background_;
 };
 

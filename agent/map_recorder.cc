@@ -4,17 +4,15 @@
 #include <utility>
 
 #include "agent/monotonic.h"
-#include "agent/shared.h"
-#include "streaming/key_sample.h"
 
 namespace tidemark::agent {
 namespace {
 
-// The limit of partitions on the wire (EventLimits). Higher numbers are ignored as errors, since
+// The maximum number of partitions (EventLimits). Higher numbers are errors and are ignored, since
 // counting them would take unbounded memory.
 constexpr std::uint32_t kPartitionsMax = 1'000'000;
 // In a study of coordinated samples, 512 keys gave the sizes of all keys to within a few percent.
-// Smaller buffers take fewer keys.
+// Smaller buffers sample fewer keys.
 constexpr std::uint32_t kSampledKeys = 512;
 constexpr std::size_t kSampledPart = 4;
 
@@ -42,8 +40,8 @@ void MapReporter::Report() {
 void MapReporter::ReportLast() {
   SendHeartbeat();
   if (!meter_->finished) return;
-  // Only one profile of a task counts, so a large profile is not split but has fewer keys. A paused
-  // agent reports exact totals without keys.
+  // Only one profile per task counts, so a large profile is not split but contains fewer keys. A
+  // paused agent reports exact totals without keys.
   const bool paused = shared_->settings.paused();
   const std::size_t keys_max =
       paused ? 0 : KeysThatFit(shared_->whole_event_bytes_max(), meter_->partitions.size());
@@ -65,7 +63,7 @@ MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
 }
 
 MapRecorder::~MapRecorder() {
-  // An unfinished task has no output, so it sends its last totals and no profile.
+  // An unfinished task has no output, so it sends its last totals but no profile.
   if (!ended_) Guarded(*shared_, [this] { shared_->inbox.Push(EndReports{reporter_}); });
 }
 

@@ -1,31 +1,28 @@
-// The engine's side of a map task: counts its input and keeps its heaviest keys.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
-#include "agent/inbox.h"
 #include "agent/processor_use.h"
 #include "agent/profiles.h"
 #include "agent/shared.h"
-#include "streaming/heaviest.h"
 #include "streaming/key_sample.h"
+#include "streaming/space_saving.h"
 #include "tidemark/agent.h"
 
 namespace tidemark::agent {
 
-// The data that the task's thread passes to the background thread.
+// Data that the task's thread passes to the background thread.
 struct MapMeter {
   // Totals since the start, written by the task's thread only.
   std::atomic<std::uint64_t> bytes_done{0};
   std::atomic<std::uint64_t> records_done{0};
   std::atomic<std::uint64_t> bytes_emitted{0};
-  // Written once by the task's thread before it pushes EndReports, and read afterwards; the inbox
+  // Written by the task's thread before it pushes EndReports, and read only afterwards; the inbox
   // orders the two. If Finish() was not called, there is no profile.
   bool finished = false;
   std::vector<PartitionProfile> partitions;
@@ -75,7 +72,7 @@ class MapRecorder final : public MapTaskAgent {
   std::uint32_t lambda_;
   streaming::HeaviestKeys heaviest_;
   streaming::KeySampler sampler_;
-  // Keys that were implicit when lambda last changed. HeaviestKeys restarts with the others.
+  // Keys that were implicit when lambda last changed. HeaviestKeys restarts with all other keys.
   std::map<std::uint32_t, ImplicitKeys> implicit_before_;
 };
 

@@ -1,5 +1,5 @@
-// The agent's clocks, which are the monotonic clock for durations and the wall clock for instants
-// of events.
+// The agent's clocks: the monotonic clock for durations and the wall clock for timestamps of
+// events.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace tidemark::agent {
 
 using Instant = std::chrono::steady_clock::time_point;
 
-// Returns nanoseconds since an arbitrary origin, which fit into an atomic.
+// Returns nanoseconds since an arbitrary origin. The value fits into an atomic.
 inline std::int64_t NowNanos() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -26,7 +26,7 @@ inline Instant After(Instant start, absl::Duration span) {
   return start + absl::ToChronoNanoseconds(held);
 }
 
-// Readings of both clocks at one moment, which convert monotonic instants to wall time.
+// Simultaneous readings of both clocks, which convert monotonic times to wall time.
 struct ClockReading {
   absl::Time wall;
   std::int64_t monotonic_nanos = 0;
@@ -38,7 +38,7 @@ struct ClockReading {
   absl::Time ToWall(std::int64_t nanos) const { return wall - Since(nanos); }
 };
 
-// The source of time for measurements, which is the clocks of this machine or a simulated clock.
+// The source of time for measurements: the clocks of this machine, or a simulated clock.
 class Clock {
  public:
   virtual ~Clock() = default;

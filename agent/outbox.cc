@@ -11,15 +11,16 @@
 namespace tidemark::agent {
 namespace {
 
-// A batch is complete when its events take this much memory. This is a quarter of gRPC's default
-// limit; on the wire, events take at most a quarter more.
+// A batch is complete when its events take this much memory. The value is a quarter of gRPC's
+// default limit, since events are at most a quarter larger on the wire.
 constexpr std::size_t kBatchBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kBatchEventsMax = 10'000;  // ingest_service.proto
-// The maximum size of an event on the wire. A larger event could exceed the master's message limit,
-// which would end every stream at the same event.
+// The maximum size of an encoded event. A larger event could exceed the master's message limit,
+// which would break every stream at the same event.
 constexpr std::size_t kEventBytesMax = std::size_t{3} << 20;
 
-// Points and bins describe the same key groups, but a part of a profile may contain only one kind.
+// Points and bins describe the same key groups, but a part of a profile may contain only one of the
+// two.
 std::uint64_t GroupsIn(const v1::Event& event) {
   const auto sum = [](const auto& counts) {
     return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
@@ -124,7 +125,7 @@ const Outbox::Item* Outbox::NextUnsent() {
 }
 
 const Outbox::Item& Outbox::Number(const Item& item) {
-  if (item.sequence > 0) return item;  // the event is resent
+  if (item.sequence > 0) return item;  // The event is being resent.
   Lane* const lane = OldestLane();
   unacknowledged_.push_back(std::move(lane->front()));
   lane->pop_front();

@@ -7,13 +7,13 @@
 //                 oldest event is dropped
 //
 // An event gets its sequence number when it is first passed to the transport. Events dropped before
-// leave no gap, only a count (StreamEventsRequest.dropped_events); events with a number are never
-// dropped. All waiting events go into one batch. At most half of the bytes may be unacknowledged,
-// so that a master that does not answer leaves room for new events. An event too large for a
+// that leave no gap and are only counted (StreamEventsRequest.dropped_events). Events with a number
+// are never dropped. All waiting events go into one batch. At most half of the bytes may be
+// unacknowledged, so an unresponsive master leaves space for new events. An event too large for a
 // message or for the outbox is dropped itself.
 //
-// Bytes are bytes in memory, not on the wire. The batch in flight is a copy, of 1 MiB or one event
-// at most. Thread-safe. Every operation is O(log n) in the number of events or better.
+// Byte counts refer to memory, not to the wire. The batch in flight is a copy, of at most 1 MiB or
+// one event. Thread-safe. Every operation is O(log n) in the number of events or better.
 #pragma once
 
 #include <array>
@@ -34,8 +34,8 @@
 namespace tidemark::agent {
 
 // The order in which events are dropped if the buffer is full. The first value is dropped first. A
-// later profile or heartbeat replaces most of a lost one, but no event replaces the opening of a
-// job or stage.
+// later profile or heartbeat replaces most of a lost one, but nothing replaces the opening of a job
+// or stage.
 enum class Importance : std::uint8_t { kProfile, kAttempt, kJob };
 
 inline Importance ImportanceOf(const EventBody& body) {
@@ -59,7 +59,7 @@ struct OutboxCounts {
 
 class Outbox {
  public:
-  // The number of the newest event, counting all events from 1.
+  // The number of an event, counting all events from 1.
   using Ordinal = std::uint64_t;
 
   Outbox(std::string source_id, std::string job_id, std::string run_uid, std::size_t bytes_max);
@@ -67,35 +67,35 @@ class Outbox {
   const std::string& job_id() const { return job_id_; }
 
   // Queues an event created at `made_at_nanos` on the monotonic clock. If a reduce profile is
-  // dropped, its number of key groups is added to `lost_points`, which may be null.
+  // dropped, adds its number of key groups to `lost_points`, which may be null.
   void Add(EventBody body, std::int64_t made_at_nanos,
            std::shared_ptr<std::atomic<std::uint64_t>> lost_points = nullptr);
   // Counts an event that was dropped before it was added.
   void CountDropped();
-  // Counts all unsent events as dropped. They stay in the outbox without an answer.
+  // Counts all unsent events as dropped. They stay in the outbox.
   void CountUnsentAsDropped();
 
-  // Returns the next batch for the stream, stamped with `now`. Returns null if no events wait or
-  // too many are unacknowledged. O(size of the batch).
+  // Returns the next batch for the stream, stamped with `now`. Returns null if no events wait or if
+  // too many are unacknowledged. Takes O(size of the batch) time.
   std::shared_ptr<const v1::StreamEventsRequest> Next(const ClockReading& now);
   // Starts a new stream: Next() opens the source and restarts with the oldest unacknowledged event.
   void Rewind();
 
-  // Marks all events up to `sequence` as answered. `rejected` of them were rejected without being
-  // named. Returns false and changes nothing if no event has that number yet.
+  // Marks all events up to `sequence` as answered, of which `rejected` were rejected without being
+  // named. If no event has that number yet, returns false and changes nothing.
   bool Acknowledge(std::uint64_t sequence, std::uint64_t rejected = 0);
   // Returns false if the event is not waiting for an answer.
   bool Reject(std::uint64_t sequence);
 
   bool empty() const;
   bool has_unacknowledged() const;
-  // Returns true if so many events wait that other data should be held back.
+  // Returns true if so many events wait that callers should hold back other data.
   bool congested() const;
   std::size_t bytes() const;
   OutboxCounts counts() const;
 
   // Returns the time at which the oldest waiting event was created, on the monotonic clock, or
-  // nullopt if none waits.
+  // nullopt if no event waits.
   std::optional<std::int64_t> oldest_made_at_nanos() const;
 
   Ordinal newest() const;
@@ -105,7 +105,7 @@ class Outbox {
  private:
   struct Item {
     Ordinal ordinal = 0;
-    std::uint64_t sequence = 0;  // 0 before it is assigned
+    std::uint64_t sequence = 0;  // 0 until a number is assigned
     v1::Event event;
     std::size_t bytes = 0;
     std::int64_t made_at_nanos = 0;
@@ -115,12 +115,12 @@ class Outbox {
   };
   using Lane = std::deque<Item>;
 
-  // The members from here on require mutex_.
+  // The functions below require mutex_.
   bool MakeRoom(std::size_t bytes, Importance importance);
   void DropFrom(Lane& lane);
   void CountLoss(const Item& item);
   Lane* OldestLane();
-  // Returns the next event of this stream, which is resent or has no number yet.
+  // Returns the next event of this stream, which is either resent or not numbered yet.
   const Item* NextUnsent();
   // Assigns a number to the event, unless it has one.
   const Item& Number(const Item& item);

@@ -34,7 +34,7 @@ std::uint32_t Processors() {
 #ifdef __linux__
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  // Uses the process's first thread, since this thread may have been bound to other processors.
+  // Uses the process's first thread, since the calling thread may be bound to fewer processors.
   if (sched_getaffinity(getpid(), sizeof(allowed), &allowed) == 0) {
     return static_cast<std::uint32_t>(CPU_COUNT(&allowed));
   }
@@ -57,7 +57,7 @@ std::optional<ThreadTimes> ParseThreadTimes(std::string_view schedstat) {
   const std::optional<std::int64_t> waited_nanos = TakeNumber(schedstat);
   const std::optional<std::int64_t> times_run = TakeNumber(schedstat);
   if (!ran_nanos || !waited_nanos || !times_run) return std::nullopt;
-  // A kernel that does not count shows zeros, but the calling thread has run.
+  // A kernel that does not count shows only zeros, although the calling thread has run.
   if (*ran_nanos == 0 && *times_run == 0) return std::nullopt;
   return ThreadTimes{absl::Nanoseconds(*ran_nanos), absl::Nanoseconds(*waited_nanos)};
 }

@@ -1,7 +1,6 @@
-// Measures how a thread of this process shares the host's processors, by the counters of the
-// operating system.
+// Measures a thread's use of the host's processors from the operating system's counters.
 //
-// Only Linux has these counters. Elsewhere, and on kernels that do not count, values are unknown.
+// Values are unknown on systems other than Linux, and on kernels that do not count.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +13,19 @@
 
 namespace tidemark::agent {
 
-// Returns the thread ID of the calling thread, or 0 if it is unknown.
+// Returns the ID of the calling thread, or 0 if unknown.
 int ThisThread();
 
-// The times of a thread since its start: how long it ran on a processor, and how long it was
-// runnable without one.
+// The times of a thread since its start: how long it ran, and how long it was runnable without a
+// processor.
 struct ThreadTimes {
   absl::Duration ran;
   absl::Duration waited;
   friend bool operator==(const ThreadTimes&, const ThreadTimes&) = default;
 };
 
-// Parses the text of a thread's schedstat file (Linux: Documentation/scheduler/sched-stats.rst).
-// Returns nullopt for other texts.
+// Parses a thread's schedstat file (Linux: Documentation/scheduler/sched-stats.rst). Returns
+// nullopt for an invalid text.
 std::optional<ThreadTimes> ParseThreadTimes(std::string_view schedstat);
 
 // Not thread-safe.
@@ -38,10 +37,10 @@ class ProcessorWatch {
   ProcessorWatch(const ProcessorWatch&) = delete;
   ProcessorWatch& operator=(const ProcessorWatch&) = delete;
 
-  // Returns the use since the first sample. Returns nullopt if no time has passed or the thread has
+  // Returns the use since the first sample, or nullopt if no time has passed or the thread has
   // ended.
   std::optional<ProcessorUse> Read(std::int64_t now_nanos);
-  // Returns the times used and waited since the first sample as totals of an attempt.
+  // Returns processor time and waits since the first sample as totals of an attempt.
   TimeUse ReadTimes(std::int64_t now_nanos);
 
  private:
@@ -52,24 +51,24 @@ class ProcessorWatch {
 
   const std::int64_t start_nanos_;
   // Kept open, so that a sample takes one system call and never measures a later thread with the
-  // same thread ID. Below zero if there is no file.
+  // same ID. Negative if there is no file.
   int descriptor_ = -1;
   ThreadTimes before_;
   std::uint32_t processors_ = 0;
 };
 
-// Samples the thread of a task by the clock of this machine. With a simulated clock it samples
-// nothing. Not thread-safe.
+// Samples the thread of a task on this machine's clock. Takes no samples on a simulated clock. Not
+// thread-safe.
 class TaskWatch {
  public:
   // Takes the first sample of the calling thread.
   explicit TaskWatch(const Clock& clock) { Turn(ThisThread(), clock); }
 
-  // Switches to another thread. Returns false and changes nothing if it is the same one.
+  // Switches to another thread. Returns false and changes nothing if the thread is the same.
   bool Turn(int thread, const Clock& clock);
   // Returns the value of ProcessorWatch for this thread.
   std::optional<ProcessorUse> Read(std::int64_t now_nanos);
-  // Returns the sum over all threads that were sampled. It never decreases.
+  // Returns the sum over all sampled threads, which never decreases.
   TimeUse ReadTimes(std::int64_t now_nanos);
 
  private:

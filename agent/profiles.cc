@@ -7,11 +7,11 @@
 namespace tidemark::agent {
 namespace {
 
-// The maximum size on the wire: tags, lengths and varints of 64 bits.
+// Maximum encoded size: tags, lengths, and 64-bit varints.
 constexpr std::size_t kMapKeyBytes = 28;
 constexpr std::size_t kPartitionBytes = 64;
 
-// The size of the `keys_max`-th heaviest key, and the number of keys of that size to keep.
+// The size of the `keys_max`-th heaviest key, and how many keys of that size to keep.
 struct Cut {
   std::uint64_t size_bytes = 0;
   std::size_t equal_kept = 0;
@@ -29,7 +29,7 @@ Cut FindCut(std::size_t keys_max, const std::vector<PartitionProfile>& partition
   return {*first_out, equal};
 }
 
-// The maximum size of one item on the wire: varints of 64 bits have ten bytes, hashes eight.
+// Maximum encoded sizes: varints of 64 bits take ten bytes, hashes eight.
 constexpr std::size_t kPointBytes = 30;
 constexpr std::size_t kNamedKeyBytes = 38;
 

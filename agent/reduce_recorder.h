@@ -1,26 +1,142 @@
 // The engine's side of a reduce task: the hot path.
 //
 // After Shuffled(), time consists of units without gaps. A unit is one large key group or a burst
-// of small ones ([NF] section 6). It lasts from the end of the previous unit to its own end. A
-// large key group therefore costs one clock reading, and a small group a hundredth of that. Work of
-// the engine between two key groups (merging, reading) belongs to the later group.
+// of small key groups ([NF] section 6). It lasts from the end of the previous unit to its own end.
+// A large key group therefore costs one clock reading, and a small group a hundredth of one. Work
+// of the engine between two key groups (merging, reading) belongs to the later group.
 //
-// A key group becomes large when it crosses the burst threshold. The burst before it ends there, so
-// that the small groups do not bear its later cost. Large groups that finish quickly count as small
-// (QuickGroups).
+// A key group becomes large when it crosses the burst threshold. The current burst ends at that
+// moment, so that its small groups do not bear the later cost of the large group. Large groups that
+// finish quickly count as small (QuickGroups).
 #pragma once
 
 #include <algorithm>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "agent/inbox.h"
+#include "agent/processor_use.h"
 #include "agent/reduce_meter.h"
 #include "agent/shared.h"
+#include "streaming/key_sample.h"
+#include "streaming/size_histogram.h"
+#include "streaming/smoothed_points.h"
 #include "tidemark/agent.h"
+#include "tidemark/event.h"
 
 namespace tidemark::agent {
+
+// The finished key groups whose keys a reduce profile names: all groups of at least a certain size,
+// and groups that the master sampled.
+//
+// The number of groups is bounded by `keys_max`. Beyond it, the smaller groups lose their names,
+// and the size threshold rises until the next Take(). All groups above the threshold are still
+// named. Adding a key takes amortised O(1) time. Sampled groups beyond `keys_max` are dropped.
+class NamedKeys {
+ public:
+  explicit NamedKeys(std::size_t keys_max) : keys_max_(keys_max) {}
+
+  // `wanted` is the current request of the master.
+  void Add(const FinishedKey& key, const NamedGroups& wanted) {
+    bytes_min_ = std::max(bytes_min_, wanted.bytes_min);
+    if (streaming::SampleRank(key.key) < wanted.sampled_below) {
+      if (sampled_.size() < keys_max_) sampled_.push_back(key);
+      return;
+    }
+    if (key.size_bytes < bytes_min_) return;
+    keys_.push_back(key);
+    if (keys_.size() >= 2 * keys_max_) DropSmallest();
+  }
+
+  struct Named {
+    // Contains the sampled keys, then all other keys. Each part is in order of completion, unless
+    // keys were dropped.
+    std::vector<FinishedKey> keys;
+    std::uint64_t bytes_min = 0;
+  };
+
+  // Returns the keys. They include every group of at least bytes_min since the last Take().
+  Named Take(std::uint64_t bytes_min) {
+    bytes_min_ = std::max(bytes_min_, bytes_min);
+    if (keys_.size() > keys_max_) DropSmallest();
+    std::erase_if(keys_, [&](const FinishedKey& key) { return key.size_bytes < bytes_min_; });
+    std::vector<FinishedKey> named = std::exchange(sampled_, {});
+    named.insert(named.end(), keys_.begin(), keys_.end());
+    keys_.clear();
+    return {std::move(named), std::exchange(bytes_min_, 0)};
+  }
+
+ private:
+  void DropSmallest() {
+    const auto heavier = [](const FinishedKey& a, const FinishedKey& b) {
+      return a.size_bytes > b.size_bytes;
+    };
+    std::nth_element(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(keys_max_),
+                     keys_.end(), heavier);
+    // Groups of equal size lose their names together, since a profile names all groups of at least
+    // a certain size.
+    bytes_min_ = keys_[keys_max_].size_bytes + 1;
+    std::erase_if(keys_, [&](const FinishedKey& key) { return key.size_bytes < bytes_min_; });
+  }
+
+  const std::size_t keys_max_;
+  std::vector<FinishedKey> keys_;
+  std::vector<FinishedKey> sampled_;
+  std::uint64_t bytes_min_ = 0;
+};
+
+// Converts the key groups of a reduce task to profiles: splits bursts, merges points, fills bins
+// and keeps names. Merges instead of reporting while the outbox is congested, so an outage of the
+// master costs accuracy of sizes and names, but no points.
+class ReduceReporter final : public Reporter {
+ public:
+  // Called on the task's thread.
+  ReduceReporter(AttemptId attempt, std::shared_ptr<Shared> shared,
+                 std::shared_ptr<ReduceMeter> meter);
+
+  void Collect() override;
+  void BeginProfiles() override;
+  void Report() override;
+  void ReportLast() override;
+
+ private:
+  struct UnitGroup {
+    std::uint64_t size_bytes = 0;
+    std::uint64_t emitted_bytes = 0;
+  };
+
+  void AddUnit(absl::Duration time);
+  void AddPoint(const GroupPoint& point, std::uint64_t emitted_bytes);
+  ReduceProfile Totals(const ReduceTotals& totals, const ClockReading& now);
+  void AddDetails(ReduceProfile& profile, const ClockReading& now);
+  std::optional<ProcessorUse> UseSinceShuffle(std::int64_t now_nanos);
+  void SendHeartbeat();
+  void SendProfile();
+
+  const AttemptId attempt_;
+  const std::shared_ptr<Shared> shared_;
+  const std::shared_ptr<ReduceMeter> meter_;
+  bool profiles_ = false;
+  std::uint64_t ring_drops_seen_ = 0;
+  // Samples the thread that started the attempt. After profiles begin, samples the thread that
+  // calls the reduce function.
+  TaskWatch processor_;
+  ProcessorUse in_shuffle_;  // result of `processor_` when profiles began
+
+  std::vector<UnitGroup> unit_groups_;     // groups of the current unit
+  std::vector<std::uint64_t> unit_sizes_;  // sizes of unit_groups_; the storage is reused
+  streaming::SmoothedPoints points_;
+  streaming::SizeHistogram bins_;
+  NamedKeys names_;
+  // Number of key groups in profiles that the outbox dropped.
+  const std::shared_ptr<std::atomic<std::uint64_t>> lost_points_ =
+      std::make_shared<std::atomic<std::uint64_t>>(0);
+};
 
 // Decides which key groups are timed in bursts because a clock reading per group would cost too
 // much. If sixteen groups in a row take less than 10 us each when timed alone, groups of up to
@@ -31,8 +147,8 @@ namespace tidemark::agent {
 // Not thread-safe. O(1).
 class QuickGroups {
  public:
-  // Returns the size from which key groups are timed alone, given the burst threshold. A threshold
-  // of 0 selects all groups.
+  // Returns the smallest size of key groups that are timed alone, given the burst threshold. With a
+  // threshold of 0, all groups are timed alone.
   std::uint64_t TimedAloneFrom(std::uint64_t threshold_bytes) const {
     return threshold_bytes == 0 ? 0 : std::max(threshold_bytes, below_bytes_);
   }
@@ -79,7 +195,7 @@ class ReduceRecorder final : public ReduceTaskAgent {
 
   Stage stage_ = Stage::kShuffling;
   bool large_ = false;                  // the group in progress is large
-  std::uint64_t large_from_bytes_ = 0;  // the size at which it becomes large
+  std::uint64_t large_from_bytes_ = 0;  // size at which the group in progress becomes large
   std::uint32_t unit_groups_ = 0;       // finished groups of the current unit
   std::uint64_t unit_bytes_ = 0;
   std::int64_t unit_start_nanos_ = 0;

@@ -10,10 +10,8 @@
 #include <utility>
 
 #include "client/follower.h"
-#include "client/master_channel.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/job_codec.h"
-#include "proto/wire/job_request.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
 #include "proto/wire/snapshot_delta.h"
@@ -28,7 +26,7 @@ namespace {
 using Stub = v1::JobService::Stub;
 using ExplainStub = v1::ExplainService::Stub;
 
-// The longest timeout. Much longer timeouts overflow a time_point.
+// Longer timeouts might overflow a time_point.
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
 
 v1::View ToMessage(View view) { return static_cast<v1::View>(view); }
@@ -39,8 +37,8 @@ void SetInterval(absl::Duration interval, Request& request) {
   tidemark::wire::EncodeDuration(interval, *request.mutable_interval_min());
 }
 
-// Returns the ID of the job or workflow that the request names, or an empty string if it names
-// none.
+// Returns the ID of the job or workflow that the request names, or an empty string if the request
+// names no job.
 template <typename Request>
 std::string JobOf(const Request& request) {
   std::string id;
@@ -75,11 +73,12 @@ class Client::Impl {
     absl::Status status =
         client::FromGrpc((StubOf<OfService>().*call)(&context, request, &response));
     if (!absl::IsCancelled(status) || stop.stop_requested()) return status;
-    return absl::UnavailableError("the call was cancelled");  // cancelled by a proxy or the master
+    // A proxy or the master cancelled the call.
+    return absl::UnavailableError("the call was cancelled");
   }
 
-  // Reads a stream until it ends or `take` returns an error. Returns that error or the status of
-  // the stream.
+  // Reads a stream until the stream ends or `take` returns an error. Returns the error of `take`,
+  // or the status of the stream.
   template <typename OfService, typename Request, typename Response, typename Take>
   absl::Status Read(std::unique_ptr<grpc::ClientReader<Response>> (OfService::*call)(
                         grpc::ClientContext*, const Request&),
@@ -181,8 +180,7 @@ absl::StatusOr<std::vector<Snapshot>> Client::ListJobs(const JobFilter& filter, 
       jobs.push_back(*std::move(snapshot));
     }
     if (!request.page_token().empty() && response.next_page_token() == request.page_token()) {
-      return absl::InternalError(
-          "the list of jobs is endless: a page names itself as the next page");
+      return absl::InternalError("the master returned the same page token twice");
     }
     request.set_page_token(response.next_page_token());
   } while (!request.page_token().empty());
@@ -204,11 +202,11 @@ absl::StatusOr<Snapshot> Client::WatchJob(const std::string& job_id, const Watch
   const auto take = [&](const v1::WatchJobResponse& response) -> absl::Status {
     absl::StatusOr<Snapshot> snapshot = reader.Take(response);
     if (!snapshot.ok()) return snapshot.status();
-    // The job existed, so if the master does not have it now, the master has lost it.
+    // The job existed, so a master without the job has lost it.
     request.set_wait_for_job(false);
     const bool is_wanted = follower.OnResponse([&] { return calls.on_snapshot(*snapshot); });
     if (snapshot->is_final) final = *std::move(snapshot);
-    // The final snapshot is the last one, but the stream may end much later.
+    // The stream may stay open long after the final snapshot.
     return is_wanted && !final ? absl::OkStatus() : absl::CancelledError("cancelled by the caller");
   };
   const auto read_stream = [&]() -> absl::Status {

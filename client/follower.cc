@@ -7,19 +7,46 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/time/clock.h"
 #include "proto/wire/error_details.h"
 #include "transport/channel.h"
 
 namespace tidemark::client {
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  absl::Status error(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
+  if (!status.error_details().empty()) {
+    error.SetPayload(wire::kErrorDetailsPayload, absl::Cord(status.error_details()));
+  }
+  return error;
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MasterChannel(const std::string& address,
+                                                             const ClientSecurity& security) {
+  grpc::ChannelArguments arguments;
+  // Ignores HTTP proxy settings, which are not meant for masters.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  // Reconnects soon after the master is back.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 200);
+  // Also limits the duration of a connection attempt.
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 2000);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 2000);
+  // Detects a host that has vanished without closing its connections.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  return transport::MakeChannel(address, security, arguments);
+}
+
 namespace {
 
 constexpr absl::Duration kFirstPause = absl::Milliseconds(200);
-// Longest pause between attempts, and the time after which a stream counts as recovered.
+// Longest pause between attempts. Also the time after which a stream counts as recovered.
 constexpr absl::Duration kLongestPause = absl::Seconds(2);
-// Upper limit for a pause that the master requests. Chosen by hand.
+// Upper limit of a pause that the master requests. Chosen by hand.
 constexpr absl::Duration kLongestDelay = absl::Minutes(1);
-// Shortest interval between two checks for silence, however short mute_after is. Chosen by hand.
+// Shortest interval between checks for silence, even if mute_after is shorter. Chosen by hand.
 constexpr absl::Duration kShortestLook = absl::Milliseconds(10);
 constexpr absl::Duration kLongestLook = absl::Minutes(1);
 
@@ -68,8 +95,8 @@ absl::Status Follower::Follow(const std::function<absl::Status()>& read_stream,
     }
     if (!MayRecover(status)) return status;
     if (!ReportTrouble(status)) {
-      return absl::Status(status.code(), fmt::format("{}; gave up after {}", ReasonOf(status),
-                                                     Seconds(options_.patience)));
+      return absl::Status(status.code(), fmt::format("{}; stopped retrying after {}",
+                                                     ReasonOf(status), Seconds(options_.patience)));
     }
     Pause(std::max(pause_, std::min(wire::RetryAfterOf(status), kLongestDelay)), stop);
     pause_ = std::min(2 * pause_, kLongestPause);
@@ -80,13 +107,14 @@ bool Follower::OnResponse(const std::function<bool()>& show) {
   const std::lock_guard lock(mutex_);
   const absl::Time now = absl::Now();
   const bool was_away = std::exchange(complained_of_, std::nullopt).has_value();
-  if (was_away || is_silent_) on_trouble_("the master is back");
+  if (was_away || is_silent_) on_trouble_("reconnected to the master");
   if (has_response_ && !was_away) longest_pause_ = std::max(longest_pause_, now - response_at_);
   has_response_ = true;
   has_response_in_stream_ = true;
   is_silent_ = false;
   is_wanted_ = show();
-  response_at_ = absl::Now();  // a slow callback does not count as silence of the master
+  // The time in a slow callback does not count as silence of the master.
+  response_at_ = absl::Now();
   return is_wanted_;
 }
 
@@ -107,22 +135,22 @@ void Follower::EndStream() {
   pause_ = kFirstPause;
 }
 
-// Reports a stream that receives no responses.
 void Follower::CheckForSilence(const std::stop_token& end) {
   while (!end.stop_requested()) {
     Pause(std::clamp(mute_after_ / 10, kShortestLook, kLongestLook), end);
     const std::lock_guard lock(mutex_);
     const absl::Duration pause = absl::Now() - response_at_;
     if (!is_listening_ || is_silent_ || complained_of_) continue;
-    if (MayBeAbsent()) continue;  // no response may be due yet
+    if (MayBeAbsent()) continue;  // No response may be due yet.
     if (pause < std::max(mute_after_, 3 * longest_pause_)) continue;
     is_silent_ = true;
     on_trouble_(fmt::format("no response from the master at {} for {}", address_, Seconds(pause)));
   }
 }
 
-// Returns false for errors that a retry cannot resolve. A stream ends early if the master shuts
-// down. A job that the master has dropped may be reported to it again.
+// Returns false for errors that a retry cannot resolve. A stream that ends early may recover, since
+// a master may have shut down. A job that the master has dropped may also appear, since the job may
+// be reported again.
 bool Follower::MayRecover(const absl::Status& status) const {
   switch (status.code()) {
     case absl::StatusCode::kInvalidArgument:
@@ -140,11 +168,11 @@ std::string Follower::Describe(const absl::Status& status) const {
     return fmt::format("the master at {} no longer has the job", address_);
   }
   return fmt::format("{} the master at {}: {}",
-                     has_response_ ? "lost contact with" : "cannot reach", address_,
+                     has_response_ ? "disconnected from" : "cannot reach", address_,
                      ReasonOf(status));
 }
 
-// Returns false if the trouble has lasted longer than options.patience.
+// Returns false if the outage has lasted longer than options.patience.
 bool Follower::ReportTrouble(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   const absl::Time now = absl::Now();

@@ -1,4 +1,4 @@
-// Counts and lists of choices as text.
+// Text for counts and lists of choices.
 #pragma once
 
 #include <cstdint>

@@ -7,11 +7,11 @@
 
 namespace tidemark::text {
 
-// Returns the name in `known` with the fewest edits from `word`; if several have, the first. An
-// edit adds, removes or changes a letter, or swaps two neighbours. Returns an empty string if no
-// name is near, or if the word has more than 64 letters. A name is near if it needs at most one
-// edit for every three letters of the word. At least one edit is allowed, but fewer than the word
-// has letters. Cost: O(length of `word` x total length of `known`).
+// Returns the name in `known` with the fewest edits from `word`, or the first of several. An edit
+// adds, removes or changes a letter, or swaps two neighbours. A name is near if it needs at most
+// one edit for every three letters of the word; at least one edit is allowed, but fewer than the
+// word has letters. Returns an empty string if no name is near, or if the word has more than 64
+// letters. O(length of `word` x total length of `known`).
 std::string NearestName(std::string_view word, const std::vector<std::string>& known);
 
 // Returns "; did you mean NAME?", to append to a message about `word`. Returns an empty string if

@@ -1,4 +1,4 @@
-// Durations as text.
+// Text for durations.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace tidemark::text {
 inline constexpr absl::Duration kLongestSaid = absl::Hours(999 * 24);
 
 // Returns the two largest units, rounded down: "41 s", "3 min 20 s", "2 h 05 min", "3 d 04 h".
-// Omits a second unit of zero. Negative durations are "0 s"; beyond kLongestSaid the text is "over
-// 999 d".
+// Omits a second unit of zero. Negative durations are "0 s". Durations beyond kLongestSaid are
+// "over 999 d".
 std::string DurationText(absl::Duration duration);
 
 // Returns the smallest unit of DurationText() for the duration: a second, a minute or an hour.

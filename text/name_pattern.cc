@@ -7,7 +7,7 @@ namespace tidemark::text {
 bool Fits(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;
-  // The position after the last *, and the end of the text that it matches. Matches of earlier
+  // The position after the last *, and the end of the text that this * matches. Matches of earlier
   // asterisks are final.
   std::size_t star = std::string_view::npos;
   std::size_t star_end = 0;

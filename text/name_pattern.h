@@ -1,4 +1,4 @@
-// Patterns of names, in which * matches any text. Pure.
+// Patterns of names, in which * matches any string. Pure.
 #pragma once
 
 #include <string_view>

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cstddef>
 #include <limits>
-#include <string>
 #include <system_error>
 
 #include "absl/strings/ascii.h"
@@ -15,7 +14,7 @@ namespace tidemark::text {
 namespace {
 
 constexpr std::string_view kPrefixes = "kmgtpe";
-// A smaller value has at most three digits before the point when it is rounded to a tenth.
+// When rounded to a tenth, a smaller value has at most three digits before the decimal point.
 constexpr double kRoundsToThousand = 999.95;
 
 std::uint64_t Power(std::uint64_t base, std::size_t exponent) {

@@ -1,4 +1,4 @@
-// Channels of clients to a master: credentials, and the token of each call.
+// Client channels to a master: credentials, and the token of each call.
 #pragma once
 
 #include <grpcpp/grpcpp.h>
@@ -10,11 +10,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "tidemark/client_security.h"
 
 namespace tidemark::transport {
 
-// Replacements for phrases of gRPC, its TLS library and its resolver.
+// Replacements for messages of gRPC, its TLS library and its resolver.
 inline constexpr char kAnswersOtherwise[] =
     "the server there answers, but not as a Tidemark master";
 inline constexpr char kDoesNotAnswer[] =
@@ -27,9 +28,9 @@ inline constexpr char kNoHandshake[] = "it did not complete the TLS handshake";
 inline constexpr char kClosed[] = "it closed the connection";
 inline constexpr char kNoAnswer[] = "it did not answer in time";
 
-// Returns the cause of a failed call from gRPC's message. Replaces phrases of the libraries, and
-// keeps the system's own message, which gRPC puts last. A message from a master is returned
-// unchanged.
+// Returns the cause of a failed call, extracted from gRPC's message. Replaces messages of the
+// libraries, and keeps the system's own message, which gRPC puts last. A message from a master is
+// returned unchanged.
 inline std::string PlainReason(const std::string& grpc_message) {
   const struct {
     std::string_view words;
@@ -70,26 +71,39 @@ inline std::string PlainReason(const std::string& grpc_message) {
 }
 
 // Returns a channel to `address` (host:port or unix:PATH). Reads the files of `security`
-// immediately and does not block. An error names the file, the field that requires another one, or
-// the fault of the address.
+// immediately and does not block. An error names the file, the field that requires another field,
+// or the problem with the address.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const std::string& address,
                                                            const ClientSecurity& security,
                                                            grpc::ChannelArguments arguments);
 
-// Reads the token and adds it to the call's metadata, if there is a token file. Fails with
-// FailedPrecondition if the token would be sent to another host in plain text. Messages never
+// If there is a token file, reads the token and adds it to the call's metadata. Fails with
+// FailedPrecondition if the token would be sent to another host in plain text. Error messages never
 // contain the token.
 absl::Status AddToken(const std::string& address, const ClientSecurity& security,
                       grpc::ClientContext& context);
 
-// Adds the job of a call as metadata "tidemark-job", unless the ID is empty. Proxies route by it
-// (docs/scale.md).
+// Adds the job of a call as metadata "tidemark-job", unless the ID is empty. Proxies use it for
+// routing (docs/scale.md).
 void AddJob(const std::string& job_id, grpc::ClientContext& context);
-// Returns the ID with %XX for "%" and for each byte that is not a visible ASCII character.
+// Returns the ID with "%", and each byte that is not a visible ASCII character, encoded as %XX.
 std::string JobMetadata(const std::string& job_id);
 
-// Returns the token in `text`, which is its only line that is neither empty nor a comment (#).
-// Messages name `file`.
+// Returns the token in `text`, which is the only line that is neither empty nor a comment (#).
+// Error messages name `file`.
 absl::StatusOr<std::string> ParseToken(const std::string& text, const std::string& file);
+
+// Returns the time at which the first certificate of the file expires. Fails if the file cannot be
+// read or is not PEM, or if the certificate is not valid at `now`. The error message begins with
+// the file's name.
+absl::StatusOr<absl::Time> CertificateEnd(const std::string& file, absl::Time now);
+
+// Returns the name for which clients would request the file's first certificate: the first DNS
+// name, or else the common name, or else an empty string. Fails like CertificateEnd().
+absl::StatusOr<std::string> CertificateName(const std::string& file);
+
+// Checks that `key_file` contains a PEM private key that has no password and belongs to the
+// certificate. Error messages never quote a file.
+absl::Status CheckKey(const std::string& certificate_file, const std::string& key_file);
 
 }  // namespace tidemark::transport

@@ -13,7 +13,7 @@
 namespace tidemark::transport {
 namespace {
 
-// The byte order mark of UTF-8. Editors on Windows write it at the start of files.
+// The UTF-8 byte order mark, which editors on Windows write at the start of files.
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 absl::Status Trouble(const std::string& path, int error) {

@@ -3,14 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <utility>
-
 namespace tidemark::transport {
 
 TurnQueue::TurnQueue(std::size_t threads, int niceness, const Limits& limits) : limits_(limits) {
   for (std::size_t i = 0; i < threads; ++i) {
     threads_.emplace_back([this, niceness] {
-      // On Linux this sets the niceness of this thread only. A failure changes only the speed.
+      // On Linux, this sets the niceness of this thread only. Without the permission, only the
+      // speed differs.
       if (niceness > 0) setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), niceness);
       WorkUntilStopped();
     });
@@ -56,7 +55,7 @@ void TurnQueue::WorkUntilStopped() {
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stopping_ || !turns_.empty(); });
-    if (turns_.empty()) return;  // a running key adds itself to turns_ again
+    if (turns_.empty()) return;  // A running key adds itself to turns_ again.
     const std::string key = std::move(turns_.front());
     turns_.pop_front();
     Work work;
@@ -69,7 +68,7 @@ void TurnQueue::WorkUntilStopped() {
     }
     lock.unlock();
     work();
-    work = nullptr;  // its captures may take time to destroy
+    work = nullptr;  // Destroying the captures may take time.
     lock.lock();
     const auto line = lines_.find(key);
     line->second.is_running = false;

@@ -1,9 +1,9 @@
 // Runs work for many jobs on a few threads, in turns. A job with much work delays each other job
 // by one piece of work, not by all of its pieces.
 //
-// Pieces should be short. A longer piece should add its rest as another piece.
+// Pieces should be short. A long piece should add its remainder as another piece.
 //
-// Thread-safe. O(1) for each piece.
+// Thread-safe. Each piece takes O(1) time.
 #pragma once
 
 #include <condition_variable>
@@ -22,16 +22,17 @@
 
 namespace tidemark::transport {
 
-// The niceness of work that must not delay acknowledgements and ticks. Chosen by hand; on a shared
+// Niceness of work that must not delay acknowledgements and ticks. Chosen by hand. On a shared
 // processor, such work gets a quarter of the time.
 inline constexpr int kNice = 5;
 
 class TurnQueue {
  public:
   using Work = std::function<void()>;
-  // Limits of the pieces in the queue, unlimited by default.
+  // Limits on the pieces in the queue, unlimited by default.
   struct Limits {
-    std::size_t of_key_max = std::numeric_limits<std::size_t>::max();  // pieces that wait or run
+    // waiting and running pieces per key
+    std::size_t of_key_max = std::numeric_limits<std::size_t>::max();
     // waiting pieces of all keys together
     std::size_t waiting_max = std::numeric_limits<std::size_t>::max();
   };
@@ -45,16 +46,16 @@ class TurnQueue {
   TurnQueue(const TurnQueue&) = delete;
   TurnQueue& operator=(const TurnQueue&) = delete;
 
-  // Runs `work` after all pieces that were added for `key` before. Pieces of one key run one at a
-  // time. If the queue was stopped or is full, returns false and does not run `work`.
+  // Runs `work` after all earlier pieces of `key`. Pieces of one key run one at a time. If the
+  // queue was stopped or is full, returns false and does not run `work`.
   bool Add(const std::string& key, Work work) {
     return TryAdd(key, std::move(work)) == Result::kAdded;
   }
-  // Works like Add() and returns the reason of a rejection.
+  // Like Add(), but returns the reason for a rejection.
   Result TryAdd(const std::string& key, Work work);
-  // Returns true while work of the key waits or runs.
+  // Returns true while a piece of the key waits or runs.
   bool IsBusy(const std::string& key) const;
-  // Rejects further work and blocks until all work that was added is done. Idempotent.
+  // Rejects further work and blocks until all added work is done. Idempotent.
   void Stop();
 
  private:
@@ -65,12 +66,12 @@ class TurnQueue {
   void WorkUntilStopped();
 
   const Limits limits_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // Guards all members below.
   std::condition_variable changed_;
   bool stopping_ = false;
-  absl::flat_hash_map<std::string, Line> lines_;  // by key, only keys with work
+  absl::flat_hash_map<std::string, Line> lines_;  // lines of the keys that have work
   std::deque<std::string> turns_;                 // keys whose next piece may begin
-  std::size_t waiting_ = 0;                       // pieces that wait
+  std::size_t waiting_ = 0;                       // number of waiting pieces
   std::vector<std::thread> threads_;
 };
 

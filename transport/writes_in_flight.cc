@@ -1,7 +1,6 @@
 #include "transport/writes_in_flight.h"
 
 #include <limits>
-#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 

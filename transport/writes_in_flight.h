@@ -1,11 +1,10 @@
-// Responses in flight to readers, and the memory that they take together.
+// Responses in flight to readers, and the memory that they use together.
 //
-// A slow reader holds its response for as long as its stream lasts. Readers of the same bytes
-// share them. If the bytes exceed a limit, the job with the most bytes releases its oldest
-// response, which ends the streams that hold it. Their readers can resume from their last
-// response.
+// A slow reader holds its response for as long as its stream lasts. Readers of the same bytes share
+// them. If the bytes exceed a limit, the job with the most bytes releases its oldest response,
+// which ends the streams that hold it. Their readers can resume after their last response.
 //
-// Thread-safe. O(1), but O(writes) while the limit is exceeded.
+// Thread-safe. Operations take O(1) time, but O(writes) while the limit is exceeded.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 
@@ -35,14 +33,14 @@ class WritesInFlight {
 
   explicit WritesInFlight(std::size_t bytes_max = std::size_t{64} << 20) : bytes_max_(bytes_max) {}
 
-  // Counts a response about the job that will be written, in place of an earlier response of the
-  // writer. May cut other writers. REQUIRES: the caller holds no lock that CutWrite() takes.
+  // Counts a response about the job before it is written, and stops counting the writer's earlier
+  // response. May cut other writers. REQUIRES: the caller holds no lock that CutWrite() takes.
   void Begin(const std::shared_ptr<Writer>& writer, const std::string& job_id, const Bytes& bytes);
-  // Stops counting the writer's response, if any.
+  // Stops counting the writer's response, if there is one.
   void End(const Writer* writer);
   // Returns false after the writer's response has been cut or has ended. A writer checks this
-  // between Begin() and its write, under the lock that CutWrite() takes, since a response that has
-  // been cut is not counted.
+  // between Begin() and its write, under the lock that CutWrite() takes, because responses that
+  // were cut are not counted.
   bool IsCounted(const Writer* writer) const;
 
   std::size_t bytes() const;
@@ -58,7 +56,7 @@ class WritesInFlight {
     std::size_t size = 0;
     std::size_t writes = 0;
   };
-  // REQUIRES: mutex_ is held, here and below.
+  // The functions below require mutex_.
   void EndLocked(const Writer* writer);
   void Release(const void* data);
   // Returns the memory of the oldest write of the job with the most bytes, or null if only `newest`
@@ -66,7 +64,7 @@ class WritesInFlight {
   const void* ToCut(const void* newest) const;
 
   const std::size_t bytes_max_;
-  mutable std::mutex mutex_;  // guards all below
+  mutable std::mutex mutex_;  // Guards all members below.
   absl::flat_hash_map<const Writer*, Write> writes_;
   absl::flat_hash_map<const void*, Held> held_;
   std::size_t bytes_ = 0;

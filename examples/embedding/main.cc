@@ -1,5 +1,5 @@
 // An engine that embeds a master and watches one job with a map task and a reduce task. In a real
-// engine, tasks are separate processes with one agent each, and make the same calls.
+// engine, tasks are separate processes that make the same calls, each with its own agent.
 // docs/tours/embedding.md shows this program. The tests build and run it against the installed
 // package.
 #include <chrono>
@@ -12,7 +12,8 @@
 #include "tidemark/master.h"
 
 int main() {
-  // The application master. It passes its address to the tasks with their other settings.
+  // The application master starts Tidemark's master, and passes its address to the tasks with their
+  // other settings.
   auto master = tidemark::Master::Start({.listen_address = "127.0.0.1:0"});
   if (!master.ok()) {
     std::fputs(master.status().ToString().c_str(), stderr);
@@ -29,7 +30,7 @@ int main() {
   auto agent = tidemark::Agent::Create({.master_address = address, .job_id = "job-1"});
   agent->OpenJob({.name = "my job", .stages = tidemark::MapReduceStages(1, 1)});
 
-  // A map task reports the size of each key group. In an engine it has a separate agent.
+  // A map task reports the size of each key group. In a real engine, the task has a separate agent.
   const std::vector<std::size_t> group_bytes = {50, 400, 50, 100, 800, 200, 50, 1600, 400, 100};
   auto map_task = agent->StartMapTask({.index = 0});
   for (std::size_t k = 0; k < group_bytes.size(); ++k) {

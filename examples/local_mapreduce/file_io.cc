@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "fmt/format.h"
 
@@ -21,7 +20,7 @@ constexpr std::size_t kWriteBufferBytes = std::size_t{256} << 10;
 }  // namespace
 
 absl::Status FileError(std::string_view action, const std::string& path, int error) {
-  // AlreadyExists is reserved for job ids (run.h).
+  // AlreadyExists is reserved for job ids (run.h), so another code replaces it.
   const absl::StatusCode code =
       error == EEXIST ? absl::StatusCode::kFailedPrecondition : absl::ErrnoToStatusCode(error);
   return absl::Status(
@@ -38,7 +37,7 @@ Descriptor::~Descriptor() {
 }
 
 absl::StatusOr<InputFileHandle> InputFileHandle::Open(const std::string& path) {
-  // Opening must not wait for the writer of a pipe.
+  // Opening must not wait until a process opens the pipe for writing.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) return FileError("open", path, errno);
   struct stat info = {};

@@ -1,4 +1,4 @@
-// Reads and writes files. Errors contain the path and the system's reason.
+// Functions and classes that read and write files. Errors contain the path and the system's reason.
 #pragma once
 
 #include <cstddef>
@@ -6,14 +6,14 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
 namespace tidemark::examples {
 
-// Returns "cannot open PATH: No such file or directory", with the status code of `error`.
+// Returns an error such as "cannot open PATH: No such file or directory", with the status code for
+// `error`.
 absl::Status FileError(std::string_view action, const std::string& path, int error);
 
 // Returns the status with "WHERE: " before its message.
@@ -42,7 +42,7 @@ class InputFileHandle {
   static absl::StatusOr<InputFileHandle> Open(const std::string& path);
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  // Reads exactly `size` bytes. Fails if the file ends before that.
+  // Reads exactly `size` bytes. Fails if the file ends earlier.
   absl::Status ReadAt(std::uint64_t offset, char* data, std::size_t size) const;
 
  private:
@@ -52,7 +52,8 @@ class InputFileHandle {
   std::uint64_t size_ = 0;
 };
 
-// Writes a new file in order through a buffer. After the first error, writes do nothing.
+// Writes a new file sequentially through a buffer. After the first error, further writes have no
+// effect.
 class FileWriter {
  public:
   static absl::StatusOr<FileWriter> Create(const std::string& path);

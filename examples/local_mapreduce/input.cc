@@ -6,10 +6,8 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
-#include <string_view>
 #include <utility>
 
-#include "examples/local_mapreduce/file_io.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
@@ -52,7 +50,7 @@ absl::Status Decompress(const InputFileHandle& from, const std::string& to) {
   return writer->Close();
 }
 
-// Returns the start of the first line at `offset` or later.
+// Returns the start of the first line at or after `offset`.
 absl::StatusOr<std::uint64_t> NextLine(const InputFileHandle& file, std::uint64_t offset) {
   std::string bytes;
   for (std::uint64_t at = offset - 1; at < file.size(); at += bytes.size()) {

@@ -1,4 +1,4 @@
-// The input of a job, which consists of its files, their division among map tasks, and their lines.
+// The input of a job: its files, their splits among map tasks, and their lines.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 namespace tidemark::examples {
 
 struct InputFile {
-  std::string path;  // plain text
-  std::string name;  // the user's name for it, without directories
+  std::string path;  // path of the plain text
+  std::string name;  // the user's name for the file, without directories
   std::uint64_t size_bytes = 0;
   bool from_previous_round = false;
 };
 
-// Whole lines of one input, with the bytes begin <= offset < end.
+// Whole lines of one input, which consist of the bytes begin <= offset < end.
 struct Split {
   std::uint32_t input = 0;
   std::uint64_t begin = 0;
@@ -28,13 +28,13 @@ struct Split {
   friend bool operator==(const Split&, const Split&) = default;
 };
 
-// Opens every input, and decompresses a .zst into `directory`. Fails with NotFound,
+// Opens every input, and decompresses .zst files into `directory`. Fails with NotFound,
 // PermissionDenied or InvalidArgument; the message names the unusable input.
 absl::StatusOr<std::vector<InputFile>> OpenInputs(const std::vector<std::string>& paths,
                                                   const std::string& directory);
 
-// Returns about `count` splits of about equal size, at least one for each non-empty input, and at
-// least one split. Long lines lead to fewer splits.
+// Returns about `count` splits of similar size, with at least one for each non-empty input and at
+// least one in total. Long lines lead to fewer splits.
 absl::StatusOr<std::vector<Split>> SplitInputs(const std::vector<InputFile>& inputs,
                                                std::uint32_t count);
 
@@ -49,7 +49,7 @@ class Lines {
 
   // Moves to the next line. Returns false at the end or if status() has an error.
   bool Next();
-  // Returns the line without its end, "\n" or "\r\n". Valid until Next().
+  // Returns the line without its line ending, "\n" or "\r\n". Valid until Next().
   std::string_view line() const { return line_; }
   // Returns the offset of the line in the file.
   std::uint64_t offset() const { return line_offset_; }
@@ -62,17 +62,17 @@ class Lines {
   bool Fetch();
 
   InputFileHandle file_;
-  std::uint64_t fetched_;  // the end of the part of the file that has been in the buffer
+  std::uint64_t fetched_;  // offset in the file of the end of the buffer
   std::uint64_t end_;
   std::string buffer_;
-  std::size_t at_ = 0;  // the start of the next line in the buffer
+  std::size_t at_ = 0;  // offset in the buffer of the next line
   std::string_view line_;
   std::uint64_t line_offset_ = 0;
   absl::Status status_;
 };
 
 // Returns an error about the line at `offset`, such as "edges.txt:17: an edge must be ...". Reads
-// the file up to the line.
+// the file up to that line to count its lines.
 absl::Status AtLine(const InputFile& input, std::uint64_t offset, const absl::Status& wrong);
 
 }  // namespace tidemark::examples

@@ -1,7 +1,9 @@
 // The interface of MapReduce programs, and their lookup by name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -13,12 +15,86 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "examples/local_mapreduce/input.h"
-#include "examples/local_mapreduce/output.h"
+#include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/sorted_records.h"
 
 namespace tidemark::examples {
 
-// Receives the intermediate records of a map function.
+// Receives formatted text in large pieces.
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  virtual absl::Status Write(std::string_view text) = 0;
+  virtual absl::Status Close() = 0;
+};
+
+// Returns the name of a part file, such as "part-r-00003" or "part-r-00003.deflate". Returns an
+// empty name for kCount, which has no part files.
+std::string PartName(OutputKind kind, std::uint32_t reduce_task);
+absl::StatusOr<std::unique_ptr<OutputSink>> OpenSink(OutputKind kind, const std::string& path);
+
+struct OutputTotals {
+  std::uint64_t records = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;  // sum of the XXH64 hashes of all formatted records
+  friend bool operator==(const OutputTotals&, const OutputTotals&) = default;
+};
+
+// Formats each record as "KEY<TAB>VALUE\n", counts it, and passes on pieces of 64 KiB. After the
+// first error, records are dropped, so a long reduce function should check ok() regularly.
+class Output {
+ public:
+  // `on_emitted` receives the number of bytes that have left the buffer.
+  Output(std::unique_ptr<OutputSink> sink, std::function<void(std::uint64_t)> on_emitted);
+
+  void Write(std::string_view key, std::string_view value) {
+    char* at = Reserve(key.size() + value.size() + 2);
+    at = Put(at, key);
+    *at++ = '\t';
+    at = Put(at, value);
+    *at++ = '\n';
+    Commit(at);
+  }
+
+  // Returns a buffer for one record of at most `size` bytes, for functions that format records in
+  // place.
+  char* Reserve(std::size_t size) {
+    if (buffer_.size() - used_ < size) Flush(size);
+    return buffer_.data() + used_;
+  }
+  // Commits the record, which ends at `end` and must have the same format as in Write().
+  void Commit(const char* end) {
+    const auto size = static_cast<std::size_t>(end - (buffer_.data() + used_));
+    totals_.checksum += Checksum(buffer_.data() + used_, size);
+    totals_.bytes += size;
+    ++totals_.records;
+    used_ += size;
+  }
+  static char* Put(char* at, std::string_view text) {
+    std::memcpy(at, text.data(), text.size());
+    return at + text.size();
+  }
+
+  bool ok() const { return status_.ok(); }
+  const OutputTotals& totals() const { return totals_; }
+  // Passes the current number of bytes to `on_emitted`.
+  void ReportEmitted();
+  absl::Status Close();
+
+ private:
+  static std::uint64_t Checksum(const char* text, std::size_t size);
+  void Flush(std::size_t room);
+
+  std::unique_ptr<OutputSink> sink_;
+  std::function<void(std::uint64_t)> on_emitted_;
+  std::vector<char> buffer_;
+  std::size_t used_ = 0;
+  OutputTotals totals_;
+  std::uint64_t reported_bytes_ = 0;
+  absl::Status status_;
+};
+
+// Receives the intermediate records that a map function emits.
 class Emitter {
  public:
   virtual ~Emitter() = default;
@@ -28,7 +104,7 @@ class Emitter {
 struct JobContext {
   std::map<std::string, std::string> parameters;  // all parameters of the job, with defaults
   std::vector<InputFile> inputs;
-  std::string side_directory;  // contains files that Prepare() leaves for the workers
+  std::string side_directory;  // contains the files that Prepare() writes for the workers
   std::uint32_t reduce_task_count = 0;
 };
 
@@ -46,10 +122,10 @@ class Job {
   explicit Job(JobContext context) : context_(std::move(context)) {}
   virtual ~Job() = default;
 
-  // Called in the application master before the input is split. Writes side files and may add
+  // Called in the application master before the input is split. May write side files and add
   // inputs.
   virtual absl::Status Prepare(std::vector<InputFile>& /*inputs*/) { return absl::OkStatus(); }
-  // Called first in a worker. Reads the side files.
+  // Called before the other functions in a worker. May read the side files.
   virtual absl::Status SetUp() { return absl::OkStatus(); }
 
   virtual absl::Status Map(std::string_view line, const LineOrigin& origin, Emitter& emitter) = 0;
@@ -108,8 +184,8 @@ absl::StatusOr<const JobDefinition*> FindJob(const std::string& name);
 absl::StatusOr<std::map<std::string, std::string>> CompleteParameters(
     const JobDefinition& job, const std::map<std::string, std::string>& given);
 
-// Returns a numeric parameter. Fails with InvalidArgument if it is not a number from `min` to
-// `max`.
+// Returns a numeric parameter. Fails with InvalidArgument if the value is not a number from `min`
+// to `max`.
 absl::StatusOr<std::uint64_t> WholeNumber(const JobContext& context, const std::string& name,
                                           std::uint64_t min, std::uint64_t max);
 absl::StatusOr<double> RealNumber(const JobContext& context, const std::string& name, double min,

@@ -1,4 +1,4 @@
-// The data that a worker process reads from a file, and the data that it returns.
+// The data that a worker process reads from a file, and the data that the worker returns.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct JobPlan {
   std::uint32_t round = 0;
   std::string job_id;
   std::string run_uid;
-  std::string master_address;  // empty without a master
+  std::string master_address;  // empty if the job has no master
   ClientSecurity security;     // security of connections to the master
   std::string work_directory;
   OutputKind output = OutputKind::kText;
@@ -33,36 +33,37 @@ struct JobPlan {
   std::uint32_t reduce_task_count = 0;
   std::map<std::string, std::string> parameters;
   std::vector<InputFile> inputs;
-  std::vector<Split> splits;  // one for each map task
+  std::vector<Split> splits;  // one split for each map task
 
   std::string path() const;  // path of the plan
   std::string side_directory() const;
   std::string attempt_directory(const AttemptId& attempt) const;
   std::string map_output(std::uint32_t map_task) const;
   std::string map_result(
-      std::uint32_t map_task) const;  // a TaskResult with the positions of partitions
+      // path of the map task's TaskResult, which contains the positions of its partitions
+      std::uint32_t map_task) const;
   std::string part(std::uint32_t reduce_task) const;
 };
 
 absl::Status WritePlan(const JobPlan& plan);
 absl::StatusOr<JobPlan> ReadPlan(const std::string& path);
 
-// Returns the plan's round of its job.
+// Returns the planned round of the job.
 absl::StatusOr<std::unique_ptr<Job>> MakePlannedJob(const JobPlan& plan);
 
 // The result of one task attempt.
 struct TaskResult {
   std::vector<Segment> segments;  // partitions of a map task's output
-  std::uint64_t groups = 0;       // key groups written by a map task, read by a reduce task
+  std::uint64_t groups = 0;  // number of key groups that a map task wrote or a reduce task read
   OutputTotals output;
-  // The times of a reduce task's first and last reduce function by CLOCK_MONOTONIC, which processes
-  // share.
+  // The start of a reduce task's first reduce function and the end of its last one. CLOCK_MONOTONIC
+  // makes them comparable among processes.
   std::int64_t reduce_began_nanos = 0;
   std::int64_t reduce_ended_nanos = 0;
   friend bool operator==(const TaskResult&, const TaskResult&) = default;
 };
 
-// Files in the directory of a task attempt.
+// Names of files in the directory of a task attempt.
 inline constexpr char kOutputName[] = "output";
 inline constexpr char kResultName[] = "result";
 inline constexpr char kStderrName[] = "stderr";
@@ -70,8 +71,9 @@ inline constexpr char kStderrName[] = "stderr";
 absl::Status WriteResult(const std::string& path, const TaskResult& result);
 absl::StatusOr<TaskResult> ReadResult(const std::string& path);
 
-// The directory `_temporary` in the output directory, from which the output moves without copying.
-// The destructor removes it. Unless the output was published, it empties the output directory.
+// The directory `_temporary` in the output directory. Files move from it to the output directory
+// without copying. The destructor removes it, and also empties the output directory unless the
+// output was published.
 class WorkDirectory {
  public:
   // Fails with InvalidArgument if `output_dir` exists and is not an empty directory.

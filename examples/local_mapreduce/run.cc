@@ -4,27 +4,309 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <future>
 #include <memory>
-#include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
-#include "absl/status/statusor.h"
+#include "absl/status/status.h"
 #include "absl/time/clock.h"
-#include "absl/time/time.h"
-#include "examples/local_mapreduce/application_master.h"
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/input.h"
 #include "examples/local_mapreduce/job.h"
 #include "examples/local_mapreduce/job_plan.h"
+#include "examples/local_mapreduce/worker.h"
 #include "fmt/format.h"
 #include "tidemark/agent.h"
-#include "tidemark/job.h"
-#include "tidemark/master.h"
+#include "tidemark/event.h"
 
 namespace tidemark::examples {
+
+SlotPool::SlotPool(std::size_t jobs, std::uint32_t slots, SlotPolicy policy)
+    : policy_(policy), free_(slots), waiting_(jobs), taken_(jobs) {}
+
+void SlotPool::SetWaiting(std::size_t job, std::size_t tasks) {
+  const std::lock_guard lock(mutex_);
+  waiting_[job] = tasks;
+}
+
+bool SlotPool::IsBefore(std::size_t other, std::size_t job) const {
+  if (other == job || waiting_[other] == 0) return false;
+  if (policy_ == SlotPolicy::kFifo) return other < job;
+  return std::pair(taken_[other], other) < std::pair(taken_[job], job);
+}
+
+bool SlotPool::TryTake(std::size_t job) {
+  const std::lock_guard lock(mutex_);
+  // Earlier jobs that wait for a slot reserve as many free slots as they can use.
+  std::size_t kept = 0;
+  for (std::size_t other = 0; other < waiting_.size(); ++other) {
+    if (IsBefore(other, job)) kept += policy_ == SlotPolicy::kFifo ? waiting_[other] : 1;
+  }
+  if (free_ <= kept) return false;
+  --free_;
+  ++taken_[job];
+  if (waiting_[job] > 0) --waiting_[job];
+  return true;
+}
+
+void SlotPool::Give(std::size_t job) {
+  const std::lock_guard lock(mutex_);
+  ++free_;
+  --taken_[job];
+}
+
+// Runs the planned tasks of one round on slots, and reports the tasks to Tidemark.
+class ApplicationMaster {
+ public:
+  // The members have the same meaning as in RunOptions. All must outlive this object.
+  struct Dependencies {
+    const std::vector<std::string>& worker_command;
+    std::uint32_t slots = 0;
+    SlotShare* shared_slots = nullptr;
+    const std::atomic<bool>* stop = nullptr;
+    const std::function<void(const std::string&)>& on_notice;
+    Agent& agent;
+  };
+  ApplicationMaster(const JobPlan& plan, const Dependencies& dependencies);
+
+  // Runs all map tasks, and then all reduce tasks. Their committed outputs have the paths that the
+  // plan specifies.
+  absl::Status Run();
+
+  // These functions return the results of the successful attempts, by task.
+  const std::vector<TaskResult>& map_results() const { return map_results_; }
+  const std::vector<TaskResult>& reduce_results() const { return reduce_results_; }
+  std::uint32_t failed_attempts() const { return failed_attempts_; }
+
+ private:
+  struct RunningAttempt {
+    AttemptId id;
+    WorkerProcess process;
+  };
+  // Runs the tasks in order. Each free slot takes the next task.
+  absl::Status RunTasks(std::uint32_t stage, const std::vector<std::uint64_t>& input_bytes);
+  // Takes a slot for a task. Returns true if the task may start.
+  bool TakeSlot(std::size_t waiting);
+  void GiveSlot();
+  absl::Status Launch(const AttemptId& attempt);
+  absl::Status TakeEnded(std::vector<AttemptId>& waiting);
+  absl::Status Commit(const AttemptId& attempt);
+  absl::Status Retry(const AttemptId& failed, const absl::Status& failure,
+                     std::vector<AttemptId>& waiting);
+  void KillAll();
+  std::string InputName(const AttemptId& attempt) const;
+  void Report(const AttemptId& attempt, AttemptState state, std::string failure = "");
+  bool Stopped() const { return dependencies_.stop != nullptr && dependencies_.stop->load(); }
+
+  const JobPlan& plan_;
+  const Dependencies dependencies_;
+  std::vector<RunningAttempt> running_;
+  std::vector<std::uint64_t> input_bytes_;  // input bytes of each task of the phase
+  std::vector<TaskResult> map_results_;
+  std::vector<TaskResult> reduce_results_;
+  std::uint32_t failed_attempts_ = 0;
+};
+
+namespace {
+
+constexpr std::uint32_t kAttemptsMax = 4;  // as in Hadoop
+// Maximum delay before a request to stop takes effect.
+constexpr absl::Duration kPollInterval = absl::Milliseconds(50);
+
+// Returns how long an attempt that ends may wait until its last events reach the master. The limit
+// depends on the time since the master last responded. It is long for a busy master, short for a
+// master that may have returned, and otherwise zero. Therefore the waits of a job with many tasks
+// do not add up.
+absl::Duration ReportBudgetAfter(absl::Duration unanswered_for) {
+  if (unanswered_for < absl::Milliseconds(500)) return absl::Milliseconds(200);
+  if (unanswered_for < absl::Seconds(1)) return absl::Milliseconds(70);
+  return absl::ZeroDuration();
+}
+
+// All tasks run on this host.
+constexpr std::uint32_t kThisHost = 0;
+
+std::string HostName() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "localhost";
+}
+
+void RemoveTree(const std::string& path) {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+ApplicationMaster::ApplicationMaster(const JobPlan& plan, const Dependencies& dependencies)
+    : plan_(plan),
+      dependencies_(dependencies),
+      map_results_(plan.splits.size()),
+      reduce_results_(plan.reduce_task_count) {
+  dependencies_.agent.OpenExecutor({.executor = kThisHost,
+                                    .host = HostName(),
+                                    .slots = static_cast<std::uint32_t>(dependencies_.slots)});
+}
+
+absl::Status ApplicationMaster::Run() {
+  std::vector<std::uint64_t> split_bytes;
+  for (const Split& split : plan_.splits) split_bytes.push_back(split.size_bytes());
+  if (absl::Status maps = RunTasks(kMapStage, split_bytes); !maps.ok()) return maps;
+
+  std::vector<std::uint64_t> partition_bytes(plan_.reduce_task_count);
+  for (const TaskResult& result : map_results_) {
+    for (std::uint32_t i = 0; i < plan_.reduce_task_count; ++i) {
+      partition_bytes[i] += result.segments[i].record_bytes;
+    }
+  }
+  return RunTasks(kReduceStage, partition_bytes);
+}
+
+absl::Status ApplicationMaster::RunTasks(std::uint32_t stage,
+                                         const std::vector<std::uint64_t>& input_bytes) {
+  input_bytes_ = input_bytes;
+  std::vector<AttemptId> waiting;  // in reverse order: the next task is the last element
+  for (auto i = static_cast<std::uint32_t>(input_bytes.size()); i-- > 0;) {
+    waiting.push_back({.stage = stage, .index = i});
+  }
+  for (auto id = waiting.rbegin(); id != waiting.rend(); ++id) Report(*id, AttemptState::kQueued);
+
+  absl::Status status;
+  while (status.ok() && !(waiting.empty() && running_.empty())) {
+    while (status.ok() && !waiting.empty() && TakeSlot(waiting.size())) {
+      const AttemptId next = waiting.back();
+      waiting.pop_back();
+      status = Launch(next);
+      if (!status.ok()) GiveSlot();
+    }
+    std::vector<const WorkerProcess*> processes;
+    for (const RunningAttempt& attempt : running_) processes.push_back(&attempt.process);
+    WorkerProcess::WaitForAny(processes, kPollInterval);
+    if (Stopped()) status = absl::CancelledError("the job was stopped");
+    if (status.ok()) status = TakeEnded(waiting);
+  }
+  KillAll();
+  return status;
+}
+
+bool ApplicationMaster::TakeSlot(std::size_t waiting) {
+  if (running_.size() >= dependencies_.slots) return false;
+  if (dependencies_.shared_slots == nullptr) return true;
+  dependencies_.shared_slots->SetWaiting(waiting);
+  return dependencies_.shared_slots->TryTake();
+}
+
+void ApplicationMaster::GiveSlot() {
+  if (dependencies_.shared_slots != nullptr) dependencies_.shared_slots->Give();
+}
+
+absl::Status ApplicationMaster::Launch(const AttemptId& attempt) {
+  const std::string directory = plan_.attempt_directory(attempt);
+  if (absl::Status made = MakeDirectories(directory); !made.ok()) return made;
+  std::vector<std::string> command = dependencies_.worker_command;
+  for (std::string& argument : WorkerArguments(
+           plan_, attempt, ReportBudgetAfter(dependencies_.agent.stats().unanswered_for))) {
+    command.push_back(std::move(argument));
+  }
+  absl::StatusOr<WorkerProcess> process =
+      WorkerProcess::Start(command, PathOf(directory, kStderrName));
+  if (!process.ok()) return process.status();
+  Report(attempt, AttemptState::kStarted);
+  running_.push_back({.id = attempt, .process = *std::move(process)});
+  return absl::OkStatus();
+}
+
+// Reaps the attempts that have ended. Failed attempts return to `waiting`.
+absl::Status ApplicationMaster::TakeEnded(std::vector<AttemptId>& waiting) {
+  for (auto attempt = running_.begin(); attempt != running_.end();) {
+    if (!attempt->process.HasEnded()) {
+      ++attempt;
+      continue;
+    }
+    const AttemptId id = attempt->id;
+    absl::Status done = attempt->process.Reap();
+    attempt = running_.erase(attempt);
+    GiveSlot();
+    if (done.ok()) done = Commit(id);
+    if (done.ok()) {
+      Report(id, AttemptState::kFinished);
+    } else if (done = Retry(id, done, waiting); !done.ok()) {
+      return done;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ApplicationMaster::Commit(const AttemptId& attempt) {
+  const std::string directory = plan_.attempt_directory(attempt);
+  absl::StatusOr<TaskResult> result = ReadResult(PathOf(directory, kResultName));
+  if (!result.ok()) return result.status();
+  const bool is_map = attempt.stage == kMapStage;
+  if (is_map && result->segments.size() != plan_.reduce_task_count) {
+    return absl::DataLossError(fmt::format("{} contains the result of a different run", directory));
+  }
+  if (is_map || plan_.output != OutputKind::kCount) {
+    absl::Status moved =
+        Rename(PathOf(directory, kOutputName),
+               is_map ? plan_.map_output(attempt.index) : plan_.part(attempt.index));
+    if (moved.ok() && is_map) {
+      moved = Rename(PathOf(directory, kResultName), plan_.map_result(attempt.index));
+    }
+    if (!moved.ok()) return moved;
+  }
+  RemoveTree(directory);
+  (is_map ? map_results_ : reduce_results_)[attempt.index] = *std::move(result);
+  return absl::OkStatus();
+}
+
+absl::Status ApplicationMaster::Retry(const AttemptId& failed, const absl::Status& failure,
+                                      std::vector<AttemptId>& waiting) {
+  const std::string message(failure.message());
+  ++failed_attempts_;
+  Report(failed, AttemptState::kFailed, message);
+  RemoveTree(plan_.attempt_directory(failed));
+  AttemptId next = failed;
+  const char* const kind = failed.stage == kMapStage ? "map" : "reduce";
+  if (++next.attempt == kAttemptsMax) {
+    return absl::AbortedError(fmt::format("{} task {} failed {} times, the last time: {}", kind,
+                                          failed.index, kAttemptsMax, message));
+  }
+  if (dependencies_.on_notice) {
+    dependencies_.on_notice(fmt::format("{} task {} failed and will be retried ({} of {}): {}",
+                                        kind, failed.index, next.attempt + 1, kAttemptsMax,
+                                        message));
+  }
+  Report(next, AttemptState::kQueued);
+  waiting.push_back(next);
+  return absl::OkStatus();
+}
+
+void ApplicationMaster::KillAll() {
+  for (const RunningAttempt& attempt : running_) {
+    Report(attempt.id, AttemptState::kKilled);
+    GiveSlot();
+  }
+  running_.clear();
+}
+
+// Returns the name of a map attempt's input, or an empty name if the job has only one input.
+std::string ApplicationMaster::InputName(const AttemptId& attempt) const {
+  if (attempt.stage != kMapStage || plan_.inputs.size() < 2) return {};
+  return plan_.inputs[plan_.splits[attempt.index].input].name;
+}
+
+void ApplicationMaster::Report(const AttemptId& attempt, AttemptState state, std::string failure) {
+  dependencies_.agent.Changed({.attempt = attempt,
+                               .state = state,
+                               .at = absl::Now(),
+                               .executor = kThisHost,
+                               .input_bytes = input_bytes_[attempt.index],
+                               .input_name = InputName(attempt),
+                               .failure = std::move(failure)});
+}
+
 namespace {
 
 class EmbeddedMaster {
@@ -36,7 +318,7 @@ class EmbeddedMaster {
   ~EmbeddedMaster();
 
   const std::string& address() const { return master_->address(); }
-  // Blocks until `on_snapshot` has returned from the final snapshot, for at most `timeout`.
+  // Returns after `on_snapshot` has returned from the final snapshot, or after `timeout`.
   void WaitUntilFinal(absl::Duration timeout);
 
  private:
@@ -44,7 +326,8 @@ class EmbeddedMaster {
 
   std::promise<void> final_;
   std::unique_ptr<Master> master_;
-  std::unique_ptr<Master::Subscription> subscription_;  // must end before the master, so it is last
+  // the subscription must end before the master, so it is the last member
+  std::unique_ptr<Master::Subscription> subscription_;
 };
 
 constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
@@ -78,16 +361,15 @@ void EmbeddedMaster::WaitUntilFinal(absl::Duration timeout) {
 
 constexpr std::uint64_t kSplitBytes = std::uint64_t{8} << 20;
 constexpr std::uint32_t kSplitsPerSlotMin = 2;
-// The time for which a job waits for the master to report whether its id is in use. If a master
-// does not answer in time, the job runs without that check.
+// How long a job waits for the master to report whether the id of the job is in use. If the master
+// does not answer in time, the job runs without this check.
 constexpr absl::Duration kOpenBudget = absl::Seconds(1);
 constexpr absl::Duration kOpenPollInterval = absl::Milliseconds(20);
-// The time for which the end of a job waits for its last events to reach a master that may be
-// unreachable.
+// How long the end of a job waits until its last events reach a master that may be unreachable.
 constexpr absl::Duration kShutdownBudget = absl::Milliseconds(300);
-// The corresponding time for an embedded master, which is as responsive as the job.
+// The same limit for an embedded master, which responds as fast as the job.
 constexpr absl::Duration kEmbeddedShutdownBudget = absl::Seconds(2);
-// The time that an embedded master may take for the final snapshot.
+// How long a job waits for the final snapshot of an embedded master.
 constexpr absl::Duration kFinalSnapshotBudget = absl::Seconds(5);
 
 absl::Status CheckCount(std::string_view name, std::uint32_t count, std::uint32_t min) {
@@ -136,8 +418,8 @@ JobOutcome OutcomeOf(const absl::Status& status) {
   return absl::IsCancelled(status) ? JobOutcome::kKilled : JobOutcome::kFailed;
 }
 
-// Waits for the master to accept the job. Fails with AlreadyExists if the master has another run of
-// that id.
+// Waits until the master has accepted the job. Fails with AlreadyExists if the master has another
+// run with the same id.
 absl::Status AwaitOpening(Agent& agent) {
   const absl::Time deadline = absl::Now() + kOpenBudget;
   while (!agent.Flush(kOpenPollInterval)) {
@@ -178,7 +460,7 @@ void AppendParts(const JobPlan& plan, std::vector<InputFile>& inputs) {
   }
 }
 
-// One call of RunJob(), with all defaults filled in.
+// One call of RunJob(), with defaults for all options that are not set.
 class JobRun {
  public:
   JobRun(const RunOptions& options, const JobDefinition& job, WorkDirectory& directory)

@@ -1,5 +1,5 @@
-// Stores values in files with cereal, for other processes of a job. All processes run the same
-// program on the same machine, so the format has no version.
+// Functions that store values in files with cereal, for other processes of a job. All processes run
+// the same program on the same machine, so the format has no version.
 #pragma once
 
 #include <cereal/archives/binary.hpp>
@@ -23,7 +23,7 @@ absl::Status Save(const std::string& path, const Value& value) {
   return WriteWholeFile(path, bytes.str());
 }
 
-// Loads a value. Fails with DataLoss if the file is not a complete Value.
+// Loads a value. Fails with DataLoss if the file does not contain a complete Value.
 template <typename Value>
 absl::StatusOr<Value> Load(const std::string& path) {
   absl::StatusOr<std::string> file = ReadWholeFile(path);

@@ -11,8 +11,8 @@
 
 namespace tidemark::examples {
 
-// Returns the size that a record adds to the input of a task and to its key group. Both sides of
-// the shuffle use it, so that a reduce task reads the sizes that the map tasks reported.
+// Returns the number of bytes that a record adds to the input of a task and to its key group. Map
+// and reduce tasks both use this function, so their sizes agree.
 inline std::uint64_t RecordBytes(std::string_view key, std::string_view value) {
   return key.size() + value.size();
 }
@@ -34,7 +34,7 @@ class SortedRecords {
   absl::Status status_;
 };
 
-// The values of one key group. They may exceed memory, so each can be read once.
+// The values of one key group. They may exceed the memory, so each value can be read only once.
 class Values {
  public:
   // Returns the next value, valid until Next(), or nullopt at the end of the group.
@@ -70,13 +70,13 @@ class Values {
 };
 
 // Iterates over the key groups of sorted records. Reports each group, and each value that is read,
-// to `watcher`, which may be null.
+// to `watcher` unless it is null.
 class KeyGroups : public Values {
  public:
   KeyGroups(SortedRecords& records, ReduceTaskAgent* watcher) : Values(records, watcher) {}
 
-  // Reads the rest of this group and moves to the next one. Returns false at the end or if the
-  // status of the records has an error.
+  // Skips the unread values of this group and moves to the next group. Returns false at the end or
+  // if the status of the records has an error.
   bool NextGroup() {
     if (groups_ > 0) EndGroup();
     if (!at_record_ && !ended_) {
@@ -92,7 +92,7 @@ class KeyGroups : public Values {
   // Returns the key of this group, which is valid until NextGroup().
   std::string_view key() const { return key_; }
 
-  // Return the numbers of groups and records so far.
+  // These functions return the numbers of groups and records so far.
   std::uint64_t groups() const { return groups_; }
   std::uint64_t records() const { return records_; }
   std::uint64_t bytes() const { return bytes_; }

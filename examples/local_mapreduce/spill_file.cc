@@ -105,7 +105,7 @@ bool MergedRecords::Next() {
     }
     for (std::size_t place = heap_.size() / 2; place-- > 0;) SiftDown(place);
   } else if (!heap_.empty()) {
-    // Advances the segment only here, since its record was in use until now.
+    // The record was in use until now, so its segment advances only here.
     if (!Advance(heap_.front())) {
       heap_.front() = heap_.back();
       heap_.pop_back();

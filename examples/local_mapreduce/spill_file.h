@@ -1,8 +1,8 @@
 // A file of sorted records by partition: the output of a map task.
 //
 // It contains the segments of partitions 0..R-1. A segment is a sequence of records. A record
-// contains key size, value size (32 bits each, in the byte order of the machine), key bytes and
-// value bytes. The result of the task (job_plan.h) contains their positions.
+// contains the sizes of key and value (32 bits each, in the byte order of the machine), the key and
+// the value. The result of the task (job_plan.h) contains the positions of the segments.
 //
 // MergedRecords reads several segments in key order.
 #pragma once
@@ -33,7 +33,8 @@ class SpillWriter {
  public:
   static absl::StatusOr<SpillWriter> Create(const std::string& path, std::uint32_t partition_count);
 
-  // Appends a record. Partitions must not decrease, nor keys within a partition.
+  // Appends a record. Partitions must be in ascending order, and so must the keys within a
+  // partition.
   void Append(std::uint32_t partition, std::string_view key, std::string_view value);
   const absl::Status& status() const { return file_.status(); }
   const std::vector<Segment>& segments() const { return segments_; }
@@ -71,11 +72,11 @@ class SegmentReader {
   absl::Status status_;
 };
 
-// Returns the first eight bytes of a key as a number with the same order.
+// Returns the first eight bytes of a key as a number. Numbers have the same order as the prefixes.
 std::uint64_t KeyPrefix(std::string_view key);
 
-// The records of k segments in key order. Records with equal keys have no specified order. A record
-// takes O(log k) key comparisons. Only the segments use memory.
+// The records of k segments in key order. Records with equal keys have no specified order. Next()
+// takes O(log k) key comparisons. Only the segments take memory.
 class MergedRecords : public SortedRecords {
  public:
   explicit MergedRecords(std::vector<SegmentReader> segments);
@@ -93,7 +94,7 @@ class MergedRecords : public SortedRecords {
   void SiftDown(std::size_t place);
 
   std::vector<SegmentReader> segments_;
-  std::vector<Head> heap_;  // the smallest key is first
+  std::vector<Head> heap_;  // heap with the smallest key first
   bool started_ = false;
 };
 

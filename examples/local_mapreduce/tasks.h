@@ -1,4 +1,4 @@
-// Runs one task attempt from its input to its output, in a worker process.
+// Functions that run one task attempt in a worker process.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -14,7 +14,7 @@ namespace tidemark::examples {
 absl::StatusOr<TaskResult> RunMapTask(const JobPlan& plan, const AttemptId& attempt, Job& job,
                                       Agent& agent);
 
-// Fetches a partition from every map output, merges it while it reduces, and reports each key group
+// Fetches a partition from every map output, and reduces the merged records. Reports each key group
 // to `agent`.
 absl::StatusOr<TaskResult> RunReduceTask(const JobPlan& plan, const AttemptId& attempt, Job& job,
                                          Agent& agent);

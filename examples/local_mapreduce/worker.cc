@@ -28,7 +28,7 @@
 namespace tidemark::examples {
 namespace {
 
-// The maximum length of a failed worker's output in a message.
+// The maximum length of a failed worker's output in an error message.
 constexpr std::size_t kTailBytes = 2000;
 
 // The attributes and redirections of a process.
@@ -62,7 +62,8 @@ class SpawnSettings {
 // Calls pidfd_open by its number, since glibc 2.36 declares the function without C linkage.
 int OpenPidFd(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 
-// Returns the end of the worker's output without its lines about reports, which do not fail a task.
+// Returns the end of the worker's output. Omits lines about reports, since failed reports do not
+// fail a task.
 std::string StderrTail(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadWholeFile(path);
   if (!text.ok()) return "";
@@ -106,8 +107,8 @@ absl::StatusOr<Assignment> ParseArguments(const std::vector<std::string>& argume
 // Makes the kernel end this process when the application master ends.
 void DieWithMaster(std::int64_t master_pid) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // The application master may have ended already. It is not always the parent, which may be a
-  // script around this program.
+  // The application master may already have ended. Its process is not always the parent, since a
+  // script may have started this program.
   if (::kill(static_cast<pid_t>(master_pid), 0) != 0) ::_exit(1);
 }
 
@@ -141,7 +142,8 @@ absl::StatusOr<WorkerProcess> WorkerProcess::Start(const std::vector<std::string
                                                    const std::string& stderr_path) {
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
-    arguments.push_back(const_cast<char*>(argument.c_str()));  // posix_spawn() only reads them
+    // posix_spawn() does not change the arguments.
+    arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   arguments.push_back(nullptr);
   const SpawnSettings settings(stderr_path);
@@ -169,7 +171,7 @@ WorkerProcess& WorkerProcess::operator=(WorkerProcess&& other) noexcept {
 
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
-    ::kill(-pid_, SIGKILL);  // ends its child processes as well
+    ::kill(-pid_, SIGKILL);  // also ends the worker's child processes
     ::kill(pid_, SIGKILL);
     while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
     }

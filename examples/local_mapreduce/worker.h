@@ -15,12 +15,12 @@
 
 namespace tidemark::examples {
 
-// Owns the process. The destructor kills and reaps it if it still runs. Waits only for its own
-// child, so an embedding program may have others.
+// Owns a process. The destructor kills and reaps the process if it is still running. Waits only for
+// its own child, so the embedding program may have other children.
 class WorkerProcess {
  public:
   // Starts a process. Standard output and error go to the file `stderr_path`, and standard input is
-  // empty. The process leads its own group, so that Ctrl-C at the terminal reaches only the
+  // empty. The process has its own process group, so Ctrl-C at the terminal reaches only the
   // application master.
   static absl::StatusOr<WorkerProcess> Start(const std::vector<std::string>& command,
                                              const std::string& stderr_path);
@@ -28,12 +28,12 @@ class WorkerProcess {
   WorkerProcess& operator=(WorkerProcess&& other) noexcept;
   ~WorkerProcess();
 
-  // Blocks until one of the processes has ended, for at most `timeout`.
+  // Returns after one of the processes has ended, or after `timeout`.
   static void WaitForAny(const std::vector<const WorkerProcess*>& processes,
                          absl::Duration timeout);
   bool HasEnded() const;
-  // Waits for the end. Returns OK for exit code 0, and otherwise the cause and the end of its
-  // standard error.
+  // Waits for the end of the process. Returns OK for exit code 0. Otherwise returns an error with
+  // the cause and the end of standard error.
   absl::Status Reap();
 
  private:
@@ -46,7 +46,7 @@ class WorkerProcess {
 // The prefix of each line on standard error in which a worker reports why its events do not arrive.
 inline constexpr std::string_view kReportTrouble = "tidemark: ";
 
-// Returns the arguments of WorkerMain() for one attempt. The end of the attempt may wait for up to
+// Returns the arguments of WorkerMain() for one attempt. An attempt that ends may wait for up to
 // `report_budget` until its last events have reached the master.
 std::vector<std::string> WorkerArguments(const JobPlan& plan, const AttemptId& attempt,
                                          absl::Duration report_budget);

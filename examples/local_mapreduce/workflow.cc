@@ -10,7 +10,6 @@
 #include <random>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "absl/time/clock.h"
 #include "examples/local_mapreduce/file_io.h"
@@ -25,7 +24,8 @@ struct Step {
   std::string name;
   std::string job;
   std::vector<std::string> after;
-  std::optional<std::size_t> input;  // input of the workflow; steps with parents read their output
+  // input of the workflow; nullopt for steps that read the output of their parents
+  std::optional<std::size_t> input;
   std::map<std::string, std::string> parameters;
 };
 
@@ -73,8 +73,8 @@ std::string JobId(const WorkflowRunOptions& options, const Step& step) {
   return fmt::format("{}-{}", options.id, step.name);
 }
 
-// Returns true if the job has one round. In a job of several rounds, only the last has the id of
-// the job, so no workflow can wait for the others.
+// Returns true if the job has one round. If a job has several rounds, only the last one has the id
+// of the job, so a workflow cannot wait for the others.
 bool HasOneRound(const Step& step) {
   const auto job = FindJob(step.job);
   return job.ok() && (*job)->rounds.size() == 1;
@@ -130,7 +130,7 @@ class WorkflowRun {
     absl::Time started_at;
   };
 
-  // Blocks for a short time. Returns true if all steps are over.
+  // Returns after a short time. Returns true if all steps have ended.
   bool WaitUntilDone() {
     std::unique_lock lock(mutex_);
     changed_.wait_for(lock, absl::ToChronoMilliseconds(absl::Milliseconds(50)));
@@ -139,7 +139,7 @@ class WorkflowRun {
   }
 
   // Waits for the parents of the step. Returns true if the step may start, or false if the workflow
-  // ends without it.
+  // ends earlier.
   bool WaitForParents(const Step& step) {
     std::unique_lock lock(mutex_);
     const auto is_over = [&](const std::string& name) {
@@ -225,7 +225,8 @@ class WorkflowRun {
   absl::Status failure_;
 };
 
-// Page numbers lie between e^0 and e^9.2, about 10,000, uniformly in the logarithm.
+// The logarithms of page numbers are uniform between 0 and 9.2, so pages have numbers up to about
+// 10,000.
 constexpr double kLogPagesMax = 9.2;
 constexpr std::uint32_t kVisitorsMax = 65'536;
 constexpr std::uint32_t kSecondsMax = 600;
@@ -258,7 +259,8 @@ absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options) {
                          .job_id = JobId(options, step),
                          .history_name = step.job,
                          .after = step.after});
-    // The number of tasks in the first round does not determine that of the last round.
+    // In a job of several rounds, the number of reduce tasks in the first round does not determine
+    // that of the last round.
     if (HasOneRound(step)) plan.jobs.back().reduce_task_count = options.reduce_task_count;
   }
   return plan;
@@ -274,7 +276,7 @@ absl::StatusOr<WorkflowSummary> RunWorkflow(const WorkflowRunOptions& options) {
 absl::Status GenerateVisits(const std::string& path, std::uint64_t count) {
   absl::StatusOr<FileWriter> file = FileWriter::Create(path);
   if (!file.ok()) return file.status();
-  std::mt19937_64 random(1);  // the standard specifies its output
+  std::mt19937_64 random(1);  // The C++ standard specifies the output of this generator.
   const auto below = [&](std::uint64_t limit) { return random() % limit; };
   for (std::uint64_t i = 0; i < count; ++i) {
     const double log_page = kLogPagesMax * static_cast<double>(below(1 << 20)) / (1 << 20);

@@ -1,4 +1,4 @@
-// Tests that events arrive at a recording server once and in order.
+// Tests that events arrive once and in order at a server that records them.
 #include "tidemark/agent.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@
 #include "streaming/size_histogram.h"
 #include "tests/agent/recording_server.h"
 
-namespace tidemark::agent {
+namespace tidemark::agent::agent_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -31,11 +31,11 @@ class AgentTest : public ::testing::Test {
     options.master_address = server_.address();
     options.job_id = "job-1";
     if (options.source_id.empty()) options.source_id = "source-1";
-    // Enough for a loaded machine; a working agent needs less.
+    // Sufficient for a busy machine. A working agent needs less time.
     options.shutdown_budget = absl::Seconds(60);
     return Agent::Create(options);
   }
-  // Creates an agent that reports only when it is flushed, and not during a test.
+  // Creates an agent that reports only when it is flushed.
   std::unique_ptr<Agent> ConnectUnflushed(AgentOptions options = {}) {
     options.flush_interval = absl::Seconds(60);
     return Connect(std::move(options));
@@ -157,7 +157,7 @@ TEST_F(AgentTest, EventsOfAJobArriveOnceAndInOrder) {
   EXPECT_EQ(stats.last_error, "");
 }
 
-// The stage exceeds the buffer and the maximum size of a message.
+// The stage exceeds both the buffer and the maximum size of a message.
 TEST_F(AgentTest, LeavesOutSizesOfAStageTooLargeForAMessage) {
   StageOpened stage{.stage = 3, .kind = StageKind::kGeneric, .task_count = 1'000'000};
   stage.task_bytes.assign(1'000'000, ~std::uint64_t{0});
@@ -307,7 +307,7 @@ TEST_F(AgentTest, AReduceTaskReportsItsInputUntilItHasShuffled) {
   }));
   task->InputFetched(50);
   task->Shuffled();
-  task->InputFetched(7);  // too late
+  task->InputFetched(7);  // This report is too late.
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_EQ(record_.all<TaskHeartbeat>().back().bytes_done, 150u);
   const std::vector<AttemptChanged> changes = record_.all<AttemptChanged>();
@@ -328,7 +328,7 @@ TEST_F(AgentTest, EveryKeyGroupIsInThePointsAndInTheTotals) {
     const std::uint64_t values = i % 100 == 0 ? 30 : 1 + i % 3;
     RunGroup(*task, "key-" + std::to_string(i), values, 12);
     bytes += values * 12;
-    // Paced, so that the background thread keeps up with the ring even in a sanitizer build.
+    // With pauses, the background thread keeps up with the ring even in a sanitizer build.
     if (i % 1'000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   task->Finish();
@@ -391,7 +391,7 @@ TEST_F(AgentTest, LargeKeyGroupsAreTimedAloneAndNamed) {
                                            ExplicitKey{streaming::HashKey("quick"), 500}));
   std::map<std::uint64_t, absl::Duration> time_by_size;
   for (const GroupPoint& point : profile.points) time_by_size[point.size_bytes] += point.total_time;
-  // The sleep counts for the slow group, not for the bursts before and after it.
+  // The sleep belongs to the slow group, not to the bursts before and after it.
   EXPECT_GE(time_by_size.at(600), absl::Milliseconds(30));
   EXPECT_LE(time_by_size.at(12) + time_by_size.at(500) + time_by_size.at(10),
             profile.reduce_time - absl::Milliseconds(30));
@@ -445,7 +445,7 @@ TEST_F(AgentTest, ReportsARunningKeyGroup) {
     EXPECT_EQ(profile.groups_done, 0u);
     EXPECT_FALSE(profile.last_group_finished_at.has_value());
   }
-  task->Finish();  // within the key group, which is dropped
+  task->Finish();  // The task ends within the key group, which is dropped.
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   EXPECT_FALSE(record_.all<ReduceProfile>().back().running_group.has_value());
 }
@@ -454,7 +454,7 @@ TEST_F(AgentTest, ReportsABurstOfSlowKeyGroupsBeforeItIsFull) {
   const auto agent = Connect({.flush_interval = absl::Milliseconds(50), .burst_groups_max = 4'000});
   const auto task = StartShuffled(*agent);
   bool shown = false;
-  for (int i = 0; i < 3'000 && !shown; ++i) {  // fewer than a burst
+  for (int i = 0; i < 3'000 && !shown; ++i) {  // These are fewer groups than a burst.
     RunGroup(*task, "k", 1, 12);
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
@@ -503,7 +503,7 @@ TEST_F(AgentTest, AppliesControlOfBurstsAndNames) {
   const auto task = StartShuffled(*agent);
   RunGroup(*task, "a", 1, 200);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  RunGroup(*task, "b", 1, 400);  // ends the burst of two
+  RunGroup(*task, "b", 1, 400);  // Ends the burst of two groups.
   RunGroup(*task, "c", 1, 100);
   const ReduceProfile profile = LastProfile(*agent, *task);
   EXPECT_EQ(profile.named_group_bytes_min, 300u);
@@ -560,7 +560,7 @@ TEST_F(AgentTest, SendsPointsOnlyWhileTheMasterRequestsThem) {
     v1::Control control;
     control.set_send_points(wanted);
     AnswerWithControl(control);
-    ASSERT_TRUE(agent->Flush(absl::Seconds(60)));  // receives the control message
+    ASSERT_TRUE(agent->Flush(absl::Seconds(60)));  // Receives the control message.
     EXPECT_EQ(reported().points.empty(), !wanted);
   }
 }
@@ -590,7 +590,8 @@ TEST_F(AgentTest, SendsTotalsAndAttemptChangesDuringAPause) {
   RunGroup(*reduce, "k", 1, 100);
   reduce->Finish();
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  EXPECT_EQ(CountGroups(record_.all<ReduceProfile>()), 11u);  // includes the losses of the pause
+  // Includes the losses during the pause.
+  EXPECT_EQ(CountGroups(record_.all<ReduceProfile>()), 11u);
 }
 
 TEST_F(AgentTest, CountsPointsOfAPauseUntilTheEndAsDropped) {
@@ -628,10 +629,10 @@ TEST_F(AgentTest, ReportsAMasterWithAnotherProtocol) {
       {.on_trouble = [&reported](const std::string& trouble) { reported.set_value(trouble); }});
   agent->OpenJob({});
   EXPECT_THAT(reported.get_future().get(),
-              HasSubstr("it does not understand this version's events (source_id has 0 bytes); if "
+              HasSubstr("it does not support this version's events (source_id has 0 bytes); if "
                         "the master runs version 0.1, update it"));
   AnswerWith(Acknowledge);
-  agent->CloseJob(JobOutcome::kSucceeded, "");  // answered, so that no event waits
+  agent->CloseJob(JobOutcome::kSucceeded, "");  // The response has arrived, so no event waits.
 }
 
 TEST_F(AgentTest, CountsRejectedEventsWithoutAReason) {
@@ -693,7 +694,7 @@ TEST_F(AgentTest, SplitsProfilesToFitTheBuffer) {
   EXPECT_EQ(agent->stats().events_dropped, 0u);
   const std::vector<ReduceProfile> profiles = record_.all<ReduceProfile>();
   EXPECT_EQ(CountGroups(profiles), 5'000u);
-  // Names that do not fit raise the size from which groups have names.
+  // If some names do not fit, the minimum size of named groups increases.
   std::size_t names = 0;
   for (const ReduceProfile& profile : profiles) names += profile.finished_keys.size();
   EXPECT_LE(names, 4'096u);
@@ -773,4 +774,4 @@ TEST(NoAgent, DoesNothing) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::agent_test

@@ -1,12 +1,12 @@
-#include "agent/group_ring.h"
-
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <thread>
 #include <vector>
 
-namespace tidemark::agent {
+#include "agent/reduce_meter.h"
+
+namespace tidemark::agent::group_ring_test {
 namespace {
 
 std::vector<FinishedGroup> DrainAll(GroupRing& ring) {
@@ -40,7 +40,7 @@ TEST(GroupRing, DropsAUnitThatDoesNotFit) {
   EXPECT_FALSE(ring.unit_fits());
   ring.Publish(1);
   EXPECT_TRUE(ring.unit_fits());
-  ring.Write(KeyHash{9}, 99, 0);  // a smaller group fits
+  ring.Write(KeyHash{9}, 99, 0);  // A smaller group fits.
   ring.Publish(1);
   const std::vector<FinishedGroup> groups = DrainAll(ring);
   ASSERT_EQ(groups.size(), GroupRing::kCapacity - 1);
@@ -98,4 +98,4 @@ TEST(GroupRing, TwoThreadsKeepUnitsWhole) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::group_ring_test

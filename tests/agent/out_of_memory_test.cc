@@ -15,7 +15,7 @@
 
 namespace {
 
-// The index of the first large allocation that fails; all later ones fail as well. 0 if none fails.
+// The index of the first large allocation that fails, as do all later ones. 0 if none fails.
 std::atomic<int> failing_from = 0;
 constexpr std::size_t kLarge = 200'000;
 
@@ -31,15 +31,15 @@ void* operator new(std::size_t bytes) {
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-// Replaces the matching operator too, since the deletes below must not receive memory from a
-// sanitizer's own operator.
+// Also replaces the matching operator. Otherwise, the delete operators below would receive memory
+// from a sanitizer's own operator.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   return Fails(bytes) ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-namespace tidemark::agent {
+namespace tidemark::agent::out_of_memory_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,7 +83,7 @@ TEST_F(OutOfMemory, InACallTurnsTheAgentOffAndIsReportedOnce) {
   const auto agent = Connect();
   agent->OpenJob({});
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
-  LargeEvent();  // created while memory is available
+  LargeEvent();  // Created while memory is available.
   failing_from = 1;
   agent->Changed(LargeEvent());
   agent->Changed(LargeEvent());
@@ -104,7 +104,7 @@ TEST_F(OutOfMemory, InTheAgentThreadDoesNotEndTheProcess) {
   agent->OpenJob({});
   ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
   LargeEvent();
-  failing_from = 2;  // the first allocation is the copy that the call makes
+  failing_from = 2;  // The first allocation is the copy that the call makes.
   agent->Changed(LargeEvent());
   EXPECT_FALSE(agent->Flush(absl::Seconds(60)));
   failing_from = 0;
@@ -127,4 +127,4 @@ TEST_F(OutOfMemory, InAMapTaskEndsItsMeasurements) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::out_of_memory_test

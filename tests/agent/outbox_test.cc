@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace tidemark::agent {
+namespace tidemark::agent::outbox_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -111,7 +111,7 @@ TEST(Outbox, ReturnsTheTimeOfTheOldestWaitingEvent) {
   outbox.Add(Change(0), 10);
   outbox.Add(ProfileOf(1), 20);
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
-  NextSequences(outbox);  // sent but not acknowledged
+  NextSequences(outbox);  // These events are sent but not acknowledged.
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 10);
   EXPECT_TRUE(outbox.Acknowledge(1));
   EXPECT_EQ(outbox.oldest_made_at_nanos(), 20);
@@ -154,7 +154,8 @@ TEST(Outbox, DropsTheOldestProfileFirstAndLeavesNoGap) {
   EXPECT_LE(outbox.bytes(), 3'500u);
   const std::uint64_t dropped = outbox.counts().dropped;
   ASSERT_GT(dropped, 0u);
-  EXPECT_EQ(lost->load(), dropped * (dropped + 1) / 2);  // the oldest profiles: 1 + 2 + 3 + ...
+  // The oldest profiles, with 1 + 2 + 3 + ... groups, were dropped.
+  EXPECT_EQ(lost->load(), dropped * (dropped + 1) / 2);
   EXPECT_EQ(outbox.counts().points_dropped, lost->load());
 
   const auto batch = outbox.Next(At(0));
@@ -173,7 +174,7 @@ TEST(Outbox, KeepsTheJobWhenAttemptsOverflow) {
   outbox.Add(JobOpened{.name = "kept"}, 0);
   for (std::uint32_t i = 0; i < 100; ++i) outbox.Add(Change(i), 0);
   outbox.Add(JobClosed{}, 0);
-  outbox.Add(ProfileOf(1), 0);  // does not fit in addition to more important events
+  outbox.Add(ProfileOf(1), 0);  // This event does not fit in addition to more important events.
   std::vector<v1::Event> events;
   while (const auto batch = outbox.Next(At(0))) {
     events.insert(events.end(), batch->events().begin(), batch->events().end());
@@ -196,7 +197,7 @@ TEST(Outbox, LimitsUnacknowledgedEvents) {
   }
   EXPECT_GT(last, 1u);
   EXPECT_LT(last, index - 1);
-  // New events fit, and numbered events stay.
+  // New events fit, and numbered events remain.
   outbox.Add(Change(index), 0);
   outbox.Rewind();
   EXPECT_EQ(NextSequences(outbox).front(), 1u);
@@ -294,4 +295,4 @@ TEST(Outbox, BlocksUntilEventsAreAnswered) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::outbox_test

@@ -1,5 +1,3 @@
-#include "agent/problem_reporter.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,9 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::agent {
+#include "agent/shared.h"
+
+namespace tidemark::agent::problem_reporter_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -17,7 +17,7 @@ constexpr absl::Duration kPatience = absl::Seconds(3);
 
 class ProblemReporterTest : public ::testing::Test {
  protected:
-  // Returns the reports after the oldest event has waited that long.
+  // Returns the reports after the oldest event has waited for `seconds`.
   std::vector<std::string> ReportsAfter(double seconds, const std::string& reason = "") {
     reports_.clear();
     problems_.ReportNew(absl::Seconds(seconds), kPatience, reason);
@@ -75,4 +75,4 @@ TEST_F(ProblemReporterTest, StopsAfterAnExceptionOfTheEngine) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::problem_reporter_test

@@ -1,4 +1,4 @@
-// Tests the times that a thread waits for a processor, and that reduce tasks report them.
+// Tests how long a thread waits for a processor, and that reduce tasks report these waits.
 #include "agent/processor_use.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@
 #include <sched.h>
 #endif
 
-namespace tidemark::agent {
+namespace tidemark::agent::processor_use_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -73,7 +73,7 @@ TEST(ProcessorWatch, ReturnsNothingAfterTheThreadHasEnded) {
   EXPECT_NE(watch.Read(NowNanos() + 1), std::nullopt);
   done.store(true);
   thread.join();
-  // The kernel removes the thread slightly later than the join.
+  // The kernel removes the thread slightly after join() returns.
   const Instant deadline = std::chrono::steady_clock::now() + kPatience;
   while (watch.Read(NowNanos() + 1) && std::chrono::steady_clock::now() < deadline) {
     std::this_thread::yield();
@@ -153,7 +153,7 @@ TEST(ProcessorWatch, MeasuresWaitsOfThreadsOnOneProcessor) {
 class ReportedTimes : public ::testing::Test {
  protected:
   void Flush() { ASSERT_TRUE(agent_->Flush(absl::Seconds(60))); }
-  // Uses a processor until the agent has reported that time.
+  // Uses a processor until the agent has reported this use.
   void WorkUntilReported() {
     const auto is_reported = [&] {
       const std::vector<TaskHeartbeat> heartbeats = record_.all<TaskHeartbeat>();
@@ -260,7 +260,7 @@ TEST_F(ReportedTimes, OfReduceTasksContainBothThreads) {
   EXPECT_LE(*profiles[0].time.cpu - *shuffled.cpu, profiles[0].processor_use->watched);
 }
 
-// In a simulation, the thread that plays a task is not the thread of the task.
+// In a simulation, the thread that plays a task is not the task's own thread.
 class SimulatedClock final : public Clock {
  public:
   ClockReading Now() const override { return {absl::FromUnixSeconds(1'700'000'000), ++nanos_}; }
@@ -283,4 +283,4 @@ TEST(ReduceTaskAgent, ReportsNoProcessorUseInSimulatedTime) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::processor_use_test

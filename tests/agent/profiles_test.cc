@@ -1,4 +1,4 @@
-// Tests the pure parts of profiles: splitting, trimming, naming, settings, backoff.
+// Tests the pure functions for profiles: splitting, trimming, naming, settings and backoff.
 #include "agent/profiles.h"
 
 #include <gmock/gmock.h>
@@ -9,11 +9,11 @@
 
 #include "agent/connection.h"
 #include "agent/reduce_meter.h"
-#include "agent/reduce_reporter.h"
-#include "agent/settings.h"
+#include "agent/reduce_recorder.h"
+#include "agent/shared.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
-namespace tidemark::agent {
+namespace tidemark::agent::profiles_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -72,7 +72,7 @@ TEST(KeepHeaviest, MakesTheLightestKeysImplicit) {
   KeepHeaviest(4, partitions);
   EXPECT_EQ(partitions, TwoPartitions());
   KeepHeaviest(3, partitions);
-  EXPECT_THAT(partitions[0].explicit_keys, SizeIs(2));  // drops the second of equal keys
+  EXPECT_THAT(partitions[0].explicit_keys, SizeIs(2));  // The second of equal keys is dropped.
   EXPECT_THAT(partitions[1].explicit_keys, ElementsAre(ExplicitKey{KeyHash{3}, 50}));
   EXPECT_EQ(partitions[1].implicit_key_count, 1u);
   EXPECT_EQ(partitions[1].implicit_bytes, 20u);
@@ -98,7 +98,7 @@ TEST(NamedKeys, NamesAllGroupsOfAtLeastTheSize) {
   NamedKeys names(1'000);
   names.Add({KeyHash{1}, 10}, {.bytes_min = 50});
   names.Add({KeyHash{2}, 60}, {.bytes_min = 50});
-  names.Add({KeyHash{3}, 90}, {.bytes_min = 80});  // later requests include smaller groups
+  names.Add({KeyHash{3}, 90}, {.bytes_min = 80});  // Later requests include smaller groups.
   names.Add({KeyHash{4}, 70}, {.bytes_min = 80});
   const NamedKeys::Named named = names.Take(80);
   EXPECT_EQ(named.bytes_min, 80u);
@@ -207,4 +207,4 @@ TEST(TotalsCell, ReadsConsistentValues) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::profiles_test

@@ -22,7 +22,7 @@
 
 namespace tidemark::agent {
 
-// Long enough for any working agent.
+// Sufficient for any working agent.
 inline constexpr std::chrono::seconds kPatience{60};
 
 // One event of a batch.
@@ -31,7 +31,7 @@ struct SentEvent {
   v1::Event body;
 };
 
-// Returns the response to one event, or nullopt to send none.
+// Returns the response to an event, or nullopt without one.
 using Answer = std::function<std::optional<v1::StreamEventsResponse>(const SentEvent& sent)>;
 
 inline std::optional<v1::StreamEventsResponse> Acknowledge(const SentEvent& sent) {
@@ -51,10 +51,10 @@ inline std::uint64_t CountGroups(const std::vector<ReduceProfile>& profiles) {
   return groups;
 }
 
-// All received events, across restarts of the server.
+// All received events, including those from before restarts of the server.
 class Record {
  public:
-  // Called for each event, in order. Repeated events are counted, not stored.
+  // Called for each event, in order. Repeated events are counted but not stored.
   void Add(const v1::Source& source, const v1::StreamEventsRequest& batch, const SentEvent& sent) {
     const absl::StatusOr<Event> event =
         wire::ParseEvent({.job_id = source.job_id(),
@@ -73,7 +73,7 @@ class Record {
     changed_.notify_all();
   }
 
-  // Returns true once the condition holds for the events so far.
+  // Returns true when the condition is true for the events received so far.
   bool WaitFor(const std::function<bool(const std::vector<Event>&)>& condition) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kPatience, [&] { return condition(events_); });
@@ -141,7 +141,7 @@ class RecordingServer final : private v1::IngestService::CallbackService {
  private:
   using Reactor = grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse>;
 
-  // Reads one batch, responds, and reads the next. Slow and simple.
+  // Reads one batch, responds, and then reads the next batch.
   class Stream final : public Reactor {
    public:
     explicit Stream(RecordingServer& server) : server_(server) { StartRead(&request_); }

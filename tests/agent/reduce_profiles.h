@@ -5,14 +5,13 @@
 #include <variant>
 #include <vector>
 
-#include "agent/inbox.h"
 #include "agent/monotonic.h"
 #include "agent/shared.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::agent {
 
-// Executes the commands so far. Returns the profiles that the agent sends for them.
+// Executes the commands so far. Returns the profiles that the agent sends as a result.
 inline std::vector<v1::ReduceProfile> SentProfiles(Shared& shared, const Clock& clock) {
   for (const Command& command : shared.inbox.WaitUntil(std::chrono::steady_clock::now())) {
     if (const auto* profiles = std::get_if<StartProfiles>(&command)) {

@@ -1,5 +1,5 @@
 // Tests how the time of a reduce task is divided into units, with vectors that agents in other
-// languages share.
+// languages also use.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include "tests/vectors/vectors.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
-namespace tidemark::agent {
+namespace tidemark::agent::reduce_units_test {
 namespace {
 
 using nlohmann::json;
@@ -81,4 +81,4 @@ TEST(ReduceRecorder, AgreesWithTheSharedVectors) {
 }
 
 }  // namespace
-}  // namespace tidemark::agent
+}  // namespace tidemark::agent::reduce_units_test

@@ -1,5 +1,5 @@
-// Tests a client with a real master and a real agent on this host. The tests wait for conditions.
-// The deadline expires only if a test fails.
+// Tests a client with a real master and a real agent on this host. The tests wait for conditions,
+// and a deadline expires only if a test fails.
 #include "tidemark/client.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,7 @@
 #include "tidemark/agent.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
-namespace tidemark {
+namespace tidemark::client_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -227,11 +227,11 @@ TEST_F(ClientTest, ResumesAfterARestartOfTheMaster) {
   EXPECT_EQ(last->state, JobState::kSucceeded);
   EXPECT_TRUE(std::is_sorted(sequences.begin(), sequences.end(), std::less_equal<>()));
   ASSERT_THAT(troubles, testing::Not(IsEmpty()));
-  EXPECT_THAT(troubles.front(), HasSubstr("lost contact with the master at " + address_));
-  EXPECT_EQ(troubles.back(), "the master is back");
+  EXPECT_THAT(troubles.front(), HasSubstr("disconnected from the master at " + address_));
+  EXPECT_EQ(troubles.back(), "reconnected to the master");
 }
 
-// Sends invalid messages.
+// A master that sends invalid messages.
 class FaultyMaster final : public v1::JobService::Service {
  public:
   FaultyMaster() {
@@ -307,7 +307,7 @@ TEST_F(ClientTest, AcceptsAnInfiniteTimeout) {
   EXPECT_TRUE(jobs.ok()) << jobs.status();
 }
 
-// A list without changes does not count as silence.
+// A list without changes is not a silence.
 TEST_F(ClientTest, DoesNotReportAMasterWithoutJobs) {
   std::vector<std::string> troubles;
   std::size_t calls = 0;
@@ -343,4 +343,4 @@ TEST(Client, ReportsAnAbsentMaster) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::client_test

@@ -14,19 +14,19 @@
 #include "absl/time/clock.h"
 #include "proto/wire/error_details.h"
 
-namespace tidemark::client {
+namespace tidemark::client::follower_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
-// Long enough for any working follower.
+// Sufficient for any working follower.
 constexpr std::chrono::seconds kPatience{60};
 
 class FollowerTest : public ::testing::Test {
  protected:
-  // Runs `read` for each stream until following ends.
+  // Calls `read` for each stream until the follower ends.
   absl::Status Follow(const WatchOptions& options, const std::function<absl::Status()>& read) {
     follower_ = std::make_unique<Follower>("host:1", options, [this](const std::string& trouble) {
       troubles_.push_back(trouble);
@@ -60,7 +60,7 @@ TEST_F(FollowerTest, ReportsASilenceAndItsEnd) {
   });
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(troubles_, ElementsAre(StartsWith("no response from the master at host:1 for "),
-                                     "the master is back"));
+                                     "reconnected to the master"));
 }
 
 TEST_F(FollowerTest, ReportsAMasterThatNeverResponds) {
@@ -105,8 +105,8 @@ TEST_F(FollowerTest, ResumesAfterABreakAndReportsItOnce) {
   });
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(streams_, 3);
-  EXPECT_THAT(troubles_, ElementsAre("lost contact with the master at host:1: gone; retrying",
-                                     "the master is back"));
+  EXPECT_THAT(troubles_, ElementsAre("disconnected from the master at host:1: gone; retrying",
+                                     "reconnected to the master"));
 }
 
 TEST_F(FollowerTest, FailsAfterItsPatienceWithTheLastError) {
@@ -119,7 +119,7 @@ TEST_F(FollowerTest, FailsAfterItsPatienceWithTheLastError) {
       return last;
     });
     EXPECT_EQ(status.code(), last.code());
-    EXPECT_EQ(status.message(), std::string(last.message()) + "; gave up after 0 s");
+    EXPECT_EQ(status.message(), std::string(last.message()) + "; stopped retrying after 0 s");
   }
 }
 
@@ -131,10 +131,9 @@ TEST_F(FollowerTest, ResumesWhereTheJobReappears) {
   });
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(troubles_, ElementsAre("the master at host:1 no longer has the job; retrying",
-                                     "the master is back"));
+                                     "reconnected to the master"));
 }
 
-// A proxy or a master may cancel a stream.
 TEST_F(FollowerTest, ResumesAStreamThatThePeerCancelled) {
   const auto cancelled_once = [&] {
     Respond();
@@ -204,4 +203,4 @@ TEST_F(FollowerTest, DoesNotRetryAMasterThatNeverResponded) {
 }
 
 }  // namespace
-}  // namespace tidemark::client
+}  // namespace tidemark::client::follower_test

@@ -1,4 +1,4 @@
-// Tests that invalid jobs are rejected with the name of the fault, and leave no files behind.
+// Tests that invalid jobs are rejected with a description of the fault, and leave no files.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -10,7 +10,7 @@
 #include "gtest/gtest.h"
 #include "runs.h"
 
-namespace tidemark::examples {
+namespace tidemark::examples::bad_input_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -83,7 +83,7 @@ TEST_F(BadInputTest, AnExistingOutputDirectoryIsKept) {
   EXPECT_TRUE(std::filesystem::exists(precious));
 }
 
-// Each job that reads input other than words, with a valid and an invalid line.
+// Each job whose input consists of other things than words, with a valid and an invalid line.
 struct LineCase {
   const char* job;
   const char* good;
@@ -98,7 +98,7 @@ TEST_P(BadLineTest, IsNamedByFileAndNumber) {
   std::string good;
   for (int i = 0; i < 200; ++i) good += std::string(given.good) + "\n";
   std::vector<std::string> inputs(given.inputs, Write("good.txt", good));
-  // The bad line is in the last of four splits. Lines may end as on Windows.
+  // The invalid line is in the last of four splits. Lines may end as on Windows.
   inputs.back() = Write("bad.txt", good + given.good + "\r\n" + given.bad + "\n" + given.good);
   const absl::Status status = RunJob(Options(given.job, inputs)).status();
   EXPECT_FALSE(status.ok());
@@ -164,4 +164,4 @@ TEST_F(BadInputTest, AWorkerThatCannotStartIsNamed) {
 }
 
 }  // namespace
-}  // namespace tidemark::examples
+}  // namespace tidemark::examples::bad_input_test

@@ -1,4 +1,4 @@
-// Computes the expected output of the example jobs in the simplest way, without code of the runner.
+// Computes the expected output of the example jobs in the simplest way, without code of the engine.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace tidemark::examples {
 std::string ReadText(const std::string& path);
 std::vector<std::string> LinesOf(const std::string& text);
 
-// Returns runs of ASCII letters and digits, in lower case.
+// Returns the words, which consist of ASCII letters and digits, in lower case.
 std::vector<std::string> WordsOf(const std::string& text);
 
-using Graph = std::map<std::uint32_t, std::set<std::uint32_t>>;  // simple and undirected
+using Graph = std::map<std::uint32_t, std::set<std::uint32_t>>;  // a simple, undirected graph
 Graph ReadGraph(const std::string& path);
 std::uint64_t CountTwoPaths(const Graph& graph);
 std::uint64_t CountTriangles(const Graph& graph);

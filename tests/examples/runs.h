@@ -19,7 +19,7 @@ class RunTest : public ::testing::Test {
  protected:
   std::string Path(const std::string& name) const { return directory_ / name; }
 
-  // Returns options that are small enough to be quick, and large enough for spills, waves and
+  // Returns options that are small enough to be quick, but large enough for spills, waves and
   // several map tasks.
   RunOptions Options(const std::string& job, std::vector<std::string> inputs) const {
     return {.job = job,

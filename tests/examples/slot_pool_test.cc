@@ -1,8 +1,8 @@
-#include "examples/local_mapreduce/slot_pool.h"
-
 #include <gtest/gtest.h>
 
-namespace tidemark::examples {
+#include "examples/local_mapreduce/run.h"
+
+namespace tidemark::examples::slot_pool_test {
 namespace {
 
 TEST(SlotPool, HasTheGivenNumberOfSlots) {
@@ -19,8 +19,8 @@ TEST(SlotPool, FifoServesTheFirstJobFirst) {
   SlotPool pool(2, 2, SlotPolicy::kFifo);
   pool.SetWaiting(0, 1);
   pool.SetWaiting(1, 5);
-  EXPECT_TRUE(pool.TryTake(1));   // the first job needs one of the two
-  EXPECT_FALSE(pool.TryTake(1));  // but has not taken it yet
+  EXPECT_TRUE(pool.TryTake(1));   // The first job needs one of the two slots,
+  EXPECT_FALSE(pool.TryTake(1));  // but has not taken it yet.
   EXPECT_TRUE(pool.TryTake(0));
 }
 
@@ -31,7 +31,7 @@ TEST(SlotPool, FairServesTheJobWithTheFewestSlots) {
   EXPECT_TRUE(pool.TryTake(0));
   EXPECT_TRUE(pool.TryTake(1));
   EXPECT_TRUE(pool.TryTake(0));
-  EXPECT_FALSE(pool.TryTake(0));  // the last slot belongs to the other job
+  EXPECT_FALSE(pool.TryTake(0));  // The last slot belongs to the other job.
   EXPECT_TRUE(pool.TryTake(1));
 }
 
@@ -44,4 +44,4 @@ TEST(SlotPool, AnIdleJobDelaysNoOther) {
 }
 
 }  // namespace
-}  // namespace tidemark::examples
+}  // namespace tidemark::examples::slot_pool_test

@@ -14,7 +14,7 @@
 #include "tests/examples/runs.h"
 #include "tidemark/master.h"
 
-namespace tidemark::examples {
+namespace tidemark::examples::workflow_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -111,4 +111,4 @@ TEST_F(WorkflowTest, GeneratedVisitsAreDeterministic) {
 }
 
 }  // namespace
-}  // namespace tidemark::examples
+}  // namespace tidemark::examples::workflow_test

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace tidemark::text {
+namespace tidemark::text::ascii_json_test {
 namespace {
 
 TEST(AsciiJson, EscapesAllCharactersBeyondAscii) {
@@ -30,4 +30,4 @@ TEST(AsciiJson, ReplacesInvalidBytes) {
 }
 
 }  // namespace
-}  // namespace tidemark::text
+}  // namespace tidemark::text::ascii_json_test

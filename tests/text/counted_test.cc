@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::text {
+namespace tidemark::text::counted_test {
 namespace {
 
 TEST(Counted, UsesThePluralExceptForOne) {
@@ -19,4 +19,4 @@ TEST(AnyOf, ListsAllNames) {
 }
 
 }  // namespace
-}  // namespace tidemark::text
+}  // namespace tidemark::text::counted_test

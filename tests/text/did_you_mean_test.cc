@@ -1,6 +1,6 @@
 #include "text/did_you_mean.h"
 
-namespace tidemark::text {
+namespace tidemark::text::did_you_mean_test {
 namespace {
 
 const std::vector<std::string> kFields = {"task", "tasks", "task_seconds", "first_task_seconds"};
@@ -44,4 +44,4 @@ TEST(FewNames, AreAtMostTen) {
 TEST(DidYouMean, PrefersTheFirstOfEquals) { EXPECT_EQ(NearestName("pun", {"run", "fun"}), "run"); }
 
 }  // namespace
-}  // namespace tidemark::text
+}  // namespace tidemark::text::did_you_mean_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::text {
+namespace tidemark::text::duration_text_test {
 namespace {
 
 using absl::Hours;
@@ -42,4 +42,4 @@ TEST(NearestText, RoundsToTheSmallestShownUnit) {
 }
 
 }  // namespace
-}  // namespace tidemark::text
+}  // namespace tidemark::text::duration_text_test

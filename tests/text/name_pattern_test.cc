@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace tidemark::text {
+namespace tidemark::text::name_pattern_test {
 namespace {
 
 TEST(NamePattern, AStarMatchesAnyText) {
@@ -44,4 +44,4 @@ TEST(NamePattern, HandlesManyStars) {
 }
 
 }  // namespace
-}  // namespace tidemark::text
+}  // namespace tidemark::text::name_pattern_test

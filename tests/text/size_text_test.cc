@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace tidemark::text {
+namespace tidemark::text::size_text_test {
 namespace {
 
 TEST(SizeText, ShowsFewBytesExactly) {
@@ -89,4 +89,4 @@ TEST(SizeIn, RejectsSizesThatOverflow) {
 }
 
 }  // namespace
-}  // namespace tidemark::text
+}  // namespace tidemark::text::size_text_test

@@ -1,4 +1,4 @@
-// Creates certificates of an authority for one test with the openssl program.
+// Creates a certificate authority and its certificates for one test, with the openssl program.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,10 +1,9 @@
-#include "transport/host_port.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/vectors/vectors.h"
+#include "transport/listen_address.h"
 
-namespace tidemark::transport {
+namespace tidemark::transport::host_port_test {
 namespace {
 
 TEST(HostPort, IsAHostAndAPort) {
@@ -49,7 +48,7 @@ TEST(HostPort, RejectsOtherText) {
   EXPECT_EQ(ParseHostPort(std::string_view("localhost\0:1", 12)), std::nullopt);
 }
 
-// The package for Python has the same check (tests/python/test_access.py).
+// The Python package has the same check (tests/python/test_access.py).
 TEST(MasterAddress, IsRejectedWithASuggestion) {
   const auto golden = vectors::Read("master_addresses.json");
   ASSERT_GE(golden.size(), 30u);
@@ -89,4 +88,4 @@ TEST(UnixPath, IsAtMostAsLongAsASocketsNameMayBe) {
 }
 
 }  // namespace
-}  // namespace tidemark::transport
+}  // namespace tidemark::transport::host_port_test

@@ -15,7 +15,7 @@
 
 #include "tests/scratch_directory.h"
 
-namespace tidemark::transport {
+namespace tidemark::transport::listen_address_test {
 namespace {
 
 using ::testing::EndsWith;
@@ -183,7 +183,7 @@ TEST(HandOver, ClosesTheSocketUnlessTheLibraryHas) {
   const int other = *ListenAtOne("127.0.0.1:0");
   EXPECT_FALSE(HandOver(other, [&] {
     close(other);
-    return dup2(file, other) != other;  // another thread opens a file with the same number
+    return dup2(file, other) != other;  // Another thread opens a file with the same number.
   }));
   EXPECT_NE(fcntl(other, F_GETFD), -1);
   close(other);
@@ -222,4 +222,4 @@ TEST(CanListen, FailsAtAnImpossibleSocketPath) {
 }
 
 }  // namespace
-}  // namespace tidemark::transport
+}  // namespace tidemark::transport::listen_address_test

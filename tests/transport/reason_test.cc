@@ -3,10 +3,10 @@
 #include "tests/vectors/vectors.h"
 #include "transport/channel.h"
 
-namespace tidemark::transport {
+namespace tidemark::transport::reason_test {
 namespace {
 
-// The package for Python has the same phrases (tests/python/test_breaks.py).
+// The Python package has the same phrases (tests/python/test_breaks.py).
 TEST(PlainReason, ContainsNoPhraseOfTheLibraries) {
   const auto golden = vectors::Read("plain_reasons.json");
   ASSERT_GE(golden.size(), 20u);
@@ -18,4 +18,4 @@ TEST(PlainReason, ContainsNoPhraseOfTheLibraries) {
 }
 
 }  // namespace
-}  // namespace tidemark::transport
+}  // namespace tidemark::transport::reason_test

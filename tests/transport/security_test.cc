@@ -1,4 +1,4 @@
-// Tests a real master with real agents and readers, and certificates made for the test.
+// Tests a real master with real agents and clients, and with certificates created for the test.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "transport/channel.h"
 
-namespace tidemark {
+namespace tidemark::security_test {
 namespace {
 
 using test::Authority;
@@ -70,7 +70,8 @@ class SecurityTest : public ::testing::Test {
     return security;
   }
 
-  // Returns "OK" if the master accepts an event of an agent, or the reason of the rejection.
+  // Returns "OK" if the master accepts an event of an agent, and otherwise the reason of the
+  // rejection.
   std::string Report(const ClientSecurity& security, const std::string& job_id = "nightly-1") {
     const auto agent = Agent::Create({.master_address = master_->address(),
                                       .job_id = job_id,
@@ -300,7 +301,8 @@ TEST_F(SecurityTest, NoTokenIsEverLoggedOrQuotedInAnError) {
   }
 }
 
-// Proxies route by this header. Http2Test.java and tests/python/test_access.py have the same test.
+// Proxies route by this header. Http2Test.java and tests/python/test_access.py contain the same
+// test.
 TEST(Metadata, NamesTheJobInVisibleCharacters) {
   EXPECT_EQ(transport::JobMetadata("nightly-7"), "nightly-7");
   EXPECT_EQ(transport::JobMetadata("t\xc3\xa4glich 7%"), "t%C3%A4glich%207%25");
@@ -323,4 +325,4 @@ TEST_F(SecurityTest, AMissingTokenFileAffectsTheAgentOnly) {
 }
 
 }  // namespace
-}  // namespace tidemark
+}  // namespace tidemark::security_test

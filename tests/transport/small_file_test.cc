@@ -10,7 +10,7 @@
 #include "transport/channel.h"
 #include "transport/listen_address.h"
 
-namespace tidemark::transport {
+namespace tidemark::transport::small_file_test {
 namespace {
 
 using test::ScratchDirectory;
@@ -78,4 +78,4 @@ TEST(LocalAddress, IsOfThisHostOnly) {
 }
 
 }  // namespace
-}  // namespace tidemark::transport
+}  // namespace tidemark::transport::small_file_test

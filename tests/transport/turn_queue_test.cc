@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::transport {
+namespace tidemark::transport::turn_queue_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -28,7 +28,7 @@ class TurnQueueTest : public ::testing::Test {
   }
 
   std::promise<void> gate_;
-  std::vector<std::string> done_;  // belongs to the thread of the queue
+  std::vector<std::string> done_;  // only accessed by the thread of the queue
   TurnQueue queue_{1};
 };
 
@@ -127,4 +127,4 @@ TEST(TurnQueue, PiecesOfOneKeyAreDoneOneAtATimeByManyThreads) {
 }
 
 }  // namespace
-}  // namespace tidemark::transport
+}  // namespace tidemark::transport::turn_queue_test

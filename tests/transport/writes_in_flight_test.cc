@@ -6,7 +6,7 @@
 #include <array>
 #include <memory>
 
-namespace tidemark::transport {
+namespace tidemark::transport::writes_in_flight_test {
 namespace {
 
 class Reader final : public WritesInFlight::Writer {
@@ -17,14 +17,14 @@ class Reader final : public WritesInFlight::Writer {
 
 class WritesInFlightTest : public ::testing::Test {
  protected:
-  // Starts a response of the job to a reader that does not read.
+  // Starts a response about the job to a client that does not read.
   std::shared_ptr<Reader> Stuck(const std::string& job_id, const void* data, std::size_t size) {
     auto reader = std::make_shared<Reader>();
     writes_.Begin(reader, job_id, {data, size});
     return reader;
   }
 
-  std::array<char, 10> memory_{};  // only its addresses are used
+  std::array<char, 10> memory_{};  // only the addresses of its elements are used
   WritesInFlight writes_{/*bytes_max=*/1000};
 };
 
@@ -63,7 +63,7 @@ TEST_F(WritesInFlightTest, CutsOnlyReadersOfTheJobWithTheMostBytes) {
   EXPECT_EQ(last->cuts, 0);
 }
 
-// If a response is cut before its write begins, the writer must drop it.
+// If a response is dropped before its write begins, the writer must not write it.
 TEST_F(WritesInFlightTest, ACutResponseIsNoLongerCounted) {
   const auto cut = Stuck("a", &memory_[0], 800);
   EXPECT_TRUE(writes_.IsCounted(cut.get()));
@@ -93,7 +93,7 @@ TEST_F(WritesInFlightTest, DropsADestroyedReader) {
   EXPECT_EQ(next->cuts, 0);
 }
 
-// Readers connect and do not read, while the job continues.
+// Clients connect and do not read, while the job continues.
 TEST_F(WritesInFlightTest, HundredsOfReadersThatDoNotReadHoldNoMoreThanTheLimit) {
   std::vector<char> memory(300);
   std::vector<std::shared_ptr<Reader>> readers;
@@ -105,4 +105,4 @@ TEST_F(WritesInFlightTest, HundredsOfReadersThatDoNotReadHoldNoMoreThanTheLimit)
 }
 
 }  // namespace
-}  // namespace tidemark::transport
+}  // namespace tidemark::transport::writes_in_flight_test

@@ -12,13 +12,13 @@
 //   - Each snapshot keeps the guarantees of tidemark/job.h for a single snapshot, even if
 //     the master violates them. The master guarantees that sequence numbers and fractions grow.
 //   - A watch continues through network failures and restarts of the master. No snapshot is
-//     repeated, and the final one arrives unless the master has dropped the job.
+//     repeated, and the final snapshot arrives unless the master has dropped the job.
 //   - Create() reads the TLS files of ClientSecurity. Other files are read when a call needs them,
-//     so the next call uses a replaced token.
+//     so a replaced token takes effect at the next call.
 //
 // Errors come from the master and have a human-readable message (docs/api.md). Every call can also
 // fail with
-//   Unavailable         the master cannot be reached, or shuts down
+//   Unavailable         the master cannot be reached, or is shutting down
 //   DeadlineExceeded    no response arrived within ClientOptions::answer_within
 //   Unauthenticated,    the master requires a token, or the token does not allow the call
 //   PermissionDenied
@@ -56,21 +56,23 @@ struct ClientOptions {
 };
 
 struct WatchOptions {
-  View view = View::kUnknown;   // kUnknown selects the full view for one job, the smallest for many
-  absl::Duration interval_min;  // minimum time between two snapshots, except before the final one
-  // The time for which the client retries after a master that answered once becomes unreachable or
-  // breaks every stream within 2 s. Then the last error is returned.
+  // kUnknown selects the full view for one job, and the smallest view for many
+  View view = View::kUnknown;
+  // minimum time between two snapshots; the final snapshot does not wait
+  absl::Duration interval_min;
+  // How long the client retries after a master that has answered once becomes unreachable or breaks
+  // every stream within 2 s. Afterwards, the call returns the last error.
   absl::Duration patience = absl::Minutes(1);
-  // The silence of a master after which the client calls on_trouble. The limit is at least twice
+  // How long a master may be silent before the client calls on_trouble. The limit is at least twice
   // interval_min and three times the longest pause so far. The client continues to wait.
   absl::Duration mute_after = absl::Seconds(10);
   // Settings for one job.
   std::string run_uid;      // empty for the newest run
-  bool is_to_come = false;  // wait without limit for an absent job or master
+  bool is_to_come = false;  // wait without limit for a missing job or master
 };
 
-// Callbacks of a watch. They are called one at a time, on the thread that watches or on a thread of
-// the client.
+// Callbacks of a watch. They run one at a time, on the watching thread or on a thread of the
+// client.
 struct WatchCalls {
   // Receives each new snapshot. Returns false to stop watching.
   std::function<bool(const Snapshot&)> on_snapshot;
@@ -86,14 +88,14 @@ struct WatchListCalls {
 };
 
 struct ServerInfo {
-  std::string version;   // the program's, such as "0.2.0"
+  std::string version;   // program version, such as "0.2.0"
   std::string instance;  // changes at every start
   std::vector<std::string> features;
 };
 
 class Client final {
  public:
-  // Does not connect yet. If a TLS file is unusable, fails with InvalidArgument; the message names
+  // Does not connect yet. Fails with InvalidArgument if a TLS file is unusable; the message names
   // the file.
   static absl::StatusOr<std::unique_ptr<Client>> Create(ClientOptions options);
   ~Client();
@@ -111,22 +113,22 @@ class Client final {
                                                  std::stop_token stop = {}) const;
 
   // Calls on_snapshot for each new snapshot and returns the final one. Fails with NotFound if the
-  // job does not exist. Fails with Unavailable if the master cannot be reached or was absent for
-  // too long. Fails with Cancelled if stopped or if on_snapshot returned false. Returns other
-  // errors only after they have outlasted WatchOptions::patience.
+  // job does not exist. Fails with Unavailable if the master cannot be reached or did not return in
+  // time. Fails with Cancelled if stopped or if on_snapshot returned false. Returns other errors
+  // only after they have outlasted WatchOptions::patience.
   absl::StatusOr<Snapshot> WatchJob(const std::string& job_id, const WatchOptions& options,
                                     const WatchCalls& calls, std::stop_token stop = {}) const;
-  // Watches all jobs that match the filter until the caller stops it. Never returns OK.
+  // Watches all jobs that match the filter until the caller stops the watch. Never returns OK.
   absl::Status WatchJobs(const JobFilter& filter, const WatchOptions& options,
                          const WatchListCalls& calls, std::stop_token stop = {}) const;
 
-  // Submits a plan, which the master then tracks. The plan is durable when this returns. Safe to
-  // repeat while the workflow runs. Fails with AlreadyExists if another plan or job has its ID, or
-  // if the workflow has ended.
+  // Submits a plan, which the master then tracks. The plan is durable when the call returns. Safe
+  // to repeat while the workflow runs. Fails with AlreadyExists if another plan or job has the
+  // plan's ID, or if the workflow has ended.
   absl::Status SubmitJob(const Plan& plan) const;
-  // Attaches the job that reports for a job of a plan. Durable; safe to repeat. Fails with
-  // NotFound. Fails with FailedPrecondition if the plan has ended, or if the previous job runs or
-  // has succeeded.
+  // Sets the job that reports for a job of a plan. Durable; safe to repeat. Fails with NotFound.
+  // Fails with FailedPrecondition if the plan has ended, or if the previous job runs or has
+  // succeeded.
   absl::Status AttachJob(const std::string& job_id, const std::string& child_name,
                          const std::string& child_job_id) const;
   // Changes a plan. Durable; safe to repeat. Fails with NotFound or InvalidArgument. Fails with
@@ -144,8 +146,8 @@ class Client final {
   absl::StatusOr<std::vector<Outcome>> EstimatePlan(const Plan& plan,
                                                     const std::vector<Scenario>& scenarios) const;
 
-  // Returns at most `most` running attempts, sorted by forecast end, latest first. Attempts
-  // without a forecast follow, sorted by start. The list is empty for an ended job. Fails with
+  // Returns at most `most` running attempts, sorted by forecast end, latest first. Attempts without
+  // a forecast follow, sorted by start time. The list is empty for an ended job. Fails with
   // NotFound, or with FailedPrecondition for a workflow or an ended job whose attempts are not
   // kept.
   absl::StatusOr<JobTasks> ListRunningTasks(const std::string& job_id, std::uint32_t most = 500,

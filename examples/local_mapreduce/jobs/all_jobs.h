@@ -13,13 +13,13 @@ JobDefinition InvertedIndexJob();
 JobDefinition TwoPathJob();
 JobDefinition TriangleCountJob();
 JobDefinition NaturalJoinJob();
-// Return the jobs with the partitioners of [NF] 7.3, which distribute block products in turn, at
-// random, or with the heaviest ones on one reduce task.
+// These functions return the jobs with the partitioners of [NF] 7.3. The partitioners distribute
+// block products in turn, at random, or with the most expensive products on one reduce task.
 JobDefinition MatMultOptJob();
 JobDefinition MatMultRndJob();
 JobDefinition MatMultUnbalJob();
 JobDefinition SyntheticJob();
-// Returns a job of the web-log workflow.
+// These functions return the jobs of the web-log workflow.
 JobDefinition ParseVisitsJob();
 JobDefinition CountByPageJob();
 JobDefinition RevenueByVisitorJob();

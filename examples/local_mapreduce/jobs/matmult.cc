@@ -2,8 +2,8 @@
 // its reduce function is the number of pairs of entries that are multiplied.
 //
 // Input lines are "row column value", or "row column" for a value of 1. With one file, the job
-// computes its square. The output contains the entries of each block product. Entries at one
-// position must be summed over h.
+// computes the square of that matrix. The output contains the entries of each block product.
+// Entries at one position must be summed over h.
 #include <algorithm>
 #include <cereal/types/map.hpp>
 #include <cereal/types/utility.hpp>
@@ -44,8 +44,8 @@ struct BlockProduct {
   friend bool operator==(const BlockProduct&, const BlockProduct&) = default;
 };
 
-// The non-empty blocks of two matrices with their numbers of entries, and the products among them.
-// Products are ranked by (i, h, j).
+// The non-empty blocks of two matrices with their numbers of entries, and the products of these
+// blocks. Products are ranked by (i, h, j).
 class BlockGrid {
  public:
   static constexpr std::uint64_t kProductsMax = 50'000'000;
@@ -60,13 +60,13 @@ class BlockGrid {
   static absl::StatusOr<BlockGrid> LoadFrom(const std::string& path);
 
   const Blocks& left() const { return left_; }
-  // Return the products that need a block, by their i or by their j.
+  // These functions return the i or the j of the products that need a block.
   const std::vector<std::uint32_t>& RowsAbove(std::uint32_t h) const;
   const std::vector<std::uint32_t>& ColumnsBeside(std::uint32_t h) const;
-  // Returns the rank of a product, which must exist.
+  // Returns the rank of a product that exists.
   std::uint64_t RankOf(const BlockProduct& product) const;
-  // Returns, by rank, whether a product is among the `count` most expensive ones. The cost is the
-  // product of the numbers of entries. Among equal costs, the first product counts.
+  // Returns, by rank, whether a product is among the `count` most expensive ones. A product costs
+  // the product of the numbers of entries of its two blocks. Equal costs are ordered by rank.
   std::vector<bool> MostDemanding(std::uint64_t count) const;
 
  private:
@@ -128,7 +128,7 @@ std::uint64_t BlockGrid::RankOf(const BlockProduct& product) const {
 }
 
 std::vector<bool> BlockGrid::MostDemanding(std::uint64_t count) const {
-  std::vector<std::uint64_t> demand;  // by rank
+  std::vector<std::uint64_t> demand;  // cost of each product, by rank
   demand.reserve(product_count_);
   for (const auto& [block, entries] : left_) {
     for (const std::uint32_t j : ColumnsBeside(block.second)) {
@@ -150,7 +150,7 @@ std::vector<bool> BlockGrid::MostDemanding(std::uint64_t count) const {
 constexpr char kLeft = 'L';
 constexpr char kRight = 'R';
 
-// An entry of a matrix, or of a block with the corner of the block as origin.
+// An entry of a matrix or of a block. Positions in a block are relative to its corner.
 struct Entry {
   std::uint32_t row = 0;
   std::uint32_t column = 0;
@@ -239,7 +239,7 @@ class MatMult : public Job {
     return absl::OkStatus();
   }
 
-  // Emits each block, or this task's part of it, to every product that needs it.
+  // Emits each block, or this task's part of the block, to every product that needs it.
   absl::Status EndMap(Emitter& emitter) override {
     for (const auto& [block, entries] : left_) {
       const std::string value = Pack(kLeft, entries);
@@ -271,7 +271,7 @@ class MatMult : public Job {
     while (const auto value = values.Next()) {
       Unpack(*value, value->front() == kLeft ? left : right);
     }
-    // Sorts the entries, so that floating-point sums do not depend on the splits.
+    // Sorted entries make floating-point sums independent of the splits.
     std::sort(left.begin(), left.end());
     std::sort(right.begin(), right.end());
     const BlockProduct product = ProductKey::Parse(key);
@@ -315,7 +315,7 @@ class MatMult : public Job {
     std::memcpy(entries.data() + entries.size() - count, value.data() + 1, count * sizeof(Entry));
   }
 
-  // Processes the left block row by row, with the sums of one row of the product at a time.
+  // Processes the left block row by row, and keeps the sums of one row of the product at a time.
   void Multiply(const Entries& left, const Entries& right, const BlockName& corner,
                 Output& output) {
     right_row_.assign(side_ + 1, 0);
@@ -338,7 +338,7 @@ class MatMult : public Job {
   }
 
   void WriteRow(std::uint32_t row, std::uint32_t first_column, Output& output) {
-    constexpr std::size_t kRecordBytesMax = 64;  // two numbers of 10 digits, a double of 24
+    constexpr std::size_t kRecordBytesMax = 64;  // two numbers of 10 digits and a double of 24
     std::sort(touched_.begin(), touched_.end());
     for (const std::uint32_t column : touched_) {
       char* const at = output.Reserve(kRecordBytesMax);

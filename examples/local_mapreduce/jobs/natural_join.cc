@@ -1,6 +1,5 @@
 // The natural join of two relations ([NF] 7.3). Input lines of R and S are "attribute rest".
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +13,7 @@ namespace {
 constexpr char kOfR = 'R';
 constexpr char kOfS = 'S';
 
-// Stores values contiguously, since millions of strings would mostly cost allocations.
+// Stores values contiguously, since separate strings would need millions of allocations.
 class Tuples {
  public:
   void Clear() {

@@ -1,7 +1,6 @@
 // The synthetic benchmark of [NF] 7.2. It has about sigma^i key groups of n / sigma^i records for
 // each i >= 0. Its reduce function takes n^complexity steps.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -19,18 +18,18 @@
 namespace tidemark::examples {
 namespace {
 
-// The maximum number of records of one key group per line of input. It makes several map tasks emit
-// each large group, as in real data.
+// The maximum number of records of one key group per line of input. Several map tasks therefore
+// emit each large group, as in real data.
 constexpr std::uint64_t kRecordsPerLine = 1000;
 
-// Spreads adjacent numbers over all 64 bits (the finalizer of MurmurHash3, 64 bits).
+// Spreads adjacent numbers over all 64 bits, with the 64-bit finalizer of MurmurHash3.
 std::uint64_t Scatter(std::uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
   return x ^ (x >> 33);
 }
 
-// Returns a sum over all tuples of `depth` values in any order, in values.size() ^ depth steps.
+// Returns a sum over all tuples of `depth` values, in any order. Takes values.size() ^ depth steps.
 template <int depth>
 std::uint64_t MixTuples(const std::vector<std::uint32_t>& values, std::uint64_t state) {
   std::uint64_t sum = 0;
@@ -58,7 +57,8 @@ class Synthetic : public Job {
   // Writes the input as lines "KEY FIRST COUNT".
   absl::Status Prepare(std::vector<InputFile>& inputs) override {
     struct Line {
-      std::uint64_t place = 0;  // position in the input, which distributes the groups
+      // position in the input, which spreads the groups over the map tasks
+      std::uint64_t place = 0;
       std::string text;
     };
     std::vector<Line> lines;
@@ -68,7 +68,7 @@ class Synthetic : public Job {
       if (exact_size < 1) break;
       const auto size = static_cast<std::uint64_t>(std::llround(exact_size));
       for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(std::llround(groups)); ++i) {
-        // The first number makes the order of keys independent of their sizes.
+        // The first number of a key makes the order of keys independent of their sizes.
         const auto mixed =
             static_cast<std::uint32_t>(Scatter((static_cast<std::uint64_t>(level + 1) << 32) + i));
         const std::string key = fmt::format("{:08x}-{:03}-{:07}", mixed, level, i);

@@ -1,5 +1,5 @@
-// The jobs of a web log. Visits "IP PAGE SECONDS CENTS" are filtered, then counted by page and
-// summed by visitor in parallel, then joined (the DAG of [BOE] Figure 1).
+// The jobs of a web log, whose visits are "IP PAGE SECONDS CENTS". Visits are filtered, then
+// counted by page and in parallel summed by visitor, then joined (the DAG of [BOE] Figure 1).
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,7 +37,7 @@ absl::Status NotAVisit() {
 
 std::uint64_t NumberOf(std::string_view text) { return ParseNumber(text).value_or(0); }
 
-// Keeps visits of at least a second and sorts them by page: "PAGE IP SECONDS CENTS".
+// Keeps visits of at least one second, and sorts them by page as "PAGE IP SECONDS CENTS".
 class ParseVisits : public Job {
  public:
   using Job::Job;
@@ -66,7 +66,7 @@ class SumByField : public Job {
   absl::Status Map(std::string_view line, const LineOrigin& /*origin*/, Emitter& emitter) override {
     const std::string_view page = NextField(line);
     const std::string_view ip = NextField(line);
-    NextField(line);  // seconds
+    NextField(line);  // skips the seconds
     const std::string_view cents = NextField(line);
     if (!ParseNumber(cents)) {
       return absl::InvalidArgumentError("a visit of a page must be: PAGE IP SECONDS CENTS");
@@ -119,7 +119,7 @@ class RevenueByVisitor : public SumByField {
   }
 };
 
-// Reads counts "PAGE N" and revenues "IP CENTS". Counts how many of each lie in each power of two.
+// Reads counts "PAGE N" and revenues "IP CENTS". Counts the values of each kind by power of two.
 class Histogram : public Job {
  public:
   using Job::Job;

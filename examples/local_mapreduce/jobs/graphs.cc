@@ -1,10 +1,6 @@
-// Lists each triangle of a graph once ([NF] 7.3, the NodeIterator algorithm in its degree-ordered
-// form).
-//
-// Round 1: each edge belongs to its end of lower degree, which lists the 2-paths of its edges.
-// Round 2: a 2-path v-u-w and the edge v-w meet at the key (v, w).
 #include <algorithm>
 #include <cereal/types/vector.hpp>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,13 +10,109 @@
 
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/input.h"
+#include "examples/local_mapreduce/job.h"
 #include "examples/local_mapreduce/jobs/all_jobs.h"
 #include "examples/local_mapreduce/jobs/text.h"
-#include "examples/local_mapreduce/jobs/two_paths.h"
 #include "examples/local_mapreduce/saved.h"
+#include "examples/local_mapreduce/sorted_records.h"
 #include "fmt/format.h"
 
 namespace tidemark::examples {
+namespace {
+
+constexpr std::size_t kNodeDigitsMax = 10;
+
+char* PutNumber(char* at, std::uint32_t node) {
+  return std::to_chars(at, at + kNodeDigitsMax, node).ptr;
+}
+
+// Reads the distinct nodes among the values, in ascending order.
+void ReadNeighbours(Values& values, std::vector<std::uint32_t>& neighbours) {
+  neighbours.clear();
+  while (const auto value = values.Next()) neighbours.push_back(GetNode(*value));
+  std::sort(neighbours.begin(), neighbours.end());
+  neighbours.erase(std::unique(neighbours.begin(), neighbours.end()), neighbours.end());
+}
+
+// Selects whether a path is listed once, from its lower end, or once from each end.
+enum class Directions : std::uint8_t { kOne, kBoth };
+
+// Writes (middle, "v w") for every v < w of the sorted neighbours, or for every v != w. Takes
+// quadratic time.
+void WriteTwoPaths(std::uint32_t middle, const std::vector<std::uint32_t>& neighbours,
+                   Directions directions, Output& output) {
+  char start[2 * kNodeDigitsMax + 2];  // contains "middle<TAB>v "
+  char* const start_middle = PutNumber(start, middle);
+  *start_middle = '\t';
+  for (auto v = neighbours.begin(); v != neighbours.end() && output.ok(); ++v) {
+    char* start_end = PutNumber(start_middle + 1, *v);
+    *start_end++ = ' ';
+    const auto start_size = static_cast<std::size_t>(start_end - start);
+    for (auto w = directions == Directions::kOne ? v : neighbours.begin(); w != neighbours.end();
+         ++w) {
+      if (w == v) continue;
+      char* at = output.Reserve(start_size + kNodeDigitsMax + 1);
+      at = PutNumber(Output::Put(at, {start, start_size}), *w);
+      *at++ = '\n';
+      output.Commit(at);
+    }
+  }
+}
+
+// Lists paths of two edges in a graph by their middle node ([NF] 7.3, 2PathGenerator). The reduce
+// function is quadratic.
+class TwoPath : public Job {
+ public:
+  TwoPath(JobContext context, Directions directions)
+      : Job(std::move(context)), directions_(directions) {}
+
+  absl::Status Map(std::string_view line, const LineOrigin& /*origin*/, Emitter& emitter) override {
+    if (IsSkipped(line)) return absl::OkStatus();
+    const std::optional<Edge> edge = ParseEdge(line);
+    if (!edge) return absl::InvalidArgumentError("an edge must be two numbers below 2^32");
+    if (edge->first == edge->second) return absl::OkStatus();
+    char from[4];
+    char to[4];
+    PutNode(edge->first, from);
+    PutNode(edge->second, to);
+    emitter.Emit({from, sizeof(from)}, {to, sizeof(to)});
+    emitter.Emit({to, sizeof(to)}, {from, sizeof(from)});
+    return absl::OkStatus();
+  }
+
+  absl::Status Reduce(std::string_view key, Values& values, Output& output) override {
+    ReadNeighbours(values, neighbours_);
+    WriteTwoPaths(GetNode(key), neighbours_, directions_, output);
+    return absl::OkStatus();
+  }
+
+ private:
+  Directions directions_;
+  std::vector<std::uint32_t> neighbours_;
+};
+
+absl::StatusOr<std::unique_ptr<Job>> MakeTwoPath(JobContext context) {
+  absl::StatusOr<std::uint64_t> directions = WholeNumber(context, "directions", 1, 2);
+  if (!directions.ok()) return directions.status();
+  return std::make_unique<TwoPath>(std::move(context),
+                                   *directions == 1 ? Directions::kOne : Directions::kBoth);
+}
+
+}  // namespace
+
+JobDefinition TwoPathJob() {
+  return {.name = "two-path",
+          .description = "lists the paths of length two in a graph",
+          .parameters = {{"directions", "1", "1 or 2; 2 lists each path from both of its ends"}},
+          .rounds = {MakeTwoPath}};
+}
+
+// Lists each triangle of a graph once ([NF] 7.3, the NodeIterator algorithm in its degree-ordered
+// form).
+//
+// Round 1: each edge belongs to its end of lower degree, which lists the 2-paths of its edges.
+// Round 2: a 2-path v-u-w and the edge v-w meet at the key (v, w).
+
 namespace {
 
 constexpr std::string_view kEdgeMark = "$";
