@@ -1,4 +1,4 @@
-"""Compiles the .proto files into the package as one set of descriptors (see tidemark/_wire.py)."""
+"""Compiles the .proto files into the package as one set of descriptors (tidemark/_wire.py)."""
 
 import importlib.resources
 import os

@@ -33,6 +33,7 @@ from tidemark.job import (
     Coverage,
     Estimate,
     EstimateMethod,
+    EstimateRaised,
     EstimateState,
     Evidence,
     Group,
@@ -42,6 +43,7 @@ from tidemark.job import (
     JobKind,
     JobState,
     NamedTask,
+    RaiseCause,
     Range,
     ShuffleProgress,
     Snapshot,
@@ -67,6 +69,7 @@ __all__ = [
     "DeniedError",
     "Estimate",
     "EstimateMethod",
+    "EstimateRaised",
     "EstimateState",
     "Evidence",
     "Group",
@@ -78,6 +81,7 @@ __all__ = [
     "NamedTask",
     "NotEndedError",
     "NotFoundError",
+    "RaiseCause",
     "Range",
     "RefusedError",
     "ShuffleProgress",
@@ -116,7 +120,7 @@ def watch(
     file: Optional[TextIO] = None,
     disable: Optional[bool] = False,
 ) -> Watch[Snapshot]:
-    """Returns the snapshots of a job until it ends and draws them.
+    """Returns the snapshots of a job until it ends, and draws them.
 
     The arguments are those of Client, Client.watch() and show().
     """

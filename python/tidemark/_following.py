@@ -1,6 +1,6 @@
 """Resumes a stream of a master after breaks of the connection and restarts of the master.
 
-The pauses and messages are those of client/follower.cc.
+The pauses and messages are the same as in client/follower.cc.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import grpc
 from tidemark import _wire, errors
 
 _FIRST_PAUSE_S = 0.2
-# A stream that lasts this long counts as a recovery.
+# A stream that lasts this long is considered recovered.
 _LONGEST_PAUSE_S = 2.0
 # Longest delay that a master can request.
 _LONGEST_DELAY_S = 60.0
-# A master is reported if it sends nothing for this long, or for three times its longest pause.
+# A master is reported if it sends nothing for this long and for three times its longest pause.
 _SILENT_AFTER_S = 10.0
 
 # A retry cannot succeed after one of these status codes.
@@ -35,7 +35,7 @@ class OutOfTime(Exception):
 
 
 class Follower:
-    """Follows the streams of one watch."""
+    """Reads the streams of one watch."""
 
     def __init__(
         self,
@@ -56,10 +56,10 @@ class Follower:
         self._pause_s = _FIRST_PAUSE_S
         self._troubled_since: Optional[float] = None
         self._ended = threading.Event()
-        self._lock = threading.Lock()  # guards the fields below; held during on_trouble
+        self._lock = threading.Lock()  # Guards the fields below. Held during on_trouble.
         self._has_responded = False
         self._reported_code: Optional[grpc.StatusCode] = None
-        self._is_silent = False  # whether a silence was reported
+        self._is_silent = False  # True if a silence was reported.
         self._waiting_since: Optional[float] = None
         self._longest_pause_s = 0.0
 
@@ -88,8 +88,8 @@ class Follower:
                     code, reason = error.code(), error.details() or ""
                     delay_s = _wire.retry_after_s(error)
                 if has_response and time.monotonic() - began >= _LONGEST_PAUSE_S:
-                    # A single response does not prove recovery: a failing master may break every
-                    # stream after its first response.
+                    # A single response does not prove recovery, since a failing master may break
+                    # every stream after its first response.
                     self._troubled_since = None
                     self._pause_s = _FIRST_PAUSE_S
                 self._handle_trouble(code, reason)
@@ -105,7 +105,7 @@ class Follower:
             for response in stream:
                 self._note_response()
                 yield response
-                self._note_wait()  # the time of a slow reader does not count
+                self._note_wait()  # The time that a slow caller takes does not count.
         finally:
             with self._lock:
                 self._waiting_since = None
@@ -120,7 +120,7 @@ class Follower:
             was_away = self._reported_code is not None
             self._reported_code = None
             if was_away or self._is_silent:
-                self._on_trouble("the master is back")
+                self._on_trouble("reconnected to the master")
             self._is_silent = False
             if self._has_responded and not was_away and self._waiting_since is not None:
                 pause = time.monotonic() - self._waiting_since
@@ -129,7 +129,7 @@ class Follower:
             self._waiting_since = None
 
     def _report_silence(self) -> None:
-        """Reports a stream that is open but delivers no message."""
+        """Reports a stream that is open but delivers no messages."""
         while not self._ended.wait(self._silent_after_s / 10):
             with self._lock:
                 if self._waiting_since is None or self._is_silent or self._awaits_job():
@@ -149,7 +149,8 @@ class Follower:
         """Raises if the problem ends the watch, and reports it otherwise."""
         if self._remaining_s() == 0:
             raise OutOfTime
-        if code == grpc.StatusCode.CANCELLED:  # by a proxy or the master, not by this client
+        # A proxy or the master cancelled the stream, not this client.
+        if code == grpc.StatusCode.CANCELLED:
             code, reason = grpc.StatusCode.UNAVAILABLE, reason or "the stream was cancelled"
         if code in _FATAL or not (self._has_responded or self._waits_for_job):
             raise errors.describe(self._address, code, reason)
@@ -163,7 +164,7 @@ class Follower:
                 if code == grpc.StatusCode.NOT_FOUND
                 else errors.UnreachableError
             )
-            raise kind(f"{what}; gave up after {self._patience_s:.0f} s")
+            raise kind(f"{what}; stopped retrying after {self._patience_s:.0f} s")
         is_expected = self._awaits_job() and code == grpc.StatusCode.NOT_FOUND
         with self._lock:
             if self._reported_code != code and not is_expected:
@@ -173,7 +174,7 @@ class Follower:
     def _describe(self, code: grpc.StatusCode, reason: str) -> str:
         if code == grpc.StatusCode.NOT_FOUND:
             return f"the master at {self._address} no longer has the job"
-        what = "lost contact with" if self._has_responded else "cannot reach"
+        what = "disconnected from" if self._has_responded else "cannot reach"
         return f"{what} the master at {self._address}: {errors.plain_reason(reason)}"
 
     def _remaining_s(self) -> Optional[float]:

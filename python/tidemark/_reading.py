@@ -15,7 +15,7 @@ from tidemark import job
 def read_snapshot(message: Any) -> job.Snapshot:
     """Returns the snapshot in a message.
 
-    Raises ValueError if the message lacks a required field or a value is out of range.
+    Raises ValueError if a required field is missing or a value is out of range.
     """
     try:
         return typing.cast(job.Snapshot, _read(job.Snapshot, message))
@@ -42,7 +42,7 @@ def _reader(name: str, hint: Any) -> Callable[[Any], Any]:
     convert = _converter(name, arguments[0] if arguments else hint)
     if typing.get_origin(hint) is tuple:
         return lambda message: tuple(convert(value) for value in getattr(message, name))
-    if arguments:  # Optional
+    if arguments:  # A type such as Optional.
         return lambda message: convert(getattr(message, name)) if message.HasField(name) else None
     return lambda message: convert(getattr(message, name))
 
@@ -53,7 +53,7 @@ def _converter(name: str, hint: Any) -> Callable[[Any], Any]:
     if hint is timedelta:
         return _duration
     if hint is float and not name.endswith("_points"):
-        return lambda value: min(value, 1.0) if value >= 0 else 0.0  # NaN becomes 0
+        return lambda value: min(value, 1.0) if value >= 0 else 0.0  # NaN becomes 0.
     if issubclass(hint, Enum):
         return functools.partial(_member, hint)
     if dataclasses.is_dataclass(hint):
@@ -65,7 +65,7 @@ def _duration(message: Any) -> timedelta:
     return timedelta(seconds=message.seconds, microseconds=message.nanos // 1000)
 
 
-# Members are in the order of their numbers. A newer master may send greater numbers.
+# Members are in the order of their numbers. A newer master may send higher numbers.
 def _member(kind: Any, number: int) -> Any:
     members = list(kind)
     return members[number] if 0 <= number < len(members) else kind.UNKNOWN

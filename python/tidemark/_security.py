@@ -1,6 +1,6 @@
 """The address of the master and the credentials of a client.
 
-They come from arguments, else from the environment, as for the command line.
+They come from arguments or otherwise from the environment, like those of the command-line tool.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def access(
 
 
 def _address_fault(address: str) -> str:
-    """Returns the fault of a master's address, with a remedy, as in transport/host_port.cc.
+    """Returns the fault of a master's address, with a remedy, as in transport/listen_address.cc.
 
     Returns an empty text for a valid address.
     """
@@ -151,17 +151,17 @@ def open_channel(how: Access) -> grpc.Channel:
     Raises OSError if a file for TLS cannot be read.
     """
     options: list[tuple[str, Any]] = [
-        # Web proxies are not used for masters.
+        # Proxies for web traffic are not used for masters.
         ("grpc.enable_http_proxy", 0),
         # Reconnect soon after a restart of the master.
         ("grpc.initial_reconnect_backoff_ms", 200),
         # This is also the timeout of a connection attempt.
         ("grpc.min_reconnect_backoff_ms", 2000),
         ("grpc.max_reconnect_backoff_ms", 2000),
-        # Detect a host that has vanished without closing its connections.
+        # Detects hosts that vanish without closing their connections.
         ("grpc.keepalive_time_ms", 30_000),
         ("grpc.keepalive_timeout_ms", 10_000),
-        # A snapshot with tens of thousands of stages fits.
+        # Sufficient for a snapshot with tens of thousands of stages.
         ("grpc.max_receive_message_length", 64 << 20),
     ]
     if not how.tls_ca:
@@ -185,12 +185,12 @@ def metadata(how: Access) -> list[tuple[str, str]]:
         raise ValueError(f"the token is not sent to {how.address} without TLS: pass tls_ca")
     token = how.token if how.token is not None else _token_in(how.token_file)
     if not re.fullmatch(r"[!-~]+", token):
-        raise ValueError("a token is printable ASCII without spaces")
+        raise ValueError("the token must be printable ASCII without spaces")
     return [("authorization", f"Bearer {token}")]
 
 
 def about(job_id: str) -> list[tuple[str, str]]:
-    """Returns metadata with the job of a call, for proxies that route by job."""
+    """Returns metadata that contain the job of a call, for proxies that route by job."""
     return [("tidemark-job", urllib.parse.quote(job_id, safe=_VISIBLE))] if job_id else []
 
 

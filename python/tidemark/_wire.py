@@ -28,7 +28,7 @@ def message(name: str) -> Any:
     descriptor = _pool.FindMessageTypeByName(name)
     if hasattr(message_factory, "GetMessageClass"):
         return message_factory.GetMessageClass(descriptor)
-    return _factory().GetPrototype(descriptor)  # before 4.22, as in Debian 12
+    return _factory().GetPrototype(descriptor)  # Used before version 4.22, such as in Debian 12.
 
 
 @functools.lru_cache(maxsize=None)
@@ -37,7 +37,7 @@ def _factory() -> Any:
 
 
 def request(method: str, **fields: Any) -> Any:
-    """Returns a request of a method of JobService. Fields that are None stay unset."""
+    """Returns a request of a method of JobService. Fields with the value None remain unset."""
     present = {name: value for name, value in fields.items() if value is not None}
     return message(_service.methods_by_name[method].input_type.full_name)(**present)
 

@@ -11,9 +11,11 @@ from typing import Optional
 from tidemark.job import (
     Basis,
     Estimate,
+    EstimateMethod,
     EstimateState,
     JobKind,
     JobState,
+    RaiseCause,
     Range,
     Snapshot,
     StageState,
@@ -24,9 +26,9 @@ _SECOND = timedelta(seconds=1)
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
-# Largest difference between the true and the shown fraction, and share of the remaining work that
-# ended work must support if there is no interval.
-_PERCENT_OFF_MAX = 1 / 3
+# Largest ratio of the bounds of the whole time of an estimate that is not a guess, and share of the
+# remaining work that ended work must support if there is no interval.
+_BOUNDS_RATIO_MAX = 10
 _KNOWN_SHARE_MIN = 0.5
 # Longer durations are shown as "over 999 d".
 _LONGEST = 999 * _DAY
@@ -75,18 +77,16 @@ def round_to_known(found: Range) -> Known:
         return Known(rounded, rounded, rounded, False)
     least = min(_sane(found.lower), remaining)
     most = max(_sane(found.upper), remaining)
-    # Chosen by hand: an interval contains five steps, and no number is rounded to 0.
-    of_width = (most - least) / 5
-
-    def step(number: timedelta) -> timedelta:
-        return _rounding_step(min(of_width, number / 2))
-
-    return Known(
-        _nearest(remaining, step(remaining)),
-        least // step(least) * step(least),
-        -(-most // step(most)) * step(most),
-        True,
-    )
+    # Chosen by hand: an interval contains five steps, and the median is not rounded to 0.
+    width = (most - least) / 5
+    rounded = _nearest(remaining, _rounding_step(min(width, remaining / 2)))
+    if most > _LONGEST:
+        step = _rounding_step(least / 2)
+        return Known(rounded, least // step * step, most, True)
+    unit = max(unit for unit in (_SECOND, _MINUTE, _HOUR, _DAY) if unit <= max(width, _SECOND))
+    lower = _nearest(least, max(_rounding_step(min(width, least / 2)), unit))
+    upper = _nearest(most, _rounding_step(width))
+    return Known(rounded, min(lower, rounded), max(upper, rounded), True)
 
 
 def _sane(duration: timedelta) -> timedelta:
@@ -111,12 +111,11 @@ def range_text(lower: timedelta, upper: timedelta, unicode: bool) -> str:
         return duration_text(upper)
     if upper <= _MINUTE:
         return f"{lower // _SECOND}{dash}{upper // _SECOND} s"
-    if lower <= _ZERO:
-        return f"up to {duration_text(upper)}"
     for unit, name, most in ((_MINUTE, "min", _HOUR), (_HOUR, "h", _DAY)):
         if upper < most and not lower % unit and not upper % unit:
             return f"{lower // unit}{dash}{upper // unit} {name}"
-    return f"{duration_text(lower)} {dash} {duration_text(upper)}"
+    least = "0" if lower <= _ZERO else duration_text(lower)
+    return f"{least} {dash} {duration_text(upper)}"
 
 
 def state_name(snapshot: Snapshot) -> str:
@@ -135,43 +134,95 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
         return f"{state_name(snapshot)}: {reason}" if reason else state_name(snapshot)
     if estimate.state == EstimateState.UNKNOWN:
         return "not started"
+    if estimate.state == EstimateState.WARMING_UP and snapshot.idle_since is not None:
+        return _idle_text(snapshot) or ""
     if estimate.state == EstimateState.WARMING_UP:
         has_tasks = snapshot.counts.finished_task_count > 0
         is_application = snapshot.info.kind == JobKind.APPLICATION
         return "no estimate" if is_application and has_tasks else "no estimate yet"
     if estimate.state == EstimateState.OVERDUE:
-        return _overdue_text(estimate)
+        left = estimate.remaining
+        is_known = left is not None and _has_interval(estimate) and not _is_open(left)
+        if left is None or not is_known:
+            return "overdue"
+        known = round_to_known(left)
+        if known.remaining > _ZERO:
+            return f"overdue, {_left_text(left, unicode)}"
+        return f"overdue, {range_text(known.lower, known.upper, unicode)} left"
     if estimate.remaining is None:
         return "remaining time unknown"
+    guess = _guess_text(snapshot)
+    if not _is_unsupported(snapshot):
+        return _left_text(estimate.remaining, unicode, guess)
+    if not _has_interval(estimate):
+        return "no estimate yet: no result supports one"
     known = round_to_known(estimate.remaining)
-    if known.remaining <= _ZERO:
-        is_exact = not known.has_range or known.upper <= _ZERO
-        if known.upper > _LONGEST:
-            return "remaining time unknown"
-        soon = "about to end" if is_exact else f"less than {duration_text(known.upper)} left"
-        return _with_details(soon, _guess(estimate))
+    return f"{guess}: {range_text(known.lower, known.upper, unicode)} left"
+
+
+def _is_open(left: Range) -> bool:
+    return round_to_known(left).upper > _LONGEST
+
+
+def _left_text(left: Range, unicode: bool, guess: str = "") -> str:
+    known = round_to_known(left)
+    is_near = known.remaining <= _ZERO
+    if is_near and known.upper > _LONGEST:
+        return "remaining time unknown"
     about = "" if known.remaining > _LONGEST else "≈ " if unicode else "~ "
-    text = f"{about}{duration_text(known.remaining)} left"
-    details = [range_text(known.lower, known.upper, unicode)] if known.has_range else []
-    return _with_details(text, details + _guess(estimate))
-
-
-def _overdue_text(estimate: Estimate) -> str:
-    if estimate.remaining is None or not _has_interval(estimate):
-        return "past the predicted end"
-    most = round_to_known(estimate.remaining).upper
-    if most > _LONGEST:
-        return "past the predicted end"
-    return f"past the predicted end, up to {duration_text(most)} more"
-
-
-def _guess(estimate: Estimate) -> list[str]:
-    """Returns the mark of an estimate that neither this run nor a past run supports."""
-    return ["a guess"] if estimate.basis == Basis.GUESS else []
-
-
-def _with_details(text: str, details: list[str]) -> str:
+    text = "about to end" if is_near else f"{about}{duration_text(known.remaining)} left"
+    has_range = known.has_range and known.lower < known.upper
+    details = [range_text(known.lower, known.upper, unicode)] if has_range else []
+    details += [guess] if guess else []
     return f"{text} ({', '.join(details)})" if details else text
+
+
+_GUESSES = {
+    EstimateMethod.OTHER_JOBS: "a guess from other jobs",
+    EstimateMethod.MAP_PHASE: "a guess from the map phase",
+    EstimateMethod.BYTES_READ: "a guess from the bytes read",
+}
+
+
+def _guess_text(snapshot: Snapshot) -> str:
+    """Returns why the estimate is a guess, or "" if it is not."""
+    estimate = snapshot.estimate
+    if estimate.basis == Basis.GUESS:
+        return _GUESSES.get(estimate.method, "a guess")
+    if snapshot.state == JobState.QUEUED:
+        return ""
+    if _may_grow(snapshot):
+        return "a guess"  # its parts contain "more may come"
+    return "a guess: few results yet" if _is_wide(snapshot) else ""
+
+
+def _is_wide(snapshot: Snapshot) -> bool:
+    """Returns whether the bounds of the whole time are too far apart for one number."""
+    left = snapshot.estimate.remaining
+    if left is None or left.lower is None or left.upper is None:
+        return False
+    elapsed = snapshot.elapsed or _ZERO
+    return elapsed + left.upper > _BOUNDS_RATIO_MAX * (elapsed + left.lower)
+
+
+def _may_grow(snapshot: Snapshot) -> bool:
+    """Returns whether the estimate of an application lacks most of its work."""
+    if snapshot.final or snapshot.info.kind != JobKind.APPLICATION:
+        return False
+    if _has_interval(snapshot.estimate):
+        return _is_wide(snapshot)
+    return snapshot.estimate.known_share < _KNOWN_SHARE_MIN
+
+
+def _is_unsupported(snapshot: Snapshot) -> bool:
+    """Returns whether no result supports the estimate, and its bounds are missing or far apart."""
+    estimate = snapshot.estimate
+    return (
+        snapshot.state != JobState.QUEUED
+        and estimate.state == EstimateState.VALID
+        and estimate.basis == Basis.GUESS
+        and (not _has_interval(estimate) or _is_wide(snapshot))
+    )
 
 
 def _has_interval(estimate: Estimate) -> bool:
@@ -188,58 +239,76 @@ def _has_bounds(estimate: Estimate) -> bool:
     return has_kept or _has_interval(estimate)
 
 
-def is_percent_meaningful(snapshot: Snapshot) -> bool:
-    """Returns False if the true fraction may differ by more than a third from the shown one."""
+@dataclass(frozen=True)
+class Shown:
+    """The numbers of a bar; lower <= fraction <= upper, and all are equal without an interval."""
+
+    fraction: float = 0.0
+    lower: float = 0.0
+    upper: float = 0.0
+    has_number: bool = True
+
+    @property
+    def is_estimate(self) -> bool:
+        return 0 < self.fraction < 1
+
+
+def shown(snapshot: Snapshot) -> Shown:
+    """Returns the numbers of the bar. The fraction is 1 only after success."""
+    if snapshot.state == JobState.SUCCEEDED:
+        return Shown(1.0, 1.0, 1.0)
     estimate = snapshot.estimate
-    if snapshot.state == JobState.SUCCEEDED:
-        return True
-    if not snapshot.final and (
-        estimate.state != EstimateState.VALID or estimate.remaining is None
+    fraction = lower = upper = _running(estimate.fraction_done)
+    if estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
+        snapshot.final and fraction <= 0
     ):
-        return True
-    shown = estimate.fraction_done
+        return Shown(has_number=False)
     if _has_bounds(estimate):
-        off = max(shown - estimate.fraction_done_lower, estimate.fraction_done_upper - shown)
-        return off <= _PERCENT_OFF_MAX
-    if snapshot.final or snapshot.info.kind != JobKind.APPLICATION:
-        return True
-    # More stages may follow.
-    if estimate.known_share < _KNOWN_SHARE_MIN:
-        return False
-    elapsed = snapshot.elapsed or _ZERO
-    whole = elapsed + estimate.remaining.median
-    return whole <= _ZERO or abs(elapsed / whole - shown) <= _PERCENT_OFF_MAX
+        lower = min(_running(estimate.fraction_done_lower), fraction)
+        upper = max(_running(estimate.fraction_done_upper), fraction)
+    if _is_unsupported(snapshot):
+        has_interval = _has_interval(estimate)
+        return Shown(lower, lower, upper, False) if has_interval else Shown(has_number=False)
+    return Shown(fraction, lower, upper)
 
 
-def shown_fraction(snapshot: Snapshot) -> float:
-    """Returns the fraction to show: 1 only after success, 0 if it is not meaningful."""
-    if snapshot.state == JobState.SUCCEEDED:
-        return 1.0
-    if not is_percent_meaningful(snapshot):
-        return 0.0
-    return min(snapshot.fraction_done, 0.999)
+def _running(fraction: float) -> float:
+    return min(max(fraction, 0.0), 0.999)
 
 
-def _percent(fraction: float) -> int:
-    # The addend corrects rounding: 100 * 0.29 is below 29.
-    return math.floor(100 * fraction + 1e-9)
-
-
-def percent_text(snapshot: Snapshot, unicode: bool = False) -> str:
-    """Returns the percentage, rounded down, the range if it is not meaningful, or "-"."""
-    estimate: Estimate = snapshot.estimate
-    if not is_percent_meaningful(snapshot):
-        lower, upper = estimate.fraction_done_lower, estimate.fraction_done_upper
-        is_open = snapshot.final and lower <= 0 and upper >= 0.999
-        if is_open or not _has_bounds(estimate):
-            return "-"
-        dash = "–" if unicode else "-"
-        return f"{_percent(min(lower, 0.999))}{dash}{_percent(min(upper, 0.999))} %"
-    percent = _percent(shown_fraction(snapshot))
-    has_no_estimate = estimate.state in (EstimateState.WARMING_UP, EstimateState.UNKNOWN) or (
-        snapshot.final and not estimate.fraction_done > 0
+def percent_text(snapshot: Snapshot, unicode: bool = False, has_bounds: bool = True) -> str:
+    """Returns "≈ 41 % (11–98)", "100 %", or "-" without an estimate."""
+    bar = shown(snapshot)
+    if not bar.has_number:
+        return "-"
+    # The addend compensates for rounding, since 100 * 0.29 is less than 29.
+    number, lower, upper = (
+        math.floor(100 * part + 1e-9) for part in (bar.fraction, bar.lower, bar.upper)
     )
-    return "-" if has_no_estimate and percent == 0 else f"{percent} %"
+    about = ("≈ " if unicode else "~ ") if bar.is_estimate else ""
+    has_bounds = has_bounds and lower < upper
+    bounds = f" ({lower}{'–' if unicode else '-'}{upper})" if has_bounds else ""
+    return f"{about}{number} %{bounds}"
+
+
+_BLOCKS = ("█▓▒░", "#=-.")
+
+
+def bar_text(bar: Shown, columns: int, unicode: bool) -> str:
+    """Returns a bar as wide as `columns`: up to the lower bound, the fraction and the upper bound."""
+    letters = _BLOCKS[0 if unicode else 1]
+    inner = columns if unicode else columns - 2
+    ends = [0, *(int(part * inner) for part in (bar.lower, bar.fraction, bar.upper)), inner]
+    text = "".join((ends[i + 1] - ends[i]) * letters[i] for i in range(4))
+    return text if unicode else f"[{text}]"
+
+
+def legend_text(unicode: bool) -> str:
+    letters = _BLOCKS[0 if unicode else 1]
+    return (
+        f"{letters[0]} to the lower bound, {letters[1]} to the estimate, "
+        f"{letters[2]} to the upper bound (90 % interval)"
+    )
 
 
 def parts_text(snapshot: Snapshot) -> str:
@@ -262,7 +331,7 @@ def _stages_that_are(state: StageState, snapshot: Snapshot) -> int:
 
 def _stages_text(snapshot: Snapshot, expected: int) -> str:
     counts = snapshot.counts
-    # The smallest view has no stages, only the count of ended ones.
+    # The smallest view contains the number of ended stages, but no stages.
     if not snapshot.stages and counts.finished_stage_count:
         return f"{counts.finished_stage_count} of {counts.stage_count} stages done or skipped"
     skipped = min(_stages_that_are(StageState.SKIPPED, snapshot), counts.finished_stage_count)
@@ -271,8 +340,7 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
         text += f", {skipped} skipped"
     if expected:
         text += f", {expected} more expected"
-    is_whole = snapshot.final or is_percent_meaningful(snapshot)
-    return text if is_whole else f"{text}, more may come"
+    return f"{text}, more may come" if _may_grow(snapshot) else text
 
 
 def elapsed_text(snapshot: Snapshot) -> str:
@@ -298,6 +366,30 @@ def silence_text(snapshot: Snapshot) -> Optional[str]:
     return f"no reports from {who} for {silence}"
 
 
+def raised_text(snapshot: Snapshot) -> Optional[str]:
+    """Returns why the shown progress moves back."""
+    raised = snapshot.estimate_raised
+    if snapshot.final or raised is None or not shown(snapshot).has_number:
+        return None
+    many = "" if raised.stage_count == 1 else "s"
+    causes = {
+        RaiseCause.MORE_STAGES: f": {raised.stage_count} more stage{many} appeared",
+        RaiseCause.SLOWER_TASKS: ": tasks take longer than predicted",
+        RaiseCause.OVERDUE: ": tasks still run after their predicted end",
+    }
+    return "estimate raised" + causes.get(raised.cause, "")
+
+
+def _idle_text(snapshot: Snapshot) -> Optional[str]:
+    if snapshot.final or snapshot.idle_since is None:
+        return None
+    idle = duration_text(snapshot.at - snapshot.idle_since)
+    has_begun = snapshot.counts.stage_count > 0
+    return (
+        f"idle for {idle}: {'all of its stages have ended' if has_begun else 'no stage has begun'}"
+    )
+
+
 def straggler_text(snapshot: Snapshot) -> Optional[str]:
     """Returns which task ends last, and why."""
     if snapshot.final or not snapshot.named_tasks:
@@ -315,7 +407,7 @@ def due_text(snapshot: Snapshot) -> Optional[str]:
         if late is None or snapshot.ended_at is None:
             return f"due {due}"
         by = _ended_text(snapshot.ended_at - snapshot.deadline_at)
-        return f"{by} late (due {due})" if late >= 0.5 else f"in time (due {due})"
+        return f"{by} late (due {due})" if late >= 0.5 else f"on time (due {due})"
     if snapshot.at >= snapshot.deadline_at:
         return f"was due {due}"
     if late is None:
@@ -336,4 +428,7 @@ def line_text(snapshot: Snapshot, unicode: bool) -> str:
     """Returns the whole line except the name and the bar."""
     texts = [parts_text(snapshot), remaining_text(snapshot, unicode), due_text(snapshot)]
     line = ", ".join(filter(None, texts))
-    return "; ".join(filter(None, [line, silence_text(snapshot), straggler_text(snapshot)]))
+    remarks = [f(snapshot) for f in (raised_text, silence_text, straggler_text)]
+    if snapshot.estimate.state != EstimateState.WARMING_UP:
+        remarks.append(_idle_text(snapshot))
+    return "; ".join(filter(None, [line, *remarks]))

@@ -18,11 +18,15 @@ from tidemark.job import JobState, Snapshot
 
 _log = logging.getLogger("tidemark")
 
-# Interval of plain lines by the master's clock.
+# Interval between plain lines, by the master's clock.
 _AT_LEAST_EVERY_S = 10
 # A smaller change of the predicted end is not reported.
 _END_MOVES = timedelta(seconds=5)
 _TITLE_COLUMNS_MAX = 30
+# The legend of a bar in a notebook.
+_LEGEND = (
+    "dark to the lower bound, lighter to the estimate, pale to the upper bound of the 90 % interval"
+)
 
 
 def show(
@@ -52,7 +56,7 @@ def make_bar(file: Optional[TextIO], disable: Optional[bool]) -> Bar:
     if file is None and _in_notebook():
         return NotebookBar()
     stream = sys.stderr if file is None else file
-    if stream is None:  # in a program without a console
+    if stream is None:  # The program has no console.
         return Bar()
     if _is_terminal(stream):
         return TerminalBar(stream)
@@ -105,10 +109,16 @@ class PlainLines(_StreamBar):
         with self._lock:
             percent = _words.percent_text(snapshot, self._unicode)
             estimate = snapshot.estimate.state
-            is_silent = snapshot.silent_since is not None
-            # A wide range changes with every snapshot.
-            moves = percent if _words.is_percent_meaningful(snapshot) else ""
-            now = (moves, snapshot.state, snapshot.final, estimate, is_silent)
+            marks = (snapshot.silent_since, snapshot.idle_since, snapshot.estimate_raised)
+            # The bounds change with every snapshot.
+            number = percent.split(" (")[0]
+            now = (
+                number,
+                snapshot.state,
+                snapshot.final,
+                estimate,
+                *(mark is not None for mark in marks),
+            )
             if (
                 now != self._written
                 or (snapshot.at - self._written_at).total_seconds() >= _AT_LEAST_EVERY_S
@@ -144,9 +154,14 @@ class TerminalBar(_StreamBar):
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._line = ""
+        self._has_legend = False
 
     def draw(self, snapshot: Snapshot) -> None:
         with self._lock:
+            bar = _words.shown(snapshot)
+            if bar.lower < bar.upper and not self._has_legend:
+                self._above(_words.legend_text(self._unicode))
+                self._has_legend = True
             for note in self._new_notes(snapshot):
                 self._above(f"{_title(snapshot)}: {note}")
             self._redraw(self._render(snapshot))
@@ -173,13 +188,14 @@ class TerminalBar(_StreamBar):
         self._line = line
 
     def _render(self, snapshot: Snapshot) -> str:
-        # Terminals differ in the position of the cursor after a full line.
+        # After a full line, the position of the cursor depends on the terminal.
         width = _width(self._stream) - 1
         title = _cut(_title(snapshot), min(_TITLE_COLUMNS_MAX, width // 3))
-        before = f"{title}: {_words.percent_text(snapshot, self._unicode):>5} "
+        percent = _words.percent_text(snapshot, self._unicode, has_bounds=width >= 60)
+        before = f"{title}: {percent:>7} "
         behind = f" {_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, self._unicode)}"
         room = width - _columns(before) - _columns(behind)
-        bar = _bar_text(_words.shown_fraction(snapshot), max(min(room, 40), 10), self._unicode)
+        bar = _words.bar_text(_words.shown(snapshot), max(min(room, 40), 12), self._unicode)
         return _cut(before + bar + behind, width)
 
 
@@ -224,16 +240,27 @@ class NotebookBar(Bar):
         if self._newest is None:
             return "".join(rows)
         snapshot = self._newest
-        color = ""
+        color = "#1565c0"
         if snapshot.final:
             color = "#2e7d32" if snapshot.state == JobState.SUCCEEDED else "#c62828"
-            color = f' style="accent-color: {color}"'
+        bar = _words.shown(snapshot)
+        stops = [(color, bar.lower), (f"{color}b0", bar.fraction), (f"{color}50", bar.upper)]
+        edges = [0.0, *(stop for _, stop in stops)]
+        zones = ", ".join(
+            f"{shade} {100 * edges[i]:.2f}% {100 * stop:.2f}%"
+            for i, (shade, stop) in enumerate(stops)
+        )
+        legend = ""
+        if bar.lower < bar.upper:
+            legend = f"<small>{html.escape(_LEGEND)}</small>"
         text = f"{_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, True)}"
         return (
             f"<div><b>{html.escape(_title(snapshot))}</b> "
-            f'<progress max="1" value="{_words.shown_fraction(snapshot):.4f}"{color}></progress> '
+            f'<span title="{html.escape(_LEGEND)}" style="display: inline-block; width: 15em; '
+            f"height: .8em; border-radius: .4em; background: linear-gradient(90deg, {zones}, "
+            f'#88888840 {100 * bar.upper:.2f}%)"></span> '
             f"{html.escape(_words.percent_text(snapshot, True))} &nbsp; {html.escape(text)}</div>"
-            + "".join(rows)
+            f"{legend}" + "".join(rows)
         )
 
     def _remarks(self) -> list[str]:
@@ -248,20 +275,6 @@ def _remaining(snapshot: Snapshot) -> Optional[timedelta]:
 
 def _title(snapshot: Snapshot) -> str:
     return _words.printable(snapshot.name) or "(unnamed)"
-
-
-def _bar_text(fraction: float, columns: int, unicode: bool) -> str:
-    if not unicode:
-        done = _parts_done(fraction, columns - 2)
-        return f"[{'#' * done}{'.' * (columns - 2 - done)}]"
-    eighths = _parts_done(fraction, 8 * columns)
-    text = "█" * (eighths // 8) + ("▏▎▍▌▋▊▉"[eighths % 8 - 1] if eighths % 8 else "")
-    return text + "░" * (columns - len(text))
-
-
-def _parts_done(fraction: float, parts: int) -> int:
-    """Returns all parts only if everything is done."""
-    return parts if fraction >= 1 else min(int(fraction * parts), parts - 1)
 
 
 def _columns(text: str) -> int:

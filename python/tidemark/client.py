@@ -31,7 +31,7 @@ from tidemark._reading import read_snapshot
 from tidemark._security import Path
 from tidemark.job import JobKind, JobState, Snapshot, View
 
-# Type of durations in arguments: seconds or a timedelta.
+# Type of durations in arguments, which are seconds or a timedelta.
 Seconds = Union[float, timedelta]
 T = TypeVar("T")
 
@@ -63,9 +63,9 @@ class Watch(Generic[T]):
 class Client:
     """A connection to one master, which any number of threads may use concurrently.
 
-    Defaults come from TIDEMARK_MASTER, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on, as for the
-    command line. Without tls_ca there is no TLS, and a token is sent within this machine only. The
-    client connects with the first call. `answer_within` is the timeout of all calls except watches.
+    Defaults come from TIDEMARK_MASTER, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on, as for the command line. Without
+    tls_ca, the client does not use TLS, and sends a token only within this machine. The client connects at the first
+    call. `answer_within` is the timeout of all calls except watches.
 
     Raises ValueError if arguments conflict and OSError if a file cannot be read. Each call reads the
     token_file again. Calls raise a TidemarkError.
@@ -131,7 +131,7 @@ class Client:
         workflow_id: str = "",
         view: View = View.BASIC,
     ) -> List[Snapshot]:
-        """Returns the newest snapshots of all jobs that match every filter, newest job first."""
+        """Returns the newest snapshots of all jobs that match every filter, the newest job first."""
         wanted = _filter(states, kinds, user, queue, name_prefix, workflow_id)
         found: List[Snapshot] = []
         token = ""
@@ -159,16 +159,15 @@ class Client:
     ) -> Watch[Snapshot]:
         """Returns the snapshots of a job, from the newest one to the final one.
 
-        The id "app-1/sql/3" selects a group of a job: a SQL execution of a Spark application.
+        An id such as "app-1/sql/3" selects a group of a job, here an SQL execution of a Spark application.
 
-        The watch resumes after breaks of the network and restarts of the master, and no snapshot is
-        repeated. A slow reader skips to the newest. `on_trouble` receives messages about problems
-        with the master, and about their end, from any thread. By default the logger "tidemark"
-        receives them.
+        The watch resumes after breaks of the network and restarts of the master, and repeats no snapshot. A slow caller
+        skips to the newest snapshot. `on_trouble` receives messages about problems with the master, and about their
+        end, from any thread. By default the logger "tidemark" receives them.
 
-        wait_for_job: wait without limit for the job and the master to appear.
-        timeout: limit for the whole watch; after it, the watch raises NotEndedError.
-        patience: limit for the time in which a master that has answered is unreachable; after it,
+        wait_for_job: if True, waits without limit until the job and the master appear. timeout: limit for the whole
+        watch; after it, the watch raises NotEndedError. patience: limit for the time in which a master that has
+        answered is unreachable; after it,
             the watch raises UnreachableError.
         """
         return Watch(
@@ -224,7 +223,7 @@ class Client:
         patience: Seconds = 60,
         on_trouble: Optional[Callable[[str], None]] = None,
     ) -> Watch[Dict[str, Snapshot]]:
-        """Returns all jobs that match every filter, by id, after each change. It has no end."""
+        """Yields all jobs that match every filter, by id, after each change. Does not end."""
         return Watch(
             self._watch_all(
                 _filter(states, kinds, user, queue, name_prefix, workflow_id),
@@ -258,7 +257,7 @@ class Client:
 
     def _trouble(self, error: Any) -> errors.TidemarkError:
         code, reason = error.code(), error.details() or ""
-        if code == grpc.StatusCode.CANCELLED:  # by a proxy, or by the master
+        if code == grpc.StatusCode.CANCELLED:  # A proxy or the master cancelled the call.
             code = grpc.StatusCode.UNAVAILABLE
         return errors.describe(self.address, code, reason)
 
@@ -319,7 +318,7 @@ class Client:
                 for response in responses:
                     snapshot = self._read(response.snapshot)
                     request.resume_token = response.resume_token
-                    request.wait_for_job = False  # a removed job is not awaited
+                    request.wait_for_job = False  # A job that was removed is not awaited.
                     yield snapshot
                     # The stream may end much later than its final snapshot.
                     if snapshot.final:
@@ -392,7 +391,7 @@ def _no_such_group(job: Snapshot, group: str) -> errors.NotFoundError:
     return errors.NotFoundError(
         f"job {job.job_id} has no {group}; "
         + (
-            f"now it runs {', '.join(running)}"
+            f"it now runs {', '.join(running)}"
             if running
             else "none of its SQL executions or jobs is running"
         )

@@ -1,4 +1,4 @@
-"""Errors of calls to a master. Their messages name a remedy."""
+"""Errors of calls to a master. Their messages contain a remedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class TidemarkError(Exception):
 
 
 class NotFoundError(TidemarkError, LookupError):
-    """The master has no such job, or the job has no such group."""
+    """The job does not exist at the master, or the group does not exist in the job."""
 
 
 class UnreachableError(TidemarkError, ConnectionError):
@@ -18,7 +18,8 @@ class UnreachableError(TidemarkError, ConnectionError):
 
 
 class DeniedError(TidemarkError, PermissionError):
-    """The master requires a different token or certificate, or this one lacks the permission."""
+    """The master requires another token or certificate, or the token does not have the
+    permission."""
 
 
 class RefusedError(TidemarkError, ValueError):
@@ -39,7 +40,7 @@ _NO_HANDSHAKE = "it did not complete the TLS handshake"
 _CLOSED = "it closed the connection"
 _NO_ANSWER = "it did not answer in time"
 
-# Phrases of gRPC, its TLS library and its resolver, and replacements, as in transport/channel.h.
+# Maps phrases of gRPC, its TLS library and its resolver to replacements, as in transport/channel.h.
 _PHRASES = (
     ("Trying to connect an http1.x server", _ANSWERS_OTHERWISE),
     ("Failed parsing HTTP/2", _ANSWERS_OTHERWISE),
@@ -113,10 +114,10 @@ def describe(address: str, code: grpc.StatusCode, reason: str) -> TidemarkError:
     return UnreachableError(_unreachable(address, reason))
 
 
-# The meaning of these causes for the caller, with a remedy.
+# Describes what these causes mean for the caller, with a remedy.
 _MEANINGS = {
     # A server that waits for a TLS handshake closes the connection of a client without TLS.
-    _CLOSED: "{address} closed the connection; probably the master requires TLS (tls_ca=) or a "
+    _CLOSED: "{address} closed the connection; the master probably requires TLS (tls_ca=) or a "
     "client certificate (tls_certificate=)",
     _USES_NO_TLS: "the server at {address} does not use TLS; omit tls_ca",
     _UNTRUSTED: "cannot verify the certificate of the master at {address}; "
@@ -125,8 +126,8 @@ _MEANINGS = {
     "pass that name with tls_server_name=",
     _NO_HANDSHAKE: "the server at {address} did not complete the TLS handshake: it does not use "
     "TLS (omit tls_ca), requires a client certificate (tls_certificate=), or hangs",
-    _ANSWERS_OTHERWISE: "the server at {address} is not a master: it answers like a web page or "
-    "another service; master= and TIDEMARK_MASTER take the address that `tidemark serve` prints "
+    _ANSWERS_OTHERWISE: "the server at {address} is not a master: it speaks HTTP or another "
+    "protocol; master= and TIDEMARK_MASTER take the address that `tidemark serve` prints "
     'after "listening on" (default port 7411; port 7412 serves the page)',
     # The address is in use, so no master can be started there.
     _DOES_NOT_ANSWER: "the server at {address} does not answer: it is stopped, hangs, or is not a "

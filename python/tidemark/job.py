@@ -1,8 +1,8 @@
 """Snapshots of jobs.
 
-Names and meanings are those of proto/tidemark/v1/job.proto. Instants are aware datetimes in UTC by
-the master's clock. Durations are timedeltas, and fractions and shares are within 0..1. Unknown values
-are None, or an empty text if the proto file defines that.
+Names and meanings are the same as in proto/tidemark/v1/job.proto. Times are aware datetimes in UTC, by the master's
+clock. Durations are timedeltas, and fractions and shares are within 0..1. Unknown values are None, or an empty string
+if the proto file specifies this.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Name(str, Enum):
 class View(_Name):
     """Selects the parts of a snapshot."""
 
-    BASIC = "basic"  # no stages, children or groups
+    BASIC = "basic"  # without stages, children and groups
     STAGES = "stages"  # adds stages, children and groups
     FULL = "full"  # adds named tasks, other indicators, coverage and errors
 
@@ -46,15 +46,15 @@ class JobState(_Name):
     SUCCEEDED = "succeeded"
     FAILED = "failed"
     KILLED = "killed"
-    ABANDONED = "abandoned"  # without reports for too long; the master stopped waiting
-    UNKNOWN_END = "unknown_end"  # it ended, but the engine did not report its result
+    ABANDONED = "abandoned"  # the master stopped waiting, since reports were missing for too long
+    UNKNOWN_END = "unknown_end"  # the job ended, but the engine did not report its result
 
 
 class EstimateState(_Name):
     UNKNOWN = "unknown"
     WARMING_UP = "warming_up"  # too early for an estimate
     VALID = "valid"
-    OVERDUE = "overdue"  # the predicted end has passed, but the job still runs
+    OVERDUE = "overdue"  # the predicted end has passed, but the job is still running
     FINAL = "final"
 
 
@@ -79,6 +79,15 @@ class EstimateMethod(_Name):
     TASK_TIMES = "task_times"
     KEY_GROUPS = "key_groups"
     JOBS = "jobs"
+
+
+class RaiseCause(_Name):
+    """Why the shown progress moves back."""
+
+    UNKNOWN = "unknown"
+    MORE_STAGES = "more_stages"
+    SLOWER_TASKS = "slower_tasks"
+    OVERDUE = "overdue"
 
 
 class StageKind(_Name):
@@ -112,7 +121,7 @@ class ChildState(_Name):
 
 @dataclass(frozen=True)
 class Range:
-    """An estimated duration: its median and, if there is one, its 90 % interval."""
+    """An estimated duration, as a median with a 90 % interval if there is one."""
 
     median: timedelta
     lower: Optional[timedelta] = None
@@ -130,6 +139,15 @@ class Estimate:
     known_share: float = 0.0
     indicator: str = ""
     method: EstimateMethod = EstimateMethod.UNKNOWN
+
+
+@dataclass(frozen=True)
+class EstimateRaised:
+    """A raised estimate of the remaining time, to which the shown progress moves back."""
+
+    cause: RaiseCause = RaiseCause.UNKNOWN
+    stage_count: int = 0
+    fraction_done_before: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -201,7 +219,7 @@ class StageProgress:
 
 @dataclass(frozen=True)
 class Group:
-    """Stages with a common purpose, such as a SQL execution ("sql/3")."""
+    """Stages with a common purpose, such as an SQL execution ("sql/3")."""
 
     group: str = ""
     name: str = ""
@@ -314,6 +332,8 @@ class Snapshot:
     notes: tuple[str, ...] = ()
     deadline_at: Optional[datetime] = None
     late_probability: Optional[float] = None
+    estimate_raised: Optional[EstimateRaised] = None
+    idle_since: Optional[datetime] = None
     stage_infos: tuple[StageInfo, ...] = ()
     stages: tuple[StageProgress, ...] = ()
     children: tuple[Child, ...] = ()
@@ -330,23 +350,23 @@ class Snapshot:
 
     @property
     def fraction_done(self) -> float:
-        """The estimated part of the job's duration that has passed."""
+        """The estimated fraction of the job's duration that has passed."""
         return self.estimate.fraction_done
 
     @property
     def remaining(self) -> Optional[Range]:
-        """The estimated time until the end, or None; then estimate.state has the reason."""
+        """The estimated time until the end. If None, estimate.state contains the reason."""
         return self.estimate.remaining
 
     @property
     def elapsed(self) -> Optional[timedelta]:
-        """The time since the job's start, or its duration. None if its start is unknown."""
+        """The time since the start of the job, or its duration if it has ended. None if the start is unknown."""
         if self.started_at is None:
             return None
         return max((self.ended_at or self.at) - self.started_at, timedelta())
 
     def of_group(self, group: str) -> Optional[Snapshot]:
-        """Returns a group such as "sql/3" in the form of a job, or None if there is no such group."""
+        """Returns a group such as "sql/3" in the form of a job, or None if the group does not exist."""
         found = next((one for one in self.groups if one.group == group), None)
         if found is None:
             return None

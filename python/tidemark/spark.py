@@ -1,4 +1,4 @@
-"""The settings that add Tidemark's connector to a Spark application; see docs/spark.md."""
+"""The settings that add Tidemark's connector to a Spark application (docs/spark.md)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def spark_conf(
             builder = builder.config(key, value)
 
     Defaults come from the environment, as for the command line: TIDEMARK_MASTER,
-    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing` contains
-    settings of the application, whose jars and plug-ins stay in use.
+    TIDEMARK_SPARK_JAR, TIDEMARK_TOKEN_FILE, TIDEMARK_TLS_CA and so on. `existing` contains settings
+    of the application, whose jars and plug-ins remain in use.
 
     Raises ValueError if there is no jar argument, the jar is not the connector's, the master is a
     unix socket, or the arguments conflict. Raises FileNotFoundError if the jar does not exist.
@@ -80,7 +80,7 @@ def _check_jar(file: str) -> None:
         raise ValueError(f"{file} is not a jar: {fault}") from fault
     for name in (_PLUGIN, _PART):
         if name.replace(".", "/") + ".class" not in entries:
-            raise ValueError(f"{file} is not Tidemark's connector: it has no {name}")
+            raise ValueError(f"{file} is not Tidemark's connector: it lacks {name}")
 
 
 def _appended(items: str, item: str) -> str:

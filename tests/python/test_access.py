@@ -78,7 +78,7 @@ def test_an_invalid_token_is_rejected(secrets):
 
 
 def test_an_invalid_address_is_rejected_with_a_suggestion():
-    # Shared with tests/transport/host_port_test.cc.
+    # tests/transport/host_port_test.cc uses the same file.
     golden = json.loads((VECTORS / "master_addresses.json").read_text())
     for vector in golden:
         fault = vector["fault"]

@@ -80,14 +80,14 @@ def test_a_terminal_shows_one_line_that_changes_in_place():
     text = drawn([some_snapshot(), some_snapshot(fraction=0.9)], Stream(is_terminal=True))
     assert text.count("\n") == 1 and text.endswith("\n")
     line, rest = on_screen(text)
-    assert line.startswith("visits:  90 % ██") and rest == ""
-    assert "1 min 05 s, 3/8 tasks, ≈ 41 s left (35–52 s)" in text
+    assert line.startswith("visits:  ≈ 90 % ██") and rest == ""
+    assert "1 min 05 s, 3/8 tasks, ≈ 41 s left (35–51 s)" in text
     assert max(len(part) for part in text.strip().split("\r")) < 80
 
 
 def test_the_bar_is_full_only_after_success():
     nearly = drawn([some_snapshot(fraction=1.0)], Stream(is_terminal=True))
-    assert "99 %" in nearly and "▉ " in nearly
+    assert "≈ 99 %" in nearly and "█░ " in nearly
     done = on_screen(drawn([some_snapshot(), final_snapshot()], Stream(is_terminal=True)))[0]
     assert "100 %" in done and "░" not in done and done.endswith("succeeded")
     failed = drawn(
@@ -98,7 +98,7 @@ def test_the_bar_is_full_only_after_success():
 
 def test_a_stream_without_unicode_receives_ascii():
     text = drawn([some_snapshot(name="Zähler")], Stream(is_terminal=True, encoding="ascii"))
-    assert text.isascii() and "[####" in text and "~ 41 s left (35-52 s)" in text
+    assert text.isascii() and "[####" in text and "~ 41 s left (35-51 s)" in text
 
 
 def test_other_streams_receive_a_line_per_change():
@@ -110,9 +110,9 @@ def test_other_streams_receive_a_line_per_change():
         final_snapshot(),
     ]
     assert drawn(snapshots, Stream()).splitlines() == [
-        "[1 min 05 s] visits: 41 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
-        "[1 min 07 s] visits: 43 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
-        "[1 min 18 s] visits: 43 %, 3/8 tasks, ≈ 41 s left (35–52 s)",
+        "[1 min 05 s] visits: ≈ 41 %, 3/8 tasks, ≈ 41 s left (35–51 s)",
+        "[1 min 07 s] visits: ≈ 43 %, 3/8 tasks, ≈ 41 s left (35–51 s)",
+        "[1 min 18 s] visits: ≈ 43 %, 3/8 tasks, ≈ 41 s left (35–51 s)",
         "[1 min 05 s] visits: 100 %, 3/8 tasks, succeeded",
     ]
 
@@ -123,7 +123,7 @@ def test_unknown_values_are_reported_as_unknown_and_not_as_zero():
     silent = some_snapshot(silent_since=AT + timedelta(seconds=5))
     text = drawn([some_snapshot(estimate=early), some_snapshot(estimate=overdue), silent], Stream())
     assert text.splitlines()[0].endswith("visits: 3/8 tasks, no estimate yet")
-    assert text.splitlines()[1].endswith("90 %, 3/8 tasks, past the predicted end")
+    assert text.splitlines()[1].endswith("≈ 90 %, 3/8 tasks, overdue")
     assert text.splitlines()[2].endswith("; no reports from the job for 1 min")
     workflow = some_snapshot(
         silent_since=AT + timedelta(seconds=5), info=JobInfo(kind=tidemark.JobKind.WORKFLOW)
@@ -145,7 +145,7 @@ def test_a_large_change_of_the_predicted_end_writes_a_line_at_once():
     assert [line.split("]")[0] for line in text.splitlines()] == ["[1 min", "[1 min 03 s"]
 
 
-def test_an_unknown_application_has_a_range_and_an_empty_bar():
+def test_an_unknown_application_has_one_number():
     stages = tuple(
         tidemark.StageProgress(state=state)
         for state in [tidemark.StageState.DONE, tidemark.StageState.RUNNING]
@@ -157,34 +157,24 @@ def test_an_unknown_application_has_a_range_and_an_empty_bar():
         stages=stages,
     )
     known = drawn([snapshot], Stream())
-    assert "q64: 41 %, 1 of 2 stages done, 3 skipped, ≈" in known
-    estimate = dataclasses.replace(snapshot.estimate, fraction_done_lower=0.09)
-    unknown = dataclasses.replace(estimate, fraction_done_upper=0.91)
-    first_run = dataclasses.replace(snapshot, estimate=unknown)
+    assert "q64: ≈ 41 %, 1 of 2 stages done, 3 skipped, ≈" in known
+    left = Range(timedelta(seconds=93), timedelta(seconds=1), timedelta(seconds=657))
+    estimate = dataclasses.replace(
+        snapshot.estimate, remaining=left, fraction_done_lower=0.09, fraction_done_upper=0.98
+    )
+    first_run = dataclasses.replace(snapshot, estimate=estimate)
     lines = drawn([first_run], Stream())
-    assert "q64: 9–91 %, 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
-    bar = drawn([first_run], Stream(is_terminal=True))
-    assert "9–91 %" in bar and "█" not in bar
+    assert "q64: ≈ 41 % (9–98), 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
+    assert lines.endswith(" (0–11 min, a guess)\n")
+    legend, bar, rest = on_screen(drawn([first_run], Stream(is_terminal=True)))
+    assert legend.startswith("█ to the lower bound, ▓ to the estimate, ▒ to the upper bound")
+    assert "≈ 41 % (9–98) █▓" in bar and "▒" in bar and rest == ""
 
 
 def test_a_known_application_shows_expected_stages_before_its_first_stage():
     expected = tidemark.StageProgress(state=tidemark.StageState.EXPECTED)
     snapshot = some_snapshot(counts=tidemark.Counts(), stages=(expected, expected))
-    assert "visits: 41 %, 2 stages expected, ≈" in drawn([snapshot], Stream())
-
-
-def test_a_group_has_a_percentage_if_most_of_its_work_is_known():
-    def of_group(known_share, seconds_left):
-        snapshot = some_snapshot(60, info=JobInfo(kind=tidemark.JobKind.APPLICATION))
-        remaining = Range(timedelta(seconds=seconds_left))
-        estimate = dataclasses.replace(
-            snapshot.estimate, fraction_done=0.5, remaining=remaining, known_share=known_share
-        )
-        return drawn([dataclasses.replace(snapshot, estimate=estimate)], Stream())
-
-    assert "50 %" in of_group(1, 60)
-    assert "%" not in of_group(0.4, 60)
-    assert "%" not in of_group(1, 540)
+    assert "visits: ≈ 41 %, 2 stages expected, ≈" in drawn([snapshot], Stream())
 
 
 def test_a_line_names_the_last_task_and_its_reason():
@@ -240,9 +230,9 @@ def test_problems_are_shown_above_the_bar(master_of_application):
     master.kill()
     with pytest.raises(tidemark.UnreachableError):
         list(watch)
-    lines = on_screen(stream.getvalue())
-    assert lines[0].startswith("tidemark: lost contact with the master")
-    assert lines[1].startswith("sales by region:") and lines[2] == ""
+    *_, problem, bar, rest = on_screen(stream.getvalue())
+    assert problem.startswith("tidemark: disconnected from the master")
+    assert bar.startswith("sales by region:") and rest == ""
 
 
 class Notebook:
@@ -271,11 +261,11 @@ def test_a_notebook_shows_one_bar_that_changes_in_place(monkeypatch, capsys):
     notebook = Notebook(monkeypatch)
     list(tidemark.show([some_snapshot(), some_snapshot(fraction=0.9, notes=("a <note>",))]))
     (bundle,) = notebook.shown
-    assert '<progress max="1" value="0.9000">' in bundle["text/html"]
+    assert "linear-gradient(90deg, #1565c0 0.00% 90.00%" in bundle["text/html"]
     assert (
-        "≈ 41 s left (35–52 s)" in bundle["text/html"] and "a &lt;note&gt;" in bundle["text/html"]
+        "≈ 41 s left (35–51 s)" in bundle["text/html"] and "a &lt;note&gt;" in bundle["text/html"]
     )
-    assert bundle["text/plain"].startswith("visits: 90 %, 1 min 05 s, 3/8 tasks, ≈ 41 s left")
+    assert bundle["text/plain"].startswith("visits: ≈ 90 %, 1 min 05 s, 3/8 tasks, ≈ 41 s left")
     assert capsys.readouterr() == ("", "")
 
 
@@ -289,3 +279,15 @@ def test_a_file_is_written_in_a_notebook_too(monkeypatch):
     notebook = Notebook(monkeypatch)
     assert "visits" in drawn([some_snapshot()], Stream())
     assert notebook.shown == []
+
+
+def test_a_raised_estimate_and_idleness_are_shown():
+    raised = tidemark.EstimateRaised(cause=tidemark.RaiseCause.MORE_STAGES, stage_count=2)
+    text = drawn([some_snapshot(estimate_raised=raised)], Stream())
+    assert text.endswith("; estimate raised: 2 more stages appeared\n")
+    counts = tidemark.Counts(stage_count=2, task_count=8, finished_task_count=8)
+    idle = drawn([some_snapshot(idle_since=AT + timedelta(seconds=5), counts=counts)], Stream())
+    assert idle.endswith("; idle for 1 min: all of its stages have ended\n")
+    estimate = tidemark.Estimate(state=tidemark.EstimateState.WARMING_UP)
+    idle = dataclasses.replace(some_snapshot(estimate=estimate), idle_since=AT)
+    assert drawn([idle], Stream()).endswith("3/8 tasks, idle for 1 min 05 s: no stage has begun\n")

@@ -17,7 +17,8 @@ VECTORS = pathlib.Path(__file__).resolve().parents[1] / "vectors"
 
 
 class Script:
-    """Returns a server. Each stream plays the next list: responses, then a status code or None."""
+    """A fake server. Each stream plays the next list, which consists of responses and then a status
+    code or None."""
 
     def __init__(self, folder, method, *streams):
         self.requests = []
@@ -136,7 +137,7 @@ def test_a_list_is_reported_when_it_is_complete_and_after_each_change(play):
         [
             of_jobs("a", synced=False),
             of_jobs("b", token="1"),
-            of_jobs(token="2"),  # a response
+            of_jobs(token="2"),  # This is a response.
             of_jobs("c", removed=["a"], token="3"),
             grpc.StatusCode.UNAVAILABLE,
         ],
@@ -159,7 +160,7 @@ def test_another_server_is_reported_as_no_master(play):
 
 
 def test_reasons_contain_no_phrases_of_libraries():
-    # Shared with tests/transport/reason_test.cc.
+    # tests/transport/reason_test.cc uses the same file.
     golden = json.loads((VECTORS / "plain_reasons.json").read_text())
     for vector in golden:
         assert errors.plain_reason(vector["raw"]) == vector["plain"]
@@ -179,7 +180,7 @@ def test_a_web_server_is_reported_as_one():
             tidemark.Client(address).list()
     finally:
         page.shutdown()
-    assert str(raised.value).startswith(f"the server at {address} is not a master: it answers")
+    assert str(raised.value).startswith(f"the server at {address} is not a master: it speaks")
 
 
 def test_an_unresolvable_host_is_reported_by_name():

@@ -74,7 +74,7 @@ def test_another_jar_is_an_error(tmp_path):
         tidemark.spark_conf(jar=file)
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("org/tidemark/spark/TidemarkPlugin.class", b"")
-    with pytest.raises(ValueError, match="it has no org.tidemark.spark.jvm.guard.Guard"):
+    with pytest.raises(ValueError, match="it lacks org.tidemark.spark.jvm.guard.Guard"):
         tidemark.spark_conf(jar=file)
     with pytest.raises(subprocess.CalledProcessError):
         printed("--jar", file)
