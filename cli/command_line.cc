@@ -190,7 +190,8 @@ std::size_t CutCommand(const std::vector<std::string>& words, std::vector<std::s
 }  // namespace
 
 std::variant<Invocation, Answer> ParseCommandLine(const std::vector<std::string>& words) {
-  CLI::App root("Shows the progress of jobs, when they will end, and why.", "tidemark");
+  CLI::App root("Shows the progress of jobs, predicts their ends, and explains delays.",
+                "tidemark");
   Invocation invocation;
   AddCommands(root, invocation);
   RejectEmptyArguments(root);

@@ -1,5 +1,5 @@
-// Declares the commands of the program. Each file of commands/ declares the options of its commands
-// and runs them.
+// Declares the commands of the program. Each file in commands/ declares the options of its commands
+// and implements them.
 #pragma once
 
 #include <any>
@@ -29,15 +29,15 @@ namespace tidemark::cli {
 // A parsed command line.
 struct Invocation {
   std::function<int()> run;       // runs the command and returns its exit code
-  std::any arguments;             // the arguments of that command; tests read them
+  std::any arguments;             // arguments of the command, which tests read
   std::vector<std::string> rest;  // the words after `--` for a command that runs another program
 };
 
 // Text to print instead of running a command: help, the version, or an error.
 struct Answer {
   int exit_code = 0;
-  std::string out;  // for standard output
-  std::string err;  // for standard error
+  std::string out;  // text for standard output
+  std::string err;  // text for standard error
 };
 
 // Parses the words that main() received. Environment variables replace missing connection options
@@ -63,9 +63,9 @@ void AddWatch(CLI::App& root, Invocation& invocation);
 void AddWhatIf(CLI::App& root, Invocation& invocation);
 void AddWhy(CLI::App& root, Invocation& invocation);
 
-// Form of progress. kAuto selects a bar on a terminal, and plain lines elsewhere.
+// How progress is shown. kAuto selects a bar on a terminal, and plain lines elsewhere.
 enum class ProgressMode : std::uint8_t { kAuto, kBar, kPlain, kJsonl, kQuiet };
-// Form of a result.
+// How a result is printed.
 enum class TableFormat : std::uint8_t { kTable, kWide, kJson, kJsonl, kDot };
 
 struct ProgressArguments {
@@ -86,7 +86,7 @@ struct WatchArguments {
   MasterArguments master;
   ProgressArguments progress;
   absl::Duration timeout = absl::InfiniteDuration();
-  bool waits = false;  // for a job or a master that does not exist yet
+  bool waits = false;  // waits for a job or a master that does not exist yet
   bool tasks = false;  // shows the running tasks below the bar of one job
 };
 int Run(const WatchArguments& arguments);
@@ -100,16 +100,16 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments);
 
 struct WhatIfArguments {
   std::string subject;                   // a plan file, a Spark event log, or a job's id
-  std::vector<std::uint32_t> slots;      // one scenario for each; if empty, the present slots
+  std::vector<std::uint32_t> slots;      // one scenario each; if empty, the current slots
   std::vector<std::uint32_t> executors;  // executors of a Spark application; excludes `slots`
   std::map<std::string, std::string> settings;  // Spark settings
-  // For a Spark event log, the answer has a row for each combination. An empty list keeps the value
-  // of the run.
+  // For a Spark event log, the answer has a row for each combination of values. An empty list keeps
+  // the value of the run.
   std::vector<std::uint32_t> cores;  // per executor
   std::vector<std::string> memory;   // per executor
   std::vector<std::uint32_t> partitions;
   std::vector<std::string> compress;              // "true", "false"
-  std::vector<double> data;                       // factors of the input size
+  std::vector<double> data;                       // factors on the input size
   std::map<std::string, std::string> parameters;  // program parameters
   std::map<std::string, std::string> sizes;       // formulas by stage
   std::vector<std::string> learn;                 // logs of other runs

@@ -1,5 +1,5 @@
 // The engines whose jobs Tidemark follows. docs/internals/adding-an-engine.md lists the steps to
-// add one.
+// add an engine.
 #pragma once
 
 #include <map>
@@ -17,9 +17,9 @@ namespace tidemark::cli {
 // Arguments of `run ENGINE -- COMMAND`.
 struct EngineRunArguments {
   std::string engine;        // Engine::name
-  std::string jar;           // the connector; the installed one if empty
-  std::string master;        // a master in this process if empty
-  ClientSecurity security;   // for `master`
+  std::string jar;           // path of the connector; the installed connector if empty
+  std::string master;        // address of the master; if empty, a master in this process
+  ClientSecurity security;   // credentials for `master`
   MasterOptions own_master;  // options of the master in this process
   std::vector<std::string> command;
   ProgressArguments progress;
@@ -38,32 +38,32 @@ struct EngineConfArguments {
 // A command whose jobs report to a master.
 struct ReportingCommand {
   std::vector<std::string> command;
-  std::map<std::string, std::string> variables;  // replace variables of the environment
+  std::map<std::string, std::string> variables;  // replacements of environment variables
 };
 
 // One row of the table of engines.
 struct Engine {
-  // Lower case. Names the commands `run NAME` and `NAME conf`, the connector agent/NAME with its
-  // jar tidemark-NAME.jar (TIDEMARK_NAME_JAR), and docs/NAME.md.
+  // In lower case. Determines the commands `run NAME` and `NAME conf`, the connector agent/NAME
+  // with its jar tidemark-NAME.jar (TIDEMARK_NAME_JAR), and docs/NAME.md.
   std::string name;
-  std::string title;     // in help texts, such as "Apache Hadoop"
+  std::string title;     // name in help texts, such as "Apache Hadoop"
   std::string commands;  // sentence that lists the commands after `run NAME --`
   std::string job_noun;  // "job" or "application"
   // Plural noun for the logs in which the connector reports why a job is missing.
   std::string logs;
-  // Classes in the connector's jar. If one is missing, each job with the connector's settings
+  // Classes in the connector's jar. If one is missing, every job with the connector's settings
   // fails.
   std::vector<std::string> jar_classes;
 
   // Returns `arguments.command` with the settings that make its jobs report to `master` through the
-  // connector `jar`. `directory` is empty and exists until the command ends. The message of an
-  // error contains a remedy.
+  // connector `jar`. `directory` is empty and exists until the command ends. Error messages contain
+  // a remedy.
   absl::StatusOr<ReportingCommand> (*launch)(const EngineRunArguments& arguments,
                                              const std::string& jar, const std::string& master,
                                              const std::string& directory);
   // Returns the ids of jobs in a line that the command writes.
   std::vector<std::string> (*ids_in)(std::string_view line);
-  // Returns the folders that may hold the yarn-site.xml of the command.
+  // Returns the folders that may contain the yarn-site.xml of the command.
   std::vector<std::string> (*yarn_folders)(const std::vector<std::string>& command);
 
   // Returns the text that `NAME conf` prints.

@@ -16,7 +16,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
-#include "cli/hadoop/web_client.h"
+#include "cli/hadoop/rest_view.h"
 #include "cli/hadoop/yarn_outcome.h"
 #include "cli/master_call.h"
 #include "cli/process.h"
@@ -36,8 +36,8 @@ constexpr std::chrono::milliseconds kWatchInterval{200};
 // awaited.
 constexpr std::chrono::seconds kFinalReportTimeout{3};
 
-// The jobs of the command. With a master in this process, these are all its jobs, otherwise the
-// jobs that the command names. Thread-safe.
+// The jobs of the command: all jobs of a master in this process, or the jobs that the command
+// names. Thread-safe.
 class JobsOfCommand {
  public:
   JobsOfCommand(const Engine& engine, const Client& master, bool is_own_master)
@@ -94,7 +94,7 @@ class JobsOfCommand {
   const Engine& engine_;
   const Client& master_;
   const bool is_own_master_;
-  mutable std::mutex mutex_;  // guards named_
+  mutable std::mutex mutex_;  // Guards named_.
   NamedJobs named_;
 };
 
@@ -119,12 +119,12 @@ class MasterNotices {
 
   static constexpr std::size_t kLinesMax = 20;
   BackgroundProgress& progress_;
-  std::mutex mutex_;  // guards shown_
+  std::mutex mutex_;  // Guards shown_.
   std::set<std::string> shown_;
 };
 
-// Follows one job after the other on its own thread until the command has ended, and shows why a
-// job is missing.
+// Follows one job after another on its own thread until the command has ended, and shows why a job
+// is missing.
 class JobsWatch {
  public:
   JobsWatch(const Client& master, JobsOfCommand& jobs, BackgroundProgress& progress)
@@ -147,7 +147,7 @@ class JobsWatch {
   }
 
   struct Shown {
-    std::vector<std::string> unended;      // jobs that reported, but not their end
+    std::vector<std::string> unended;      // jobs that reported, but did not report their end
     std::vector<std::string> unexplained;  // jobs that failed or were killed without a message
     std::string last;
   };
@@ -172,7 +172,7 @@ class JobsWatch {
 
   void WarnLate(const std::string& id) {
     progress_.Warn(fmt::format(
-        "{} has not reported to the master at {} in {}; if it runs, look for \"Tidemark:\" in {}",
+        "{} has not reported to the master at {} in {}; if it runs, search {} for \"Tidemark:\"",
         id, master_.address(), console::DurationText(NamedJobs::kReportsWithin),
         jobs_.engine().logs));
   }
@@ -228,7 +228,7 @@ class JobsWatch {
   JobsOfCommand& jobs_;
   BackgroundProgress& progress_;
   std::set<absl::StatusCode> shown_errors_;  // used only by the thread
-  mutable std::mutex mutex_;                 // guards shown_
+  mutable std::mutex mutex_;                 // Guards shown_.
   Shown shown_;
   std::promise<void> ended_;
   std::atomic<bool> has_command_ended_ = false;
@@ -247,7 +247,7 @@ absl::StatusOr<std::unique_ptr<Master>> StartMaster(const MasterOptions& options
   absl::Status made = CreateDirectory("--data-dir", options.data_dir);
   if (made.ok()) made = CreateDirectory("--log-dir", options.event_log_dir);
   if (!made.ok()) return made;
-  RaiseDescriptorLimit();  // each task of the cluster connects
+  RaiseDescriptorLimit();  // Each task of the cluster connects.
   return Master::Start(options);
 }
 
@@ -312,7 +312,7 @@ absl::StatusOr<int> RunAt(const std::string& master_address, bool is_own_master,
   return exit_code;
 }
 
-// Returns why jobs with these classes fail with this jar. Returns "" if they work.
+// Returns why jobs with these classes fail with this jar, or "" if they work.
 std::string JarFault(const fs::path& jar, const std::vector<std::string>& classes) {
   int error = 0;
   zip_t* archive = zip_open(jar.c_str(), ZIP_RDONLY, &error);
@@ -327,7 +327,7 @@ std::string JarFault(const fs::path& jar, const std::vector<std::string>& classe
   for (const std::string& name : classes) {
     const std::string entry = absl::StrReplaceAll(name, {{".", "/"}}) + ".class";
     if (fault.empty() && zip_name_locate(archive, entry.c_str(), 0) < 0) {
-      fault = fmt::format("not Tidemark's connector: it has no {}", name);
+      fault = fmt::format("not Tidemark's connector: it lacks {}", name);
     }
   }
   zip_discard(archive);

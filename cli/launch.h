@@ -16,12 +16,12 @@ namespace tidemark::cli {
 // jobs. Returns the exit code of the command, or kUsage if it could not be started.
 int Run(const EngineRunArguments& arguments);
 
-// Returns the path of the installed connector of an engine; the file may be missing.
+// Returns the path of the installed connector of an engine. The file may be missing.
 std::string InstalledJar(const std::string& engine);
 
 // Returns the absolute path of the engine's connector: `jar` or, if that is empty, the installed
-// connector. Returns InvalidArgument if the file cannot be read or lacks a class of `classes`; the
-// message contains a remedy.
+// connector. Fails with InvalidArgument if the file cannot be read or lacks a class of `classes`;
+// the message contains a remedy.
 absl::StatusOr<std::string> FindJar(const std::string& jar, const std::string& engine,
                                     const std::vector<std::string>& classes);
 
@@ -29,12 +29,12 @@ absl::StatusOr<std::string> FindJar(const std::string& jar, const std::string& e
 class NamedJobs {
  public:
   // A job is late if it has not reported this long after it was named. An application master starts
-  // within a few seconds if the cluster has room for it.
+  // within a few seconds if the cluster has space for it.
   static constexpr absl::Duration kReportsWithin = absl::Seconds(20);
 
   // Adds a job that the command names. Adding it again changes nothing.
   void Add(const std::string& id, absl::Time now);
-  // Records that the job has reported. Returns false if that has already been recorded.
+  // Records that the job has reported. Returns false if that was already recorded.
   bool OnReport(const std::string& id);
 
   // Returns the jobs that have not reported.

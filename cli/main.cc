@@ -18,7 +18,7 @@
 namespace tidemark::cli {
 namespace {
 
-// Returns `exit_code`, or another exit code if output was lost. Does not report a closed pipe as an
+// Returns `exit_code`, or another exit code if output was lost. A closed pipe is not reported as an
 // error.
 int CheckOutput(int exit_code) {
   const int error = FlushOutput();

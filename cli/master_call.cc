@@ -17,8 +17,8 @@
 namespace tidemark::cli {
 namespace {
 
-// Returns the fault of the socket file at unix:PATH and what to do. The result is nullopt for
-// another address, and if the file is a socket.
+// Returns the fault of the socket file at unix:PATH and a remedy. Returns nullopt for another
+// address, and if the file is a socket.
 std::optional<std::string> DescribeSocket(const std::string& address) {
   constexpr const char* kScheme = "unix:";
   if (!address.starts_with(kScheme)) return std::nullopt;
@@ -36,8 +36,8 @@ std::optional<std::string> DescribeSocket(const std::string& address) {
     case std::filesystem::file_type::none:
     case std::filesystem::file_type::unknown:
       return fmt::format(
-          "cannot reach {}: {}; ask its owner, or pass another address with --master", path,
-          error.message());
+          "cannot reach {}: {}; ask its owner for access, or pass another address with --master",
+          path, error.message());
     case std::filesystem::file_type::socket:
       return std::nullopt;
     default:
@@ -115,7 +115,7 @@ std::string DescribeMasterError(const std::string& address, const absl::Status& 
   }
   if (!absl::IsUnavailable(status)) return fmt::format("the master at {}: {}", address, reason);
   // A server that waits for a TLS handshake closes the connection of a client without TLS.
-  const bool has_answered = contains("gave up after");
+  const bool has_answered = contains("stopped retrying after");
   if (contains(transport::kClosed) && !has_answered) {
     return fmt::format(
         "{} closed the connection; the master probably requires TLS (--tls-ca) or a client "
@@ -163,8 +163,8 @@ std::string DescribeMasterError(const std::string& address, const absl::Status& 
   if (const auto socket = DescribeSocket(address)) return *socket;
   if (contains("Permission denied")) {
     return fmt::format(
-        "cannot connect to {}: {}; ask its owner, or pass another address with --master", address,
-        reason);
+        "cannot connect to {}: {}; ask its owner for access, or pass another address with --master",
+        address, reason);
   }
   if (address.starts_with("unix:") && contains("Connection refused")) {
     return fmt::format(

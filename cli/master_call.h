@@ -1,9 +1,8 @@
-// Queries a master on behalf of a command, and derives exit codes and error messages from the
-// result.
+// Queries a master on behalf of a command, and converts the result to exit codes and error
+// messages.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -21,7 +20,7 @@ enum ExitCode : int {
   kLogTorn = 4,            // the log is torn or damaged; all readable events were shown
   kNotFound = 5,           // no such job or application
   kDenied = 6,             // the master requires another token or certificate
-  kTimeLimit = 7,          // --timeout has expired
+  kTimeLimit = 7,          // --timeout expired
   kInterrupted = 130,      // 128 + SIGINT, as shells report it
   kReaderGone = 141,       // 128 + SIGPIPE
 };
@@ -32,15 +31,15 @@ ExitCode ExitCodeOf(const absl::Status& status);
 // Returns the exit code for a job that this command ran.
 ExitCode ExitCodeOfRun(const absl::Status& status);
 
-// Calls `ask` with the master and returns its exit code. Prints the message of an error and returns
-// the exit code of that error.
+// Calls `ask` with the master and returns its exit code. On an error, prints its message and
+// returns the error's exit code.
 int AtMaster(const MasterArguments& arguments,
              const std::function<absl::StatusOr<int>(const Client&)>& ask);
 
 // Returns the message of a failed call without the text that gRPC adds.
 std::string ReasonOf(const absl::Status& status);
 
-// Returns why the call to the master at the address failed, and what to do.
+// Returns why the call to the master at the address failed, and a remedy.
 std::string DescribeMasterError(const std::string& address, const absl::Status& status);
 
 // Returns the waits of a job, or of one of its queries. The message of an error is short.
@@ -53,8 +52,8 @@ ExitCode NoSuchJob(const std::string& job_id, const Client& master);
 // Prefix of the feature by which a master announces the address of its page.
 inline constexpr const char* kPageFeature = "page=";
 
-// Returns the address of a job's page, such as "http://127.0.0.1:7412/#/jobs/my-job". The text is
-// empty if the master has no page or does not answer, or this host cannot reach the page.
+// Returns the address of a job's page, such as "http://127.0.0.1:7412/#/jobs/my-job". Returns an
+// empty string if the master has no page or does not answer, or if this host cannot reach the page.
 std::string PageOfJob(const ServerInfo& server, const std::string& master_address,
                       const std::string& job_id);
 std::string PageOfJob(const Client& master, const std::string& job_id);

@@ -1,14 +1,13 @@
 #include "cli/options.h"
 
 #include <filesystem>
-#include <optional>
 #include <system_error>
 
 #include "text/counted.h"
 #include "text/did_you_mean.h"
 #include "text/size_text.h"
 #include "tidemark/job_monitor.h"
-#include "transport/host_port.h"
+#include "transport/listen_address.h"
 
 namespace tidemark::cli {
 namespace {
@@ -49,6 +48,12 @@ constexpr ConnectionOption kConnectionOptions[] = {
 constexpr char kEmptyWord[] = "must not be empty; is a shell variable unset?";
 
 }  // namespace
+
+bool IsPath(const std::string& subject) {
+  std::error_code ignored;
+  return std::filesystem::exists(subject, ignored) || subject.starts_with('/') ||
+         subject.starts_with('.');
+}
 
 std::string OrEmpty(const std::string& word) { return word.empty() ? "empty" : word; }
 
@@ -129,7 +134,7 @@ void AddProgress(CLI::App& app, ProgressArguments& progress) {
   AddChoice(app, "-o,--output", kProgressModes, progress.mode,
             "How to show progress [auto: a bar on a terminal, plain lines elsewhere]");
   app.add_flag("--compare", progress.compare,
-               "Also show the other indicators, and at the end the error of each");
+               "Also show the other indicators and, at the end, their errors");
   app.add_option_function<std::string>(
          "--deadline",
          [&progress](const std::string& word) {

@@ -1,12 +1,11 @@
 // Declares options with CLI11 and checks their values. An error names the option, its allowed
-// values and the given one.
+// values and the given value.
 #pragma once
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,12 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "cli/commands.h"
+#include "cli/output.h"
+#include "tidemark/wait_reason.h"
 
 namespace tidemark::cli {
 
 // Returns the arguments of a command, which its options fill in. If the command line names the
-// command, `invocation` runs it with them.
+// command, `invocation` runs it with these arguments.
 template <typename Arguments>
 Arguments& ArgumentsOf(CLI::App& app, Invocation& invocation, int (*run)(const Arguments&)) {
   const auto arguments = std::make_shared<Arguments>();
@@ -31,17 +33,17 @@ Arguments& ArgumentsOf(CLI::App& app, Invocation& invocation, int (*run)(const A
   return *arguments;
 }
 
-// Returns the word, or "empty" for an empty one.
+// Returns the word, or "empty" if it is empty.
 std::string OrEmpty(const std::string& word);
 
 // Restricts the option to these names.
 CLI::Option* OneOf(const std::vector<std::string>& names, CLI::Option* option);
 
-// Rejects an empty word, such as the value of an unset shell variable: CLI11 drops it from lists,
-// and elsewhere it would mean "all".
+// Rejects an empty word, such as the value of an unset shell variable. CLI11 drops empty words from
+// lists, and elsewhere an empty word would mean "all".
 CLI::Option* NotEmpty(CLI::Option* option);
 
-// Restricts the option to a number from `least` to `most`, which must be whole if `Number` is
+// Restricts the option to a number from `least` to `most`. The number must be whole if `Number` is
 // integral.
 template <typename Number>
 CLI::Option* Between(Number least, Number most, CLI::Option* option) {
@@ -54,8 +56,8 @@ CLI::Option* Between(Number least, Number most, CLI::Option* option) {
   return option->check(check, fmt::format("{} to {}", least, most));
 }
 
-// Restricts the option to the address of a master; NetworkAddress() excludes unix sockets, which
-// connectors in a JVM cannot use.
+// Address() restricts the option to the address of a master. NetworkAddress() also excludes unix
+// sockets, which connectors in a JVM cannot use.
 CLI::Option* Address(CLI::Option* option);
 CLI::Option* NetworkAddress(CLI::Option* option);
 
@@ -99,19 +101,41 @@ std::pair<std::string, std::string> ParseAssignment(const char* option, const st
 CLI::Option* AddAssignments(CLI::App& app, const char* option,
                             std::map<std::string, std::string>& values, const char* help);
 
+// Adds --resource, --host and --last, which restrict a question about waits. `last` is the help of
+// --last.
+template <typename Question>
+void AddWaitFilters(CLI::App& app, Question& question, const char* last) {
+  std::map<std::string, WaitReason> reasons;
+  for (const WaitReasonInfo& info : kWaitReasonTable) reasons.emplace(info.name, info.reason);
+  AddChoice(app, "--resource", reasons, question.resource, "Show only waits for this resource");
+  NotEmpty(app.add_option("--host", question.host,
+                          "Show only waits on this host; slots belong to no host"));
+  const auto take = [&question](unsigned minutes) { question.last = absl::Minutes(minutes); };
+  Between(1U, 10U, app.add_option_function<unsigned>("--last", take, last))->type_name("MINUTES");
+}
+// Returns false and prints an error if the question is about slots of a host.
+template <typename Question>
+bool CheckWaitFilters(const Question& question) {
+  if (question.resource != WaitReason::kSlots || question.host.empty()) return true;
+  PrintError("--host: slots belong to no host; omit it, or pass another --resource");
+  return false;
+}
+// Returns true if a subject names a file rather than a job.
+bool IsPath(const std::string& subject);
+
 // Adds the options of commands that show progress, compute indicators, or print a result.
 void AddProgress(CLI::App& app, ProgressArguments& progress);
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators);
 void AddFormat(CLI::App& app, TableFormat& format, const char* names = "-o,--output");
 
-// The group of --master and the options for TLS and tokens. --help omits it and refers to
+// The group of --master and the options for TLS and tokens. --help omits the group and refers to
 // `tidemark help connection`.
 inline constexpr char kConnectionGroup[] = "Connection";
 
 // Adds the options of kConnectionGroup.
 void AddMaster(CLI::App& app, MasterArguments& master);
-// Adds the options for TLS and tokens alone. They name files, because other users can read the
-// words of a command line.
+// Adds only the options for TLS and tokens. They name files, since other users can read the words
+// of a command line.
 void AddSecurity(CLI::App& app, ClientSecurity& security);
 // Returns the text of `tidemark help connection`.
 std::string ConnectionHelp();

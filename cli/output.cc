@@ -10,7 +10,6 @@
 #include "cli/master_call.h"
 #include "cli/process.h"
 #include "console/terminal.h"
-#include "console/text.h"
 
 namespace tidemark::cli {
 namespace {
@@ -19,7 +18,7 @@ constexpr int kUnlimitedColumns = 10'000;
 
 std::atomic<int> output_error = 0;
 
-// Stores the first error, since stdio records that a write failed, but not why.
+// Stores the first error. stdio records that a write failed, but not why.
 void NoteOutputError(int error) {
   int none = 0;
   output_error.compare_exchange_strong(none, error);

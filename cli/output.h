@@ -13,7 +13,7 @@
 
 namespace tidemark::cli {
 
-// The environment variables that decide how text may look; empty if unset.
+// The environment variables that determine how text may look; empty if unset.
 struct Environment {
   std::string lc_all;
   std::string lc_ctype;
@@ -24,9 +24,9 @@ struct Environment {
 };
 
 // Returns true if the locale uses UTF-8. The first set variable of LC_ALL, LC_CTYPE and LANG
-// decides.
+// determines the locale.
 bool HasUtf8(const Environment& environment);
-// Returns false if NO_COLOR is set, or on a dumb terminal.
+// Returns false if NO_COLOR is set, or for a dumb terminal.
 bool AllowsColor(const Environment& environment);
 // Returns true if the terminal can move its cursor.
 bool AllowsFrames(const Environment& environment);
@@ -36,14 +36,15 @@ bool IsTerminal(std::FILE* stream);
 // Returns the time zone of TZ, or of the host.
 const absl::TimeZone& LocalZone();
 
-// Returns the instant of the deadline of a job that starts at `start`, in the form that connectors
+// Returns the time of the deadline of a job that starts at `start`, in the form that connectors
 // parse: 2026-11-26T07:30:00+00:00.
 std::string InstantText(const Deadline& deadline, absl::Time start);
 
 // Returns how text on `stream` may look.
 console::TextOptions TextOptionsFor(std::FILE* stream, const Environment& environment);
 
-// Returns the columns of `stream`: 10,000 if it is not a terminal, so that lines stay whole.
+// Returns the number of columns of `stream`, or 10,000 if it is not a terminal, so that lines stay
+// whole.
 int WidthOf(std::FILE* stream);
 
 // Writes a line and flushes it. Returns false if the reader has closed the pipe.

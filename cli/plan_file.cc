@@ -61,7 +61,7 @@ constexpr ShortName kShortNames[] = {
     {"JobProfile", "map_cpu_seconds", "map_cpu_time"},
     {"JobProfile", "reduce_cpu_seconds", "reduce_cpu_time"},
 };
-// Longer tasks, lags and waits are rejected as typing errors.
+// Longer tasks, lags and waits are assumed to be typing errors and rejected.
 constexpr double kSecondsMax = 1e9;
 
 const FieldDescriptor* FieldOf(const Descriptor& message, const std::string& name) {
@@ -122,7 +122,7 @@ class Reader {
     }
   }
 
-  // Converts an error about the message into one about the file.
+  // Converts an error about the message to an error about the file.
   absl::Status AsWritten(const absl::Status& status) const {
     const WrongField wrong = WrongFieldOf(status);
     std::string known = wrong.path;  // the field, or its nearest parent in the file
@@ -182,9 +182,9 @@ class Reader {
     }
   }
 
-  // Rejects all other fields, because they would be ignored.
+  // Rejects all other fields, since they would be ignored.
   void CheckAddsJobsOnly(const YAML::Node& root) {
-    if (!root.IsMap()) return;  // ReadRoot() reports it
+    if (!root.IsMap()) return;  // ReadRoot() reports it.
     const auto& fields = *v1::Plan::descriptor();
     for (const auto& entry : root) {
       if (!entry.first.IsScalar()) return;
@@ -242,7 +242,7 @@ class Reader {
     if (!value.IsSequence()) return Fail(place, "must be a list");
     // An empty list would make it a job without stages.
     if (value.size() == 0 && field.message_type() == v1::PlannedStage::descriptor()) {
-      return Fail(place, "must hold at least one stage");
+      return Fail(place, "must contain at least one stage");
     }
     for (std::size_t i = 0; i < value.size() && status_.ok(); ++i) {
       const std::string item = fmt::format("[{}]", i);
@@ -316,7 +316,7 @@ class Reader {
   static constexpr std::uint64_t kWholeMax = std::uint64_t{1} << 53;
 
   std::uint64_t WholeNumber(const YAML::Node& node, const Place& place, std::uint64_t most) {
-    double value = NAN;  // 4e9 is a whole number
+    double value = NAN;  // 4e9 is a whole number.
     if (YAML::convert<double>::decode(node, value) && value >= 0 &&
         value <= static_cast<double>(most) && std::floor(value) == value) {
       return static_cast<std::uint64_t>(value);
@@ -340,7 +340,7 @@ class Reader {
                             kSecondsMax));
   }
 
-  // Requires a date, because a time of day would mean a different instant on each day.
+  // Requires a date, since a time of day would mean a different time on each day.
   void ReadInstant(const YAML::Node& node, google::protobuf::Timestamp& message,
                    const Place& place) {
     absl::Time at;
@@ -382,7 +382,7 @@ class Reader {
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use) {
   if (text.starts_with("TIDELOG")) {
     return absl::InvalidArgumentError(
-        "is a log of Tidemark, not a plan; `tidemark replay` reads event logs");
+        "is a Tidemark event log, not a plan; `tidemark replay` reads event logs");
   }
   if (text.starts_with(R"({"Event":)")) {
     return absl::InvalidArgumentError(
@@ -426,7 +426,7 @@ absl::Status InPlanFile(const std::string& path, const absl::Status& error) {
     const absl::Status located =
         Reader().Locate(YAML::Load(*text), FieldError(field, message.substr(end + 2)));
     return absl::InvalidArgumentError(absl::StrCat(path, ": ", located.message()));
-  } catch (const YAML::Exception&) {  // the file has changed
+  } catch (const YAML::Exception&) {  // The file has changed.
     return error;
   }
 }

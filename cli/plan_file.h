@@ -26,17 +26,17 @@ namespace tidemark::cli {
 enum class PlanUse {
   kEstimate,  // `id` is optional
   kSubmit,
-  kAdd,  // jobs for a running plan, which may wait for jobs of that plan
+  kAdd,  // contains jobs for a running plan, which may wait for jobs of that plan
 };
 
-// Parses a plan. Returns InvalidArgument for the first error, "line LINE: PATH: WHAT" in the names
-// of the file: an unknown field, with a suggestion; a value of another type; or a plan that a
+// Parses a plan. Fails with InvalidArgument for the first error, "line LINE: PATH: WHAT" in the
+// names of the file: an unknown field, with a suggestion; a value of another type; or a plan that a
 // master would reject (CheckPlan()).
 absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use);
-// Reads and parses a file. Errors name the file. Returns NotFound if it cannot be read.
+// Reads and parses a file. Fails with NotFound if the file cannot be read. Errors name the file.
 absl::StatusOr<Plan> ReadPlanFile(const std::string& path, PlanUse use);
-// Returns the error of a master about the plan of a file ("add_jobs[0].queue: is missing") with
-// file, line and the names of the file. Returns any other error unchanged.
+// Converts a master's error about a file's plan ("add_jobs[0].queue: is missing") to an error with
+// file, line and the names used in the file. Returns any other error unchanged.
 absl::Status InPlanFile(const std::string& path, const absl::Status& error);
 
 }  // namespace tidemark::cli

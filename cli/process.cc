@@ -12,14 +12,88 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 
+#include "absl/strings/str_replace.h"
 #include "cli/master_call.h"
 
 namespace tidemark::cli {
+namespace {
+
+// Returns the speed at a path, or 0 if it is missing.
+double SpeedAt(const nlohmann::json& root, const nlohmann::json::json_pointer& path) {
+  if (!root.contains(path) || !root.at(path).is_number()) return 0;
+  const double speed = root.at(path).get<double>();
+  return std::isfinite(speed) && speed > 0 ? speed : 0;
+}
+
+absl::Status NotA(const char* what) {
+  return absl::InvalidArgumentError(fmt::format("cannot read the result of {}", what));
+}
+
+// Parses JSON after notes that fio may write before it.
+nlohmann::json Parse(const std::string& text) {
+  const std::size_t begin = text.find('{');
+  return begin == text.npos ? nlohmann::json()
+                            : nlohmann::json::parse(text.substr(begin), nullptr, false);
+}
+
+}  // namespace
+
+absl::StatusOr<DiskSpeeds> ParseFio(const std::string& text) {
+  const nlohmann::json root = Parse(text);
+  const DiskSpeeds speeds = {
+      .read = SpeedAt(root, nlohmann::json::json_pointer("/jobs/0/read/bw_bytes")),
+      .write = SpeedAt(root, nlohmann::json::json_pointer("/jobs/0/write/bw_bytes"))};
+  if (speeds.read + speeds.write <= 0) return NotA("fio");
+  return speeds;
+}
+
+absl::StatusOr<double> ParseIperf(const std::string& text) {
+  const nlohmann::json root = Parse(text);
+  if (root.is_object() && root.contains("error") && root["error"].is_string()) {
+    return absl::InvalidArgumentError("iperf3: " + root["error"].get<std::string>());
+  }
+  const double bits =
+      SpeedAt(root, nlohmann::json::json_pointer("/end/sum_received/bits_per_second"));
+  if (bits <= 0) return NotA("iperf3");
+  return bits / 8;
+}
+
+std::vector<std::string> FioCommand(DiskAccess access, const std::string& file, std::uint64_t bytes,
+                                    const std::string& result) {
+  std::vector<std::string> command = {"fio",
+                                      "--name=tidemark",
+                                      "--filename=" + file,
+                                      fmt::format("--size={}", bytes),
+                                      "--bs=1M",
+                                      "--direct=1",
+                                      "--ioengine=psync",
+                                      "--output-format=json",
+                                      "--output=" + result};
+  if (access == DiskAccess::kRead) {
+    command.push_back("--rw=read");
+  } else {
+    command.insert(command.end(), {"--rw=write", "--end_fsync=1"});
+  }
+  return command;
+}
+
+std::vector<std::string> IperfServerCommand(const std::string& host, int port) {
+  return {"iperf3", "-s", "-1", "-B", host, "-p", fmt::to_string(port), "--logfile", "/dev/null"};
+}
+
+std::vector<std::string> IperfClientCommand(const std::string& host, int port, int seconds,
+                                            const std::string& result) {
+  return {"iperf3", "-c",        host,  "-p", fmt::to_string(port), "-t", fmt::to_string(seconds),
+          "--json", "--logfile", result};
+}
+
 namespace {
 
 std::atomic<bool> stop_requested = false;
@@ -153,7 +227,7 @@ const std::atomic<bool>& StopOnInterrupt() {
   return stop_requested;
 }
 
-// A handler, unlike SIG_IGN, is reset by exec().
+// exec() resets a handler, but not SIG_IGN.
 void SurviveClosedPipes() {
   InstallHandler(SIGPIPE, [](int) {});
 }
@@ -189,15 +263,8 @@ absl::StatusOr<int> RunChild(const std::vector<std::string>& command,
 }
 
 std::string QuotedForShell(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      quoted += "'\\''";
-    } else {
-      quoted += c;
-    }
-  }
-  return quoted + "'";
+  const absl::string_view plain(text.data(), text.size());
+  return "'" + absl::StrReplaceAll(plain, {{"'", "'\\''"}}) + "'";
 }
 
 std::optional<std::string> FindProgram(const std::string& program, const std::string& search_path) {

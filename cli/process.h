@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,16 +16,43 @@
 
 namespace tidemark::cli {
 
+// Measurements of a node by fio and iperf3.
+
+// Speeds of sequential transfers, in bytes per second.
+struct DiskSpeeds {
+  double read = 0;
+  double write = 0;
+};
+
+// Parses fio's JSON of one job that reads, writes, or both. Fails with InvalidArgument for other
+// text.
+absl::StatusOr<DiskSpeeds> ParseFio(const std::string& json);
+// Parses the JSON of an iperf3 client. Returns received bytes per second. Fails with
+// InvalidArgument for other text or an error of iperf3.
+absl::StatusOr<double> ParseIperf(const std::string& json);
+
+enum class DiskAccess : std::uint8_t { kRead, kWrite };
+
+// Returns a command that transfers `bytes` of `file` without the page cache and writes its result
+// to `result`.
+std::vector<std::string> FioCommand(DiskAccess access, const std::string& file, std::uint64_t bytes,
+                                    const std::string& result);
+// These functions return the command of a server for one test at `host`, and that of a client that
+// tests for `seconds`.
+std::vector<std::string> IperfServerCommand(const std::string& host, int port);
+std::vector<std::string> IperfClientCommand(const std::string& host, int port, int seconds,
+                                            const std::string& result);
+
 // Makes the first SIGINT, SIGTERM or SIGHUP set the returned flag, and the second end the process
-// immediately. Ignored signals stay ignored. The flag is shared by all callers in the process.
+// immediately. Ignored signals stay ignored. All callers in the process share the flag.
 const std::atomic<bool>& StopOnInterrupt();
 
 // Makes a write to a pipe without a reader fail instead of ending the process. Child processes are
 // not affected.
 void SurviveClosedPipes();
 
-// Raises the limit of open descriptors to the maximum, also for child processes. A master needs two
-// for each connection, and more for running jobs.
+// Raises the limit on open descriptors to the maximum, also for child processes. A master needs two
+// descriptors per connection, and more for running jobs.
 void RaiseDescriptorLimit();
 
 // Returns the value of an environment variable, or "" if it is unset.
@@ -32,10 +60,10 @@ std::string EnvironmentVariable(const char* name);
 
 // Runs a command in this environment plus `variables` and waits for its end. The command shares
 // standard input and output; `on_line` receives each line of its standard error. Once `stop` is
-// set, the command gets SIGTERM; an interrupt at the keyboard reaches it directly.
+// set, the command gets SIGTERM. A keyboard interrupt reaches it directly.
 //
-// Returns its exit code, or 128 + the number of the signal that ended it. Returns NotFound if the
-// command cannot be started; the message has the reason.
+// Returns the command's exit code, or 128 + the number of the signal that ended it. Fails with
+// NotFound if the command cannot be started; the message states the reason.
 absl::StatusOr<int> RunChild(const std::vector<std::string>& command,
                              const std::map<std::string, std::string>& variables,
                              const std::function<void(const std::string&)>& on_line,
@@ -64,8 +92,8 @@ class TemporaryDirectory {
   std::string path_;  // empty after a move
 };
 
-// Creates `directory` unless it is empty or exists. Returns InvalidArgument that starts with
-// `name`, the option or setting that names the directory.
+// Creates `directory` unless it is empty or exists. Fails with InvalidArgument, whose message
+// starts with `name`, the option or setting that names the directory.
 absl::Status CreateDirectory(const std::string& name, const std::string& directory);
 
 }  // namespace tidemark::cli

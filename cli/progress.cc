@@ -1,10 +1,8 @@
 #include "cli/progress.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "absl/time/clock.h"
 #include "console/job_frame.h"
@@ -18,7 +16,7 @@
 namespace tidemark::cli {
 namespace {
 
-// A replay makes thousands of snapshots per second; a reader can follow about twenty.
+// A replay makes thousands of snapshots per second, but a reader can follow about twenty.
 constexpr absl::Duration kBetweenFrames = absl::Milliseconds(50);
 
 // Holds the snapshots of about half an hour of a job, which take about 20 MB.
@@ -93,7 +91,7 @@ class BarProgress final : public SummarizedProgress {
  private:
   void Draw() {
     console::FrameOptions options = options_;
-    // Terminals disagree on the position of the cursor after a full line.
+    // Terminals disagree on the cursor position after a full line.
     options.width = terminal_.size().columns - 1;
     std::vector<std::string> frame = console::RenderFrame(*newest_, options);
     if (!remark_.empty() && !newest_->is_final) {
@@ -107,7 +105,7 @@ class BarProgress final : public SummarizedProgress {
     is_drawn_ = true;
   }
 
-  // Adds the running tasks that fit; one row stays free for the cursor.
+  // Adds the running tasks that fit. One row stays free for the cursor.
   void AddTasks(std::vector<std::string>& frame) const {
     if (newest_->is_final) return;
     const int room = terminal_.size().rows - 1 - static_cast<int>(frame.size());
@@ -177,7 +175,7 @@ class ForwardedProgress : public Progress {
   std::unique_ptr<Progress> shown_;
 };
 
-// Replaces the deadline of the job with the deadline of this reader.
+// Replaces the deadline of the job by the deadline of this reader.
 class DeadlineProgress final : public ForwardedProgress {
  public:
   DeadlineProgress(const Deadline& deadline, std::unique_ptr<Progress> shown)

@@ -26,9 +26,10 @@ class Progress {
   virtual ~Progress() = default;
   // Shows the snapshot. Returns false if the reader has closed the pipe.
   virtual bool Show(const Snapshot& snapshot) = 0;
-  // Sets the sentence below the bar, which stays until the next call. An empty string removes it.
+  // Sets the sentence below the bar, which is shown until the next call. An empty string removes
+  // it.
   virtual void Remark(const std::string&) {}
-  // Sets the running tasks below the bar, which stay until the next call.
+  // Sets the running tasks below the bar, which are shown until the next call.
   virtual void ShowTasks(const JobTasks&) {}
   // Sets the waits of the job, or the reason why they are unknown, for Finish().
   virtual void Explain(const absl::StatusOr<Explanation>&) {}
@@ -44,15 +45,15 @@ class Progress {
   void Finish() { Finish(""); }
 };
 
-// Returns progress that draws a bar on standard error. Lines, and the summary below a bar, go to
-// `lines`: standard output if the user requested progress, else standard error.
+// Returns progress that draws a bar on standard error. Lines, and the summary below a bar, are
+// written to `lines`: standard output if the user requested progress, otherwise standard error.
 std::unique_ptr<Progress> MakeProgress(const ProgressArguments& arguments, std::FILE* lines,
                                        const Environment& environment);
 
 // Removes the deadline. The deadline of a run is part of the job, so that all readers see it.
 ProgressArguments WithoutDeadline(ProgressArguments arguments);
 
-// Returns progress for a program that runs several jobs one after the other.
+// Returns progress for a program that runs several jobs sequentially.
 std::unique_ptr<Progress> MakeProgressOfJobs(const ProgressArguments& arguments, std::FILE* lines,
                                              const Environment& environment);
 
@@ -69,19 +70,20 @@ struct Streams {
   std::FILE* result;
 };
 
-// Returns standard output for the result and standard error for progress. For JSON, returns them
-// the other way round, so that programs can read the snapshots.
+// Returns standard output for the result and standard error for progress. For JSON, swaps the two,
+// so that programs can read the snapshots.
 Streams StreamsOfRun(ProgressMode mode);
 
 // Shows progress on its own thread, so that a slow terminal does not delay the job. Thread-safe.
 class BackgroundProgress {
  public:
   explicit BackgroundProgress(std::unique_ptr<Progress> progress);
-  ~BackgroundProgress();  // Finish()
+  ~BackgroundProgress();  // calls Finish()
   BackgroundProgress(const BackgroundProgress&) = delete;
   BackgroundProgress& operator=(const BackgroundProgress&) = delete;
 
-  // Never block. If 10,000 items are queued, the oldest that Forward() did not add is dropped.
+  // These functions never block. If 10,000 items are queued, the oldest item that Forward() did not
+  // add is dropped.
   void Show(const Snapshot& snapshot);
   void Warn(const std::string& message);
   void Inform(const std::string& hint);
@@ -95,13 +97,13 @@ class BackgroundProgress {
  private:
   struct Item {
     std::function<void(Progress&)> show;
-    bool is_line = false;  // whether it is a line of the watched program, which is never dropped
+    bool is_line = false;  // true for a line of the watched program, which is never dropped
   };
   void Add(Item item);
   void ShowUntilFinished();
 
   const std::unique_ptr<Progress> progress_;
-  std::mutex mutex_;  // guards queue_, finished_ and ending_
+  std::mutex mutex_;  // Guards queue_, finished_ and ending_.
   std::condition_variable changed_;
   std::condition_variable has_room_;
   std::deque<Item> queue_;

@@ -6,7 +6,7 @@
 namespace tidemark::cli {
 namespace {
 
-// The shell completes file names where the command has no completions.
+// The shell completes file names for which the command offers no completions.
 constexpr char kBash[] = R"(_tidemark() {
   local IFS=$'\n'
   COMPREPLY=($(tidemark complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))

@@ -1,10 +1,7 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -110,8 +107,8 @@ int ShowContentionOfLog(const ContentionArguments& arguments) {
   return shown == kSuccess && is_torn ? kLogTorn : shown;
 }
 
-// Asks about a job, or about JOB/QUERY. Ids may also contain slashes, and the token may cover the
-// job only. Returns the first error if no part of the subject is a known job.
+// Queries a job, or JOB/QUERY. Ids may also contain slashes, and the token may cover only the job.
+// Returns the first error if no part of the subject is a known job.
 absl::StatusOr<int> ShowContentionAtMaster(const ContentionArguments& arguments,
                                            const Client& master) {
   const std::string& subject = arguments.subject;
@@ -147,24 +144,11 @@ absl::StatusOr<int> ShowContentionAtMaster(const ContentionArguments& arguments,
 }
 
 int RunContention(const ContentionArguments& arguments) {
-  if (arguments.question.resource == WaitReason::kSlots && !arguments.question.host.empty()) {
-    PrintError("--host: slots belong to no host; omit it, or pass another --resource");
-    return kUsage;
-  }
-  std::error_code ignored;
-  const std::string& subject = arguments.subject;
-  const bool is_log = std::filesystem::exists(subject, ignored) || subject.starts_with('/') ||
-                      subject.starts_with('.');
-  if (is_log) return ShowContentionOfLog(arguments);
+  if (!CheckWaitFilters(arguments.question)) return kUsage;
+  if (IsPath(arguments.subject)) return ShowContentionOfLog(arguments);
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     return ShowContentionAtMaster(arguments, master);
   });
-}
-
-std::map<std::string, WaitReason> WaitReasonsByName() {
-  std::map<std::string, WaitReason> names;
-  for (const WaitReasonInfo& info : kWaitReasonTable) names.emplace(info.name, info.reason);
-  return names;
 }
 
 }  // namespace
@@ -176,27 +160,16 @@ void AddContention(CLI::App& root, Invocation& invocation) {
   auto& arguments = ArgumentsOf<ContentionArguments>(app, invocation, RunContention);
   app.add_option("ID|LOG", arguments.subject,
                  "Show only the delays of this job, of JOB/QUERY, or in a Spark event log");
-  AddChoice(app, "--resource", WaitReasonsByName(), arguments.question.resource,
-            "Show only waits for this resource");
-  NotEmpty(app.add_option("--host", arguments.question.host,
-                          "Show only waits on this host; slots belong to no host"));
-  Between(1U, 10U,
-          app.add_option_function<unsigned>(
-              "--last",
-              [&arguments](unsigned minutes) { arguments.question.last = absl::Minutes(minutes); },
-              "Show only the last MINUTES minutes"))
-      ->type_name("MINUTES");
+  AddWaitFilters(app, arguments.question, "Show only the last MINUTES minutes");
   Between(
       std::size_t{1}, std::size_t{100},
       app.add_option("--top", arguments.question.rows_max, "Maximum number of rows per table [5]"));
   AddFormat(app, arguments.format, "-o,--output,--format");
   AddMaster(app, arguments.master);
+  AddFooter(app, "-o wide also shows the stages between each delay and its cause.");
   AddFooter(app,
-            "-o wide also shows the stages: each level of the graph from a delay to its cause.");
-  AddFooter(
-      app,
-      "With a log: 0 success, 2 the log or the host cannot be read or found, 4 the log is torn\n"
-      "or damaged.");
+            "With a log: 0 success, 2 the log cannot be read or lacks the host, 4 the log is torn\n"
+            "or damaged.");
   AddFooter(app, kExitCodes);
 }
 

@@ -22,12 +22,12 @@ struct GetArguments {
   Listed what = Listed::kJobs;
   std::string job_id;    // all jobs if empty
   JobFilter filter;      // applies to all jobs
-  bool watches = false;  // continues as `watch` does
+  bool watches = false;  // continues like `watch`
   MasterArguments master;
   TableFormat format = TableFormat::kTable;
 };
 
-// Returns each stage as one object: its description and its progress.
+// Returns each stage as one object that contains its description and its progress.
 std::vector<std::string> StagesAsJson(const ordered_json& job) {
   std::vector<std::string> lines;
   for (const ordered_json& progress : job["stages"]) {
@@ -70,7 +70,7 @@ int ShowJob(const GetArguments& arguments, const Snapshot& job) {
                                   : PrintLines(console::RenderJobTable({job}, options));
 }
 
-// Redraws the table on a terminal, else prints a line for each change.
+// Redraws the table on a terminal; otherwise prints a line for each change.
 int WatchJobs(const GetArguments& arguments) {
   WatchArguments watch = {
       .job_id = arguments.job_id, .filter = arguments.filter, .master = arguments.master};

@@ -17,7 +17,6 @@
 #include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/master_call.h"
-#include "cli/node_tools.h"
 #include "cli/options.h"
 #include "cli/process.h"
 #include "cli/progress.h"
@@ -70,7 +69,7 @@ absl::Status MeasureDisk(const ProfileNodeArguments& arguments, const std::strin
   }
   std::error_code ignored;
   std::filesystem::remove(file, ignored);
-  // On one machine the distributed file system is the disk.
+  // On one machine, the distributed file system is the disk.
   node.dfs_read = node.disk_read;
   node.dfs_write = node.disk_write;
   return status;
@@ -182,7 +181,7 @@ void AddProfile(CLI::App& root, Invocation& invocation) {
   auto& arguments = ArgumentsOf<ProfileNodeArguments>(app, invocation, Run);
   Directory(app.add_option("--directory", arguments.directory, "Directory on the disk to measure")
                 ->capture_default_str());
-  Size(app.add_option("--size", arguments.bytes, "Size to write and read there [256MiB]"));
+  Size(app.add_option("--size", arguments.bytes, "Amount of data to write and read [256MiB]"));
   app.add_option("--peer", arguments.peer, "Host that runs `iperf3 -s` [loopback]");
   Between(1, 65535,
           app.add_option("--peer-port", arguments.peer_port, "Port of iperf3 on that host")

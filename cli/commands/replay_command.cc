@@ -1,4 +1,3 @@
-// The command `tidemark replay`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +32,7 @@
 namespace tidemark::cli {
 namespace {
 
-// Waits between two snapshots for the time between them in the job, divided by the speed.
+// Between two snapshots, waits for the time between them in the job, divided by the speed.
 class Pace {
  public:
   explicit Pace(double speed) : speed_(speed) {}
@@ -167,7 +166,7 @@ double ParseSpeed(const std::string& word) {
 
 void AddReplay(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
-      "replay", "Replay a job from its event log, or a Spark application from its log");
+      "replay", "Replay a job from its event log, or a Spark application from a Spark event log");
   auto& arguments = ArgumentsOf<ReplayArguments>(app, invocation, Run);
   app.add_option("LOG", arguments.log,
                  "Tidemark event log, or Spark event log (a file, or the folder of a rolling log)")

@@ -36,19 +36,20 @@ namespace {
 
 struct RunArguments {
   examples::RunOptions job;               // an empty output_dir discards the result
-  std::optional<std::uint32_t> reducers;  // two for each slot if nullopt
+  std::optional<std::uint32_t> reducers;  // two per slot if nullopt
   ProgressArguments progress;
 };
 
 // Default number of reducers per slot. A second task per slot balances tasks of unequal length.
 constexpr std::uint32_t kReducersPerSlot = 2;
 
-// A master publishes the end of a job within its shortest tick, 200 ms by default.
+// A master publishes the end of a job within its shortest tick interval, 200 ms by default.
 constexpr std::chrono::seconds kFinalSnapshotTimeout{3};
 
 using ShowSnapshot = std::function<void(const Snapshot&)>;
 
-// Omits the reason for a failure from progress for people, since the command prints it at its end.
+// Omits the reason for a failure from human-readable progress, since the command prints it at its
+// end.
 ShowSnapshot ShowIn(BackgroundProgress& progress, ProgressMode mode) {
   return [&progress, mode](Snapshot snapshot) {
     const bool is_for_people = mode != ProgressMode::kJsonl;
@@ -110,9 +111,9 @@ class RemoteWatch {
         }) {}
   ~RemoteWatch() = default;
 
-  // Waits up to kFinalSnapshotTimeout for the final snapshot, unless the master is unreachable. If
-  // `is_reported`, the master has acknowledged all events. A short job may end before the first
-  // snapshot.
+  // Waits up to kFinalSnapshotTimeout for the final snapshot, unless the master is unreachable.
+  // `is_reported` is true if the master has acknowledged all events. A short job may end before the
+  // first snapshot.
   void WaitForFinalSnapshot(bool is_reported) {
     if (is_reported || !is_unreachable_) ended_.get_future().wait_for(kFinalSnapshotTimeout);
   }
@@ -130,7 +131,7 @@ std::vector<std::string> WorkerCommand() {
   return {error ? "/proc/self/exe" : self.string(), "worker"};
 }
 
-// Returns an id made from the name, the time and the process.
+// Returns an id composed of the name, the time and the process.
 std::string NewRunId(const std::string& name) {
   return fmt::format("{}-{}-{}", name,
                      absl::FormatTime("%Y%m%d-%H%M%S", absl::Now(), absl::UTCTimeZone()), getpid());
@@ -154,7 +155,7 @@ absl::Status CompleteOptions(examples::RunOptions& options,
   return absl::OkStatus();
 }
 
-// Prints the result of the job, a name and a value per line.
+// Prints the result of the job, one name and value per line.
 void WriteResult(const examples::RunSummary& summary, const examples::RunOptions& options,
                  bool keeps_output, std::FILE* lines) {
   const auto write = [lines](const char* name, const std::string& value) {
@@ -177,7 +178,7 @@ void WriteResult(const examples::RunSummary& summary, const examples::RunOptions
   }
 }
 
-// Returns a text about the outcome of a job that its remote master has not confirmed.
+// Returns a phrase about the outcome of a job that its remote master has not confirmed.
 std::string EndingOf(const absl::Status& status, const std::string& master) {
   if (master.empty()) return "";
   const char* ending = absl::IsCancelled(status) ? "was stopped" : "failed";
@@ -230,7 +231,7 @@ int Run(const RunArguments& arguments) {
   return ExitCodeOfRun(status);
 }
 
-// More workers than this overload one machine.
+// More workers would overload one machine.
 constexpr std::uint32_t kSlotsMax = 1024;
 
 const std::map<std::string, examples::OutputKind> kOutputKinds = {
@@ -324,7 +325,7 @@ int Run(const EngineConfArguments& arguments) {
 
 void AddJar(CLI::App& app, const std::string& engine, std::string& jar) {
   app.add_option("--jar", jar,
-                 fmt::format("The connector, tidemark-{}.jar [the installed one]", engine))
+                 fmt::format("The connector, tidemark-{}.jar [the installed connector]", engine))
       ->envname(fmt::format("TIDEMARK_{}_JAR", absl::AsciiStrToUpper(engine)))
       ->type_name("FILE");
 }
@@ -380,7 +381,7 @@ void AddEngine(CLI::App& root, const Engine& engine, Invocation& invocation) {
       *root.add_subcommand(engine.name, fmt::format("Settings and tools for {}", engine.title));
   group.require_subcommand(1);
   CLI::App& app = *group.add_subcommand(
-      "conf", fmt::format("Print the settings with which {}s report", engine.job_noun));
+      "conf", fmt::format("Print the settings that make {}s report to a master", engine.job_noun));
   auto& arguments = ArgumentsOf<EngineConfArguments>(app, invocation, Run);
   arguments.engine = engine.name;
   AddJar(app, engine.name, arguments.jar);

@@ -1,32 +1,110 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/status/status.h"
 #include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/master_call.h"
 #include "cli/options.h"
 #include "cli/process.h"
 #include "cli/progress.h"
-#include "cli/spark/logs.h"
 #include "serve/alerts/alerts.h"
 #include "serve/config/settings.h"
-#include "serve/master_health.h"
+#include "serve/doctor.h"
 #include "serve/metrics.h"
 #include "serve/page.h"
 #include "serve/serve_log.h"
+#include "spark/log_reader.h"
+#include "tidemark/log.h"
 #include "tidemark/master.h"
 
 namespace tidemark::cli {
+
 namespace {
+
+constexpr std::chrono::seconds kPollInterval{1};
+// Maximum number of applications with logged rejections. Bounds memory.
+constexpr std::size_t kRejectionsMax = 10'000;
+
+// Follows the Spark event logs for a master. Polls them once a second on its own thread.
+class SparkLogs {
+ public:
+  // `master` must outlive this object.
+  SparkLogs(const std::string& folder, Master& master, LogSink log);
+  ~SparkLogs();
+  SparkLogs(const SparkLogs&) = delete;
+  SparkLogs& operator=(const SparkLogs&) = delete;
+
+ private:
+  void Run();
+  void Report(const Event& event);
+
+  Master& master_;
+  const LogSink log_;
+  spark::LogFollower follower_;
+  // Status codes of logged rejections by job.
+  absl::flat_hash_map<std::string, absl::flat_hash_set<absl::StatusCode>> rejections_;
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool is_stopped_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+SparkLogs::SparkLogs(const std::string& folder, Master& master, LogSink log)
+    : master_(master),
+      log_(std::move(log)),
+      follower_(folder, {.source_id = fmt::format("log-{}", absl::GetCurrentTimeNanos()),
+                         .note =
+                             [this](const std::string& line) {
+                               log_({.severity = LogSeverity::kWarning, .message = line});
+                             }}),
+      thread_([this] { Run(); }) {}
+
+SparkLogs::~SparkLogs() {
+  follower_.Stop();
+  {
+    const std::lock_guard lock(mutex_);
+    is_stopped_ = true;
+  }
+  stop_.notify_all();
+  thread_.join();
+}
+
+void SparkLogs::Run() {
+  std::unique_lock lock(mutex_);
+  while (!is_stopped_) {
+    lock.unlock();
+    follower_.Poll(absl::Now(), [this](const Event& event) { Report(event); });
+    lock.lock();
+    stop_.wait_for(lock, kPollInterval, [this] { return is_stopped_; });
+  }
+}
+
+void SparkLogs::Report(const Event& event) {
+  const absl::Status reported = master_.Report(event);
+  if (reported.ok() ||
+      (rejections_.size() >= kRejectionsMax && !rejections_.contains(event.job_id)))
+    return;
+  // Log one rejection of each kind.
+  if (!rejections_[event.job_id].insert(reported.code()).second) return;
+  log_({.severity = LogSeverity::kWarning,
+        .message = fmt::format("log of {}: {}", event.job_id, std::string(reported.message()))});
+}
 
 // Waits for the signals that end the service. They are blocked before the first thread starts, so
 // that only Wait() receives them.
@@ -49,7 +127,8 @@ class EndSignals {
   sigset_t signals_;
 };
 
-// Creates the data directory. Only its owner may read a new one, because reports are confidential.
+// Creates the data directory. Only its owner may read a new directory, since reports are
+// confidential.
 absl::Status MakeDataFolder(const serve::ServeConfig& config, const LogSink& log) {
   const std::string& folder = config.master.data_dir;
   if (folder.empty()) return absl::OkStatus();
@@ -230,10 +309,9 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
 void AddServe(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand("serve", "Run a master for any number of jobs");
   AddServeOptions(app, ArgumentsOf<ServeArguments>(app, invocation, Run));
-  AddFooter(
-      app,
-      "Exit code: 0 shut down by SIGTERM or SIGINT, 1 it cannot listen, 2 an option, a setting\n"
-      "or a file is wrong.");
+  AddFooter(app,
+            "Exit code: 0 shut down by SIGTERM or SIGINT, 1 cannot listen, 2 an option, a setting\n"
+            "or a file is wrong.");
 }
 
 }  // namespace tidemark::cli

@@ -56,8 +56,8 @@ struct GroupName {
   std::string group;
 };
 
-// Splits JOB/GROUP at the slash after the id of an existing job; ids may also contain slashes.
-// Returns nullopt if there is no such job.
+// Splits JOB/GROUP at the slash after the id of an existing job, since ids may also contain
+// slashes. Returns nullopt if there is no such job.
 std::optional<GroupName> FindGroup(const std::string& name, const Client& master) {
   for (std::size_t at = name.rfind('/'); at != std::string::npos && at > 0;
        at = name.rfind('/', at - 1)) {
@@ -147,7 +147,7 @@ class WaitsRemark {
  private:
   std::mutex mutex_;
   std::string sentence_;
-  std::jthread thread_;  // last, so that it stops before the other members are destroyed
+  std::jthread thread_;  // declared last, so that it stops before the other members are destroyed
 };
 
 // Queries the running tasks of a job every second on its own thread.
@@ -179,16 +179,17 @@ class RunningTasks {
 
   void Store(absl::StatusOr<JobTasks> tasks) {
     const std::lock_guard lock(mutex_);
-    // Old tasks may have ended. The watch itself reports the end of the job and a lost master.
+    // Old tasks may have ended. The watch itself reports the end of the job and the loss of the
+    // master.
     tasks_ = tasks.ok() ? *std::move(tasks) : JobTasks();
     if (absl::IsUnimplemented(tasks.status())) error_ = "this master does not list tasks";
   }
 
-  std::mutex mutex_;  // guards the rest
+  std::mutex mutex_;  // Guards the members below.
   std::optional<JobTasks> tasks_;
   std::string error_;
   bool is_error_shown_ = false;
-  std::jthread thread_;  // last, so that it stops before the other members are destroyed
+  std::jthread thread_;  // declared last, so that it stops before the other members are destroyed
 };
 
 absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& master) {
@@ -286,7 +287,7 @@ class ListProgress {
     std::vector<Snapshot> rows;
     for (const auto& [id, job] : jobs) rows.push_back(job);
     const auto size = terminal_.size();
-    // Terminals disagree on the position of the cursor after a full line. Its row stays free.
+    // Terminals disagree on the cursor position after a full line, so the cursor's row stays free.
     terminal_.Draw(console::RenderJobList(
         std::move(rows), static_cast<std::size_t>(std::max(size.rows - 1, 3)),
         {.width = size.columns - 1, .text = TextOptionsFor(stderr, environment_)}));
@@ -298,7 +299,7 @@ class ListProgress {
     return !line || WriteLine(stdout, *line);
   }
 
-  // Runs of one job may share a name.
+  // Several runs of one job may have the same name.
   static Snapshot WithIdInTitle(Snapshot job) {
     if (!job.info || job.info->name.empty() || job.info->name == job.job_id) return job;
     job.info->name = job.job_id + " (" + job.info->name + ")";

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "cli/commands.h"
@@ -151,8 +149,8 @@ int ExplainLog(const WhyArguments& arguments) {
   return shown == kSuccess && !status.ok() ? ReportWhyError(status) : shown;
 }
 
-// Queries the waits of a job, or of JOB/QUERY, such as app-7/sql/3, and then splits the subject in
-// `arguments`. Ids may also contain slashes.
+// Queries the waits of a job, or of JOB/QUERY, such as app-7/sql/3. In the latter case, splits the
+// subject in `arguments`. Ids may also contain slashes.
 absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   absl::StatusOr<Explanation> explanation =
       master.ExplainJob(arguments.subject, arguments.question);
@@ -172,7 +170,7 @@ absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   return explanation;
 }
 
-// Prints why the answer has no queries.
+// Prints why the answer contains no queries.
 int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, const Client& master) {
   const auto job = master.GetJob(arguments.subject);
   if (job.ok() && job->info && job->info->kind == JobKind::kWorkflow) {
@@ -190,7 +188,7 @@ int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, cons
                                                      TableOptionsFor(arguments.format).text);
     const bool is_table = !IsJson(arguments.format) && arguments.format != TableFormat::kDot;
     if (is_table) return PrintLines({to_come});
-    PrintError(to_come);  // standard output is for programs
+    PrintError(to_come);  // Standard output is for programs.
     explanation.more_to_come = true;
     return Show(explanation, arguments);
   }
@@ -199,7 +197,7 @@ int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, cons
   return Show(explanation, arguments);
 }
 
-// Prints an error if --because-of names no job and no query, unless the answer has a cause.
+// If --because-of names no job and no query, prints an error, unless the answer has a cause.
 void CheckCause(const WhyArguments& arguments, const Explanation& explanation,
                 const Client& master) {
   const std::string& cause = arguments.question.because_of;
@@ -229,21 +227,9 @@ int ExplainJobOfMaster(const WhyArguments& arguments) {
 }
 
 int Run(const WhyArguments& arguments) {
-  if (arguments.question.resource == WaitReason::kSlots && !arguments.question.host.empty()) {
-    PrintError("--host: slots belong to no host; omit it, or pass another --resource");
-    return kUsage;
-  }
-  std::error_code ignored;
-  const bool is_log = std::filesystem::exists(arguments.subject, ignored) ||
-                      arguments.subject.starts_with('/') || arguments.subject.starts_with('.');
-  return is_log ? ExplainLog(arguments) : ExplainJobOfMaster(arguments);
+  if (!CheckWaitFilters(arguments.question)) return kUsage;
+  return IsPath(arguments.subject) ? ExplainLog(arguments) : ExplainJobOfMaster(arguments);
 }
-
-const std::map<std::string, WaitReason> kWaitReasonNames = [] {
-  std::map<std::string, WaitReason> names;
-  for (const WaitReasonInfo& info : kWaitReasonTable) names.emplace(info.name, info.reason);
-  return names;
-}();
 
 const std::map<std::string, TableFormat> kWaitsFormats = {{"table", TableFormat::kTable},
                                                           {"json", TableFormat::kJson},
@@ -254,7 +240,8 @@ const std::map<std::string, TableFormat> kWaitsFormats = {{"table", TableFormat:
 
 void AddWhy(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
-      "why", "Explain what a job, or a logged Spark application, waited for, and behind whom");
+      "why",
+      "Show what a job or a logged Spark application waited for, and which jobs caused the waits");
   auto& arguments = ArgumentsOf<WhyArguments>(app, invocation, Run);
   app.add_option(
          "ID|LOG", arguments.subject,
@@ -267,16 +254,8 @@ void AddWhy(CLI::App& root, Invocation& invocation) {
                          "Maximum number of causes per query [3]"));
   NotEmpty(app.add_option("--because-of", arguments.question.because_of,
                           "Show only waits behind this job, or behind JOB/QUERY"));
-  AddChoice(app, "--resource", kWaitReasonNames, arguments.question.resource,
-            "Show only waits for this resource");
-  NotEmpty(app.add_option("--host", arguments.question.host,
-                          "Show only waits on this host; slots belong to no host"));
-  Between(1U, 10U,
-          app.add_option_function<unsigned>(
-              "--last",
-              [&arguments](unsigned minutes) { arguments.question.last = absl::Minutes(minutes); },
-              "Show only the last MINUTES minutes of a job on a master"))
-      ->type_name("MINUTES");
+  AddWaitFilters(app, arguments.question,
+                 "Show only the last MINUTES minutes of a job on a master");
   AddChoice(app, "-o,--output,--format", kWaitsFormats, arguments.format,
             "Output format; dot is for Graphviz [table]");
   AddMaster(app, arguments.master);

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "absl/strings/match.h"
 
@@ -28,13 +26,13 @@ std::string WithoutPage(std::string url) {
   return url;
 }
 
-// Returns options without nearestfit, which needs key groups.
+// Returns options without nearestfit, which requires key groups.
 JobMonitorOptions Options(bool compare) {
   if (!compare) return {};
   return {.indicators = {"tidemark", "hadoop", "jobratio", "taskratio"}};
 }
 
-// Returns text such as "state FINISHED, final status UNDEFINED".
+// Returns a string such as "state FINISHED, final status UNDEFINED".
 std::string StatesText(const RestApplication& application) {
   const auto or_none = [](const std::string& word) { return word.empty() ? "none" : word; };
   return fmt::format("state {}, final status {}", or_none(application.state),
@@ -55,23 +53,23 @@ std::string WhyNoJob(const std::string& id, const RestApplication& application) 
   return why;
 }
 
-// Returns the error for an application of another type. It names the type and a command for it.
+// Returns the error for an application of another type, which names the type and a command for it.
 absl::Status OtherType(const std::string& id, const RestApplication& application) {
   const std::string what =
       application.name.empty() ? id : fmt::format("{} ({})", id, application.name);
   const std::string advice =
       absl::EqualsIgnoreCase(application.type, "SPARK")
-          ? "start Spark applications with `tidemark run spark` to watch them, or read the event "
-            "log of this one with `tidemark replay`"
+          ? "start Spark applications with `tidemark run spark` to watch them, or replay this "
+            "application's event log with `tidemark replay`"
           : fmt::format(
                 "Tidemark does not follow {}; `yarn application -status {}` shows its state",
                 application.type, id);
   return absl::FailedPreconditionError(
-      fmt::format("{} is of type {}, and `tidemark hadoop poll` follows MapReduce only; {}", what,
-                  application.type, advice));
+      fmt::format("{} is of type {}, but `tidemark hadoop poll` follows only MapReduce jobs; {}",
+                  what, application.type, advice));
 }
 
-// Returns the error for a response that cannot be parsed. It counts as no response.
+// Returns the error for a response that cannot be parsed, which counts as no response.
 absl::Status Unreadable(const absl::Status& status, const std::string& url) {
   return absl::UnavailableError(fmt::format("{}: {}", url, std::string(status.message())));
 }
@@ -87,7 +85,7 @@ absl::StatusOr<std::vector<RestTask>> TasksAt(const std::string& url,
 
 bool HasCounts(const RestJob& job) { return job.map_tasks > 0 || job.reduce_tasks > 0; }
 
-// Returns the job. The counts of the listed tasks replace missing counts.
+// Returns the job. Missing counts are replaced by counting the listed tasks.
 RestJob WithCountsOf(const std::vector<RestTask>& tasks, RestJob job) {
   if (HasCounts(job)) return job;
   for (const RestTask& task : tasks) {
@@ -262,7 +260,8 @@ void ApplicationPoller::Apply(const std::vector<EventBody>& bodies, absl::Time n
 
 namespace {
 
-// Hadoop's progress of a reduce attempt: one third each for fetching, sorting and reducing.
+// Hadoop's progress of a reduce attempt consists of one third each for fetching, sorting and
+// reducing.
 constexpr double kReduceFrom = 2.0 / 3;
 
 AttemptState StateOf(const RestAttempt& attempt) {
@@ -347,8 +346,8 @@ std::vector<EventBody> TaskFacts::Opening(const RestJob& job) {
   return events;
 }
 
-// Returns the executor of a host. The web service reports nodes, not containers, so all attempts of
-// a node share one executor.
+// Returns the executor of a host. The web service reports nodes and not containers, so all attempts
+// of a node share one executor.
 std::uint32_t TaskFacts::ExecutorAt(const std::string& host, std::vector<EventBody>& events) {
   const auto number = static_cast<std::uint32_t>(executors_.size());
   const auto [known, is_new] = executors_.try_emplace(host, number);

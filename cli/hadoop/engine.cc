@@ -3,13 +3,12 @@
 
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "absl/time/clock.h"
 #include "cli/engines.h"
 #include "cli/hadoop/application_poller.h"
+#include "cli/hadoop/rest_view.h"
 #include "cli/hadoop/settings.h"
-#include "cli/hadoop/web_client.h"
 #include "cli/hadoop/yarn_outcome.h"
 #include "cli/master_call.h"
 #include "cli/options.h"
@@ -22,7 +21,7 @@ namespace tidemark::cli {
 namespace {
 
 // Returns the command in an environment with a copy of Hadoop's settings that contains the settings
-// of the connector. The connector is on the class path, for jobs that run within the client.
+// of the connector. The connector is also on the class path, for jobs that run within the client.
 absl::StatusOr<ReportingCommand> LaunchHadoop(const EngineRunArguments& arguments,
                                               const std::string& jar, const std::string& master,
                                               const std::string& directory) {
@@ -71,12 +70,12 @@ void AddHadoopConfOptions(CLI::App& app, EngineConfArguments& arguments) {
 
 // --- hadoop poll ---
 
-// Time for which a resource manager that has answered once may be unreachable.
+// How long a resource manager that has answered once may be unreachable.
 constexpr absl::Duration kUnreachableMax = absl::Minutes(1);
 
 struct HadoopPollArguments {
   std::string application;
-  std::string resource_manager;  // URL
+  std::string resource_manager;  // URL of the resource manager
   absl::Duration interval = absl::Seconds(1);
   ProgressArguments progress;
 };

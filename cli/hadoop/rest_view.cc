@@ -1,5 +1,6 @@
 #include "cli/hadoop/rest_view.h"
 
+#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +8,88 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/match.h"
+
 namespace tidemark::cli {
+namespace {
+
+constexpr long kAnswerWithinSeconds = 10;
+constexpr long kRedirectionsMax = 5;
+constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 20;
+
+// Appends received bytes. Accepting fewer bytes than received makes the call fail.
+std::size_t Append(char* bytes, std::size_t, std::size_t count, void* target) {
+  auto& answer = *static_cast<std::string*>(target);
+  if (answer.size() + count > kAnswerBytesMax) return 0;
+  answer.append(bytes, count);
+  return count;
+}
+
+// Returns why a call failed, and a remedy.
+std::string CallError(const std::string& url, CURLcode code, CURL* curl) {
+  long redirections = 0;
+  curl_easy_getinfo(curl, CURLINFO_REDIRECT_COUNT, &redirections);
+  const bool is_other_protocol = code == CURLE_UNSUPPORTED_PROTOCOL ||
+                                 code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_GOT_NOTHING;
+  if (redirections > 0 || !is_other_protocol) {
+    return fmt::format("{}: {}", url, curl_easy_strerror(code));
+  }
+  const bool is_http =
+      absl::StartsWithIgnoreCase(url, "http:") || absl::StartsWithIgnoreCase(url, "https:");
+  if (!is_http && url.find("://") != std::string::npos) {
+    return fmt::format("{}: must be an http or https URL", url);
+  }
+  return fmt::format(
+      "{}: the server does not speak HTTP; pass the address of its web service (port 8088 by "
+      "default for a resource manager)",
+      url);
+}
+
+}  // namespace
+
+struct WebClient::Handle {
+  CURL* curl = curl_easy_init();
+  curl_slist* headers = curl_slist_append(nullptr, "Accept: application/json");
+  ~Handle() {
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(curl);
+  }
+};
+
+WebClient::WebClient() : handle_(std::make_unique<Handle>()) {}
+WebClient::~WebClient() = default;
+
+absl::StatusOr<std::string> WebClient::Get(const std::string& url) {
+  CURL* curl = handle_->curl;
+  if (curl == nullptr) return absl::UnavailableError("cannot start an HTTP client");
+  std::string answer;
+  curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, kRedirectionsMax);
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
+                   absl::StartsWithIgnoreCase(url, "https:") ? "https" : "http,https");
+  curl_easy_setopt(curl, CURLOPT_HTTPHEADER, handle_->headers);
+  curl_easy_setopt(curl, CURLOPT_TIMEOUT, kAnswerWithinSeconds);
+  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, Append);
+  curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+  const CURLcode code = curl_easy_perform(curl);
+  if (code != CURLE_OK) {
+    return absl::UnavailableError(CallError(url, code, curl));
+  }
+  long status = 0;
+  curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+  if (status == 200) return answer;
+  const std::string message = fmt::format("{}: HTTP status {}", url, status);
+  if (status == 404 || status == 410) return absl::NotFoundError(message);
+  if (status == 401 || status == 403) {
+    return absl::PermissionDeniedError(
+        message + "; this web service requires authentication, which Tidemark does not support");
+  }
+  return absl::UnavailableError(message);
+}
+
 namespace {
 
 using Json = nlohmann::json;
@@ -26,11 +108,11 @@ std::uint32_t CountAt(const Json& object, const char* name) {
   return static_cast<std::uint32_t>(std::clamp(NumberAt(object, name), 0.0, 4e9));
 }
 
-// Later instants are invalid.
+// Later times are invalid.
 constexpr double kMillisMax = 1e15;
 
-// Returns an instant from milliseconds since the epoch. Zero and negative values mean that the
-// event has not happened yet.
+// Returns the time for milliseconds since the epoch. Zero and negative values mean that the event
+// has not happened yet.
 std::optional<absl::Time> TimeAt(const Json& object, const char* name) {
   const double millis = NumberAt(object, name);
   if (!(millis > 0) || millis > kMillisMax) return std::nullopt;
@@ -38,16 +120,16 @@ std::optional<absl::Time> TimeAt(const Json& object, const char* name) {
 }
 
 // Calls `take` for each entry of the list `inner` in the object `outer` of the answer. A list of
-// one entry may have no brackets.
+// one entry may lack brackets.
 template <typename Take>
 absl::Status ForEach(std::string_view text, const char* outer, const char* inner,
                      const Take& take) {
   const Json answer = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   const auto object = answer.is_object() ? answer.find(outer) : answer.end();
   if (!answer.is_object() || object == answer.end()) {
-    return absl::InvalidArgumentError(fmt::format("unexpected answer: it has no {}", outer));
+    return absl::InvalidArgumentError(fmt::format("unexpected response: {} is missing", outer));
   }
-  if (!object->is_object()) return absl::OkStatus();  // null is an empty list
+  if (!object->is_object()) return absl::OkStatus();  // null is an empty list.
   const auto list = object->find(inner);
   if (list == object->end()) return absl::OkStatus();
   if (list->is_object()) take(*list);
@@ -111,7 +193,7 @@ absl::StatusOr<RestApplication> ParseRestApplication(std::string_view json) {
   const Json answer = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   const auto app = answer.is_object() ? answer.find("app") : answer.end();
   if (!answer.is_object() || app == answer.end() || !app->is_object()) {
-    return absl::InvalidArgumentError("unexpected answer: it has no app");
+    return absl::InvalidArgumentError("unexpected response: app is missing");
   }
   RestApplication application;
   application.name = TextAt(*app, "name");

@@ -32,23 +32,8 @@ std::size_t SkipDigits(std::string_view text, std::size_t at) {
 }
 
 std::string EscapedForXml(std::string_view text) {
-  std::string escaped;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      default:
-        escaped += c;
-    }
-  }
-  return escaped;
+  return absl::StrReplaceAll(absl::string_view(text.data(), text.size()),
+                             {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}});
 }
 
 std::string Property(const HadoopSetting& setting) {
@@ -69,8 +54,8 @@ std::string WithoutComments(std::string_view xml) {
   return text;
 }
 
-// Returns the content of the first element of this name and removes everything up to its end from
-// `xml`. If there is no such element, both are empty.
+// Returns the content of the first element of this name, and removes everything up to the end of
+// the element from `xml`. If there is no such element, both are empty.
 std::string_view CutElement(std::string_view name, std::string_view& xml) {
   const std::string begin_tag = fmt::format("<{}>", name);
   const std::string end_tag = fmt::format("</{}>", name);
@@ -180,7 +165,7 @@ std::vector<HadoopSetting> Beside(const std::vector<HadoopSetting>& sites,
       if (ours.key != site.key || site.value.empty() || site.value == ours.value) continue;
       if (site.key == kTemporaryJars) ours.value += "," + site.value;
       if (site.key == kCollector) {
-        // Hadoop uses the first class of this list that works.
+        // Hadoop uses the first class in this list that works.
         delegates.push_back(
             {"tidemark.collector.delegate", site.value.substr(0, site.value.find(','))});
         ours.value = fmt::format("{},{}", kTidemarkCollector, site.value);

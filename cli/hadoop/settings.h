@@ -28,8 +28,7 @@ std::vector<std::string> ConnectorClasses();
 // Returns a Hadoop configuration file, for `-conf FILE` or as a part of mapred-site.xml.
 std::string ToHadoopXml(const std::vector<HadoopSetting>& settings);
 
-// Returns options -D key=value for a shell, one per line. Each line but the last ends with a
-// backslash.
+// Returns shell options -D key=value, one per line. Each line but the last ends with a backslash.
 std::string ToHadoopOptions(const std::vector<HadoopSetting>& settings);
 
 // Returns the values that a configuration file sets for the keys of `settings`. Searches for
@@ -37,26 +36,26 @@ std::string ToHadoopOptions(const std::vector<HadoopSetting>& settings);
 std::vector<HadoopSetting> SettingsIn(std::string_view xml,
                                       const std::vector<HadoopSetting>& settings);
 
-// Combines the settings of a site and the connector: the job gets the jars of both, and the
+// Combines the settings of a site and the connector. The job gets the jars of both, and the
 // connector delegates to the site's plug-ins (tidemark.*.delegate).
 std::vector<HadoopSetting> Beside(const std::vector<HadoopSetting>& sites,
                                   std::vector<HadoopSetting> connectors);
 
 // Appends settings to a configuration file, where they take precedence. If `xml` is empty, returns
-// a whole file. Returns InvalidArgument if `xml` is not a configuration file.
+// a whole file. Fails with InvalidArgument if `xml` is not a configuration file.
 absl::StatusOr<std::string> WithSettings(std::string_view xml,
                                          const std::vector<HadoopSetting>& settings);
 
 // Adds the jar to the words of a command that replace the setting tmpjars, such as -libjars.
 std::vector<std::string> WithJar(std::vector<std::string> command, std::string_view jar);
 
-// Returns the ids of jobs in a line: "job_1700000000000_0001", "job_local12_0001".
+// Returns the ids of jobs in a line, such as "job_1700000000000_0001" or "job_local12_0001".
 std::vector<std::string> JobIdsIn(std::string_view line);
 
 // Returns the folder with the settings of a command such as "hadoop" or "/opt/hadoop/bin/yarn":
-// HADOOP_CONF_DIR, else a folder below HADOOP_HOME, else a folder next to the program, as in
-// Hadoop's own scripts. `variable` returns an environment variable, or "" if it is unset. Returns
-// NotFound if there is no such folder; the message contains a remedy.
+// HADOOP_CONF_DIR, or else a folder below HADOOP_HOME, or else a folder next to the program, as in
+// Hadoop's own scripts. `variable` returns an environment variable, or "" if it is unset. Fails
+// with NotFound if there is no such folder; the message contains a remedy.
 absl::StatusOr<std::string> FindConfiguration(
     const std::string& program, const std::function<std::string(const char*)>& variable);
 

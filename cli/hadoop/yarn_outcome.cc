@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <utility>
 
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -44,14 +43,14 @@ std::map<std::string, std::string> ValuesIn(std::string_view site,
   return values;
 }
 
-// Returns the web address of one resource manager; `suffix` is ".ID" with high availability.
+// Returns the web address of one resource manager. `suffix` is ".ID" with high availability.
 std::string AddressOf(std::string_view site, bool is_https, const std::string& suffix) {
   const std::string key = is_https ? "yarn.resourcemanager.webapp.https.address"
                                    : "yarn.resourcemanager.webapp.address";
   auto values = ValuesIn(site, {kHost, kHost + suffix, key + suffix});
   std::string host = values[kHost + suffix];
   if (host.empty()) host = values[kHost];
-  // Hadoop's default is every address of this host.
+  // By default, Hadoop listens on every address of this host.
   if (host.empty() || host == "0.0.0.0") host = "127.0.0.1";
   std::string address = values[key + suffix];
   if (address.empty()) address = fmt::format("{}:{}", host, is_https ? 8090 : 8088);

@@ -1,4 +1,3 @@
-// Spark's row in the table of engines.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -19,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns the file with the settings of the command, as in Spark's scripts.
+// Returns the file with the settings of the command, like Spark's scripts.
 std::string DefaultsFileOf(const std::vector<std::string>& command) {
   if (std::string named = PropertiesFileOf(command); !named.empty()) return named;
   fs::path folder = EnvironmentVariable("SPARK_CONF_DIR");
@@ -44,7 +43,7 @@ absl::StatusOr<std::map<std::string, std::string>> DefaultsOf(
   return SparkDefaults(*text);
 }
 
-// Returns true if the program takes the options of spark-submit.
+// Returns true if the program accepts the options of spark-submit.
 bool IsSparkProgram(const std::string& program) {
   const std::string name = fs::path(program).filename();
   return name.starts_with("spark") || name.starts_with("pyspark");
@@ -77,7 +76,7 @@ absl::StatusOr<ReportingCommand> LaunchSpark(const EngineRunArguments& arguments
       settings.push_back(std::move(parameter));
     }
   }
-  // Spark's own bars of stages would overwrite this one.
+  // Spark's own bars of stages would overwrite this bar.
   settings.emplace_back("spark.ui.showConsoleProgress", "false");
   return ReportingCommand{WithSparkSettings(arguments.command, *defaults, settings), {}};
 }

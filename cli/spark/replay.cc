@@ -11,7 +11,7 @@
 namespace tidemark::cli {
 namespace {
 
-// Interval of ticks, equal to a master's. In a pause, each tick advances by a tenth of the
+// Interval of ticks, equal to a master's. During a pause, each tick advances by a tenth of the
 // remaining pause.
 constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr double kShareOfPause = 0.1;
@@ -50,7 +50,7 @@ absl::StatusOr<bool> SparkReplay::Next() {
       if (next_ && next_->sequence > sequence_ + 1) monitor_->NoteGap(now_);
     }
     const bool is_over = !next_ || monitor_->is_closed();
-    // Events of one instant belong together, such as the totals of a task and its end.
+    // Events of the same time belong together, such as the totals of a task and its end.
     const bool is_amid = next_ && next_->arrived_at == now_;
     if (!is_over && (tick_ > next_->arrived_at || steps_left_ < 0 || is_amid)) {
       Apply(*next_);
@@ -93,21 +93,22 @@ void SparkReplay::Apply(const Event& event) {
   if (const auto* opened = std::get_if<JobOpened>(&event.body)) LoadPastRuns(*opened);
 }
 
-// Sets the past runs of the application, without an earlier replay of this run.
+// Sets the past runs of the application, excluding an earlier replay of this run.
 void SparkReplay::LoadPastRuns(const JobOpened& opened) {
   if (options_.history == nullptr || opened.name.empty()) return;
-  const auto jobs = options_.history->SucceededOfName(
+  auto jobs = options_.history->SucceededOfName(
       opened.name, 2 * JobMonitor::kPastRunsMax,
       [&](const std::string& id, const std::string&) { return id != next_->job_id; });
   if (!jobs.ok()) {
     history_error_ = jobs.status();
     return;
   }
+  std::erase_if(*jobs, [](const store::FinishedJob& job) {
+    return !PastRunOf(job.final, job.summary).has_value();
+  });
+  while (jobs->size() > JobMonitor::kPastRunsMax) store::DropOneOfMostFrequentShape(*jobs);
   std::vector<PastRun> runs;
-  for (const store::FinishedJob& job : *jobs) {
-    if (runs.size() == JobMonitor::kPastRunsMax) break;
-    if (auto run = PastRunOf(job.final, job.summary)) runs.push_back(*std::move(run));
-  }
+  for (const store::FinishedJob& job : *jobs) runs.push_back(*PastRunOf(job.final, job.summary));
   monitor_->SetPastRuns(std::move(runs));
 }
 

@@ -12,7 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "cli/process.h"
-#include "spark/event_json.h"
+#include "spark/event_scanner.h"
 
 namespace tidemark::cli {
 namespace {
@@ -23,7 +23,7 @@ constexpr const char* kPlugins = "spark.plugins";
 constexpr std::string_view kAnnounced = "Tidemark: reporting on application ";
 constexpr std::string_view kOfYarn = "application_";
 
-// Longest name that is read from event logs.
+// Maximum length of a name that is read from event logs.
 constexpr std::size_t kNameOfParameterMax = 40;
 
 bool IsNameOfParameter(std::string_view name) {
@@ -45,8 +45,8 @@ bool IsNumber(const std::string& text) {
   return absl::SimpleAtod(text, &number) && std::isfinite(number);
 }
 
-// Returns true for options of spark-submit and the shells without a value. All other options that
-// begin with -- have a value.
+// Returns true for options of spark-submit and the shells that take no value. All other options
+// that begin with -- take a value.
 bool IsFlag(std::string_view word) {
   constexpr std::string_view kFlags[] = {"--verbose", "-v",        "--supervise",  "--help",
                                          "-h",        "--version", "--usage-error"};
@@ -55,9 +55,9 @@ bool IsFlag(std::string_view word) {
 
 // The options of a Spark command, between the program and the application's file.
 struct Options {
-  std::map<std::string, std::string> values;  // by option, such as --jars; the last one counts
+  std::map<std::string, std::string> values;  // by option, such as --jars; the last value counts
   std::map<std::string, std::string> settings;
-  std::size_t end = 1;  // the first word after the options
+  std::size_t end = 1;  // index of the first word after the options
 };
 
 Options OptionsIn(const std::vector<std::string>& command) {

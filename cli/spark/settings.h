@@ -17,7 +17,7 @@ using SparkSetting = std::pair<std::string, std::string>;
 
 // Class of the connector for spark.plugins.
 inline constexpr char kSparkPlugin[] = "org.tidemark.spark.TidemarkPlugin";
-// Class that only the complete jar of the connector contains.
+// A class that only the complete jar of the connector contains.
 inline constexpr char kSparkPart[] = "org.tidemark.spark.jvm.guard.Guard";
 
 // Returns the settings of the connector. An application needs all settings. For example, an
@@ -29,8 +29,8 @@ std::vector<SparkSetting> SparkConnectorSettings(std::string_view master, std::s
 // Returns the settings as lines of a spark-defaults.conf.
 std::string ToSparkDefaults(const std::vector<SparkSetting>& settings);
 
-// Returns the settings as options --conf key=value for a shell, one per line. Each line except the
-// last ends with a backslash.
+// Returns the settings as shell options --conf key=value, one per line. Each line except the last
+// ends with a backslash.
 std::string ToSparkOptions(const std::vector<SparkSetting>& settings);
 
 // Parses the text of a spark-defaults.conf.
@@ -46,7 +46,7 @@ std::vector<std::string> WithSparkSettings(const std::vector<std::string>& comma
                                            const std::vector<SparkSetting>& settings);
 
 // Returns numbers among the arguments of the application (NAME=80, --NAME=80 or --NAME 80) as
-// settings spark.tidemark.param.NAME, at most 64. Skips parameters that are set already, and names
+// settings spark.tidemark.param.NAME, at most 64. Skips parameters that are already set, and names
 // that Spark would redact.
 std::vector<SparkSetting> ParametersAmong(const std::vector<std::string>& command,
                                           const std::map<std::string, std::string>& defaults);

@@ -1,4 +1,4 @@
-// Tests that errors of the command line name the option, the fault, and what to do.
+// Tests that errors of the command line contain the option, the fault and the remedy.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "cli/commands.h"
 #include "cli/master_call.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::command_line_test {
 namespace {
 
 using testing::EndsWith;
@@ -293,7 +293,7 @@ TEST(Help, ListsConnectionOptionsInOneTopic) {
   EXPECT_THAT(AnswerTo({"help", "nosuch"}).err, StartsWith("tidemark: no help for nosuch"));
 }
 
-// Adds the commands without subcommands below `command`.
+// Adds the commands below `command` that have no subcommands.
 void AddLeaves(const std::vector<std::string>& command,
                std::vector<std::vector<std::string>>& leaves) {
   std::vector<std::string> words = command;
@@ -327,4 +327,4 @@ TEST(Version, IsPrinted) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::command_line_test

@@ -1,4 +1,4 @@
-// Shortened responses of Hadoop's web services. YarnIT polls a real cluster.
+// Tests with shortened responses of Hadoop's web services. YarnIT polls a real cluster.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 #include "cli/hadoop/rest_view.h"
 #include "tests/monitor/estimates.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::hadoop_poll_test {
 namespace {
 
 using test::Left;
@@ -237,7 +237,7 @@ TEST(TaskFacts, CountsAReduceTaskFromItsFirstReduceFunction) {
 constexpr const char* kApplicationUrl = "/ws/v1/cluster/apps/application_17_0001";
 constexpr const char* kJobsUrl = "/proxy/application_17_0001/ws/v1/mapreduce/jobs";
 
-// A web service with these responses, by the end of the URL.
+// A web service whose responses depend on the end of the URL.
 class Poll : public ::testing::Test {
  protected:
   Snapshot PollAt(double seconds) {
@@ -287,8 +287,8 @@ TEST_F(Poll, ReportsAMissingApplication) {
 TEST_F(Poll, EstimatesFromTheProgressOfReduceTasks) {
   Runs({Task("m_000000", "SUCCEEDED"), Task("r_000000", "RUNNING"), Task("r_000001", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_1", "SUCCEEDED", 100)});
-  // Both tasks have finished half of their reduce functions, one task in ten seconds, the other in
-  // five.
+  // Both tasks have finished half of their reduce functions. One task took ten seconds, and the
+  // other five.
   answers_["r_000000/attempts"] = Attempts({Attempt("r_000000_0", "RUNNING", 250.0 / 3, 10)});
   answers_["r_000001/attempts"] = Attempts({Attempt("r_000001_0", "RUNNING", 250.0 / 3, 15)});
   const Snapshot snapshot = PollAt(20);
@@ -296,7 +296,7 @@ TEST_F(Poll, EstimatesFromTheProgressOfReduceTasks) {
   const Estimate& forecast = snapshot.estimate;
   EXPECT_EQ(forecast.indicator, "tidemark");
   ASSERT_TRUE(Left(forecast).has_value());
-  // At their pace, the first needs 10 s more and the other 5.
+  // At this pace, the tasks take 10 s and 5 s more.
   EXPECT_GE(*Left(forecast), absl::Seconds(10));
   EXPECT_LE(*Left(forecast), absl::Seconds(15));
   EXPECT_THAT(snapshot.notes,
@@ -341,7 +341,6 @@ TEST_F(Poll, EndsWithTheApplicationIfItsMasterIsGone) {
   EXPECT_EQ(PollAt(61).state, JobState::kSucceeded);
 }
 
-// The job has one map task.
 TEST_F(Poll, CountsAFailedTaskAsEnded) {
   Runs({Task("m_000000", "RUNNING")});
   answers_["m_000000/attempts"] = Attempts({Attempt("m_000000_0", "RUNNING", 20)});
@@ -536,7 +535,7 @@ TEST_F(Poll, ContinuesAfterARestartOfTheMaster) {
   EXPECT_EQ(PollAt(2).state, JobState::kSucceeded);
 }
 
-// The job has one map task. Two events contradict that: a third task starts and reads.
+// The job has one map task. Two events contradict this, since a third task starts and reads.
 TEST_F(Poll, CountsAContradictionOnce) {
   Runs({Task("m_000002", "RUNNING")});
   answers_["m_000002/attempts"] = Attempts({Attempt("m_000002_0", "RUNNING", 10)});
@@ -555,4 +554,4 @@ TEST_F(Poll, PollsOnlyRunningTasksAndNewEnds) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::hadoop_poll_test

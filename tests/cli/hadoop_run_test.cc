@@ -1,4 +1,5 @@
-// Tests the parts of `tidemark run hadoop`. LocalModeIT and YarnIT run it with a real Hadoop.
+// Tests the parts of `tidemark run hadoop`. LocalModeIT and YarnIT run the command with a real
+// Hadoop.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <zip.h>
@@ -18,7 +19,7 @@
 #include "cli/process.h"
 #include "tests/scratch_directory.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::hadoop_run_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -184,10 +185,10 @@ TEST_F(FindJarTest, AcceptsTheConnector) {
 
 TEST_F(FindJarTest, RejectsAnotherJar) {
   EXPECT_THAT(Fault(Jar({"META-INF/MANIFEST.MF", "org/example/WordCount.class"})),
-              HasSubstr("a.jar: not Tidemark's connector: it has no "
+              HasSubstr("a.jar: not Tidemark's connector: it lacks "
                         "org.tidemark.hadoop.TidemarkCollector; build the connector"));
   EXPECT_THAT(Fault(Jar({"org/tidemark/hadoop/TidemarkCollector.class"})),
-              HasSubstr("it has no org.tidemark.hadoop.TidemarkShuffle"));
+              HasSubstr("it lacks org.tidemark.hadoop.TidemarkShuffle"));
 }
 
 TEST_F(FindJarTest, RejectsOtherFiles) {
@@ -234,4 +235,4 @@ TEST(HadoopRunCommandLine, RequiresACommand) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::hadoop_run_test

@@ -3,7 +3,7 @@
 
 #include "cli/hadoop/settings.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::hadoop_settings_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -15,7 +15,7 @@ TEST(ConnectorSettings, ContainTheMasterTheJarAndThreePlugIns) {
   ASSERT_EQ(settings.size(), 5u);
   EXPECT_EQ(settings[0], (HadoopSetting{"tidemark.master", "node-1:7411"}));
   EXPECT_EQ(settings[1], (HadoopSetting{"tmpjars", "file:///opt/tidemark-hadoop.jar"}));
-  // Hadoop's own collector comes second, so that MapTask falls back to it.
+  // Hadoop's own collector is second, so that MapTask can use it as a fallback.
   EXPECT_THAT(settings[2].value, HasSubstr(",org.apache.hadoop.mapred.MapTask$MapOutputBuffer"));
 }
 
@@ -90,4 +90,4 @@ TEST(WithJar, ExtendsListsThatReplaceTheSetting) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::hadoop_settings_test

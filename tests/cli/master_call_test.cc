@@ -1,4 +1,4 @@
-// Tests the errors of calls to a master and of the process around them.
+// Tests the errors of calls to a master, and the messages and exit codes of the process.
 #include "cli/master_call.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@
 #include "cli/process.h"
 #include "tests/scratch_directory.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::master_call_test {
 namespace {
 
 using testing::StartsWith;
@@ -63,8 +63,9 @@ TEST(DescribeMasterError, NamesTheOptionThatHelps) {
   EXPECT_THAT(text(absl::UnavailableError("last error: Connection refused")),
               StartsWith("no master answers at m:1 (Connection refused); start one"));
   EXPECT_THAT(
-      text(absl::UnavailableError("it closed the connection; gave up after 60 s")),
-      StartsWith("no master answers at m:1 (it closed the connection; gave up after 60 s)"));
+      text(absl::UnavailableError("it closed the connection; stopped retrying after 60 s")),
+      StartsWith(
+          "no master answers at m:1 (it closed the connection; stopped retrying after 60 s)"));
   EXPECT_EQ(text(absl::UnavailableError("failed to connect to all addresses; last error: UNKNOWN: "
                                         "ipv4:127.0.0.1:1: Trying to connect an http1.x server")),
             "the server at m:1 is not a master: it speaks HTTP or another protocol; --master takes "
@@ -113,9 +114,10 @@ TEST(DescribeMasterError, NamesTheFaultOfASocket) {
             "no master listens at unix:" + gone +
                 " any more; start one with `tidemark serve --listen unix:" + gone +
                 "`, or pass another address with --master");
-  EXPECT_EQ(at(gone, "last error: Permission denied"),
-            "cannot connect to unix:" + gone +
-                ": Permission denied; ask its owner, or pass another address with --master");
+  EXPECT_EQ(
+      at(gone, "last error: Permission denied"),
+      "cannot connect to unix:" + gone +
+          ": Permission denied; ask its owner for access, or pass another address with --master");
 }
 
 TEST(ExitCodeOf, DependsOnTheStatusOfTheMaster) {
@@ -139,4 +141,4 @@ TEST(RaiseDescriptorLimit, RaisesTheLimitToItsMaximum) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::master_call_test

@@ -1,11 +1,11 @@
-#include "cli/node_tools.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace tidemark::cli {
+#include "cli/process.h"
+
+namespace tidemark::cli::node_tools_test {
 namespace {
 
 using ::testing::Contains;
@@ -45,4 +45,4 @@ TEST(NodeTools, BypassesThePageCache) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::node_tools_test

@@ -12,7 +12,7 @@
 #include "tests/scratch_directory.h"
 #include "whatif/plan_estimate.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::plan_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -75,7 +75,7 @@ TEST(PlanFile, ParsesADeadline) {
   }
 }
 
-// The file of docs/workflows.md that `estimate` takes.
+// The file in docs/workflows.md for `estimate`.
 TEST(PlanFile, ParsesStagesAsOneUnnamedJob) {
   const Plan plan = PlanOf(R"(
 workflow: page visits
@@ -135,7 +135,7 @@ jobs:
 
 TEST(PlanFile, ParsesJson) {
   EXPECT_EQ(PlanOf(R"({"id": "x", "jobs": [{"name": "a"}]})").id, "x");
-  // The input has the form of protobuf's own JSON mapping.
+  // The input has the format of protobuf's own JSON mapping.
   const Plan plan = PlanOf(R"({"jobs": [{"name": "a", "historyName": "b", "inputBytes": "5"}],
       "retryWithin": "1.5s", "cluster": {"policy": "SCHEDULING_POLICY_FAIR"}})");
   EXPECT_EQ(plan.jobs[0].history_name, "b");
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         Fault{"NoMap", "3", "line 1: must be a mapping of fields to values"},
         Fault{"Log", "TIDELOG4 and what follows",
-              "is a log of Tidemark, not a plan; `tidemark replay` reads event logs"},
+              "is a Tidemark event log, not a plan; `tidemark replay` reads event logs"},
         Fault{"SparkLog", R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})",
               "is a Spark event log, not a plan; `tidemark replay`, `why` and `what-if` read "
               "it"},
@@ -185,8 +185,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"NoJobs", "id: x", "line 1: has neither jobs nor stages; add one of them"},
         Fault{"Both", "jobs: []\nstages: []",
               "line 1: has jobs and stages at the top level; put the stages into a job"},
-        Fault{"EmptyStages", "stages: []", "line 1: stages: must hold at least one stage"},
-        Fault{"EmptyJobs", "jobs: []", "line 1: jobs: must hold at least one job"},
+        Fault{"EmptyStages", "stages: []", "line 1: stages: must contain at least one stage"},
+        Fault{"EmptyJobs", "jobs: []", "line 1: jobs: must contain at least one job"},
         Fault{"MisspeltJobs", "job: []", "line 1: unknown field job; did you mean jobs?"},
         Fault{"NameTaken", Second("name: a, tasks: 1, task_seconds: 1"),
               "line 3: stages[1].name: a is taken by an earlier stage"},
@@ -197,8 +197,8 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"ManyTasks", Second("name: b, tasks: 1e8, task_seconds: 1"),
               "line 3: stages[1].tasks: must be from 0 to 10000000, not 100000000"},
         Fault{"NoTimes", Second("name: b, tasks: 1"),
-              "line 3: stages[1]: no task times: set task_seconds, or task with the data of one "
-              "task"},
+              "line 3: stages[1]: no task times: set task_seconds, or set task to the data "
+              "of one task"},
         Fault{
             "NegativeTime", Second("name: b, tasks: 1, task_seconds: -1"),
             "line 3: stages[1].task_seconds: must be from 0 to 1000000000 seconds, or text such as "
@@ -277,7 +277,7 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"Text", "id: [x]\njobs: [{name: a}]", "line 1: id: must be text"}),
     [](const auto& tested) { return tested.param.name; });
 
-// Adding jobs changes nothing else in a plan that runs.
+// Adding jobs to a running plan changes no other part of the plan.
 TEST(PlanFile, AddsJobsOnly) {
   EXPECT_TRUE(ParsePlanFile("jobs: [{name: b, after: a}]", PlanUse::kAdd).ok());
   for (const char* other :
@@ -301,7 +301,7 @@ TEST(PlanFile, RequiresAnIdForSubmission) {
   EXPECT_TRUE(ParsePlanFile(kJobs, PlanUse::kSubmit).ok());
 }
 
-// The error of a master contains the names of the request.
+// The error of a master contains the names in the request.
 TEST(PlanFile, LocatesTheErrorOfAMaster) {
   const test::ScratchDirectory directory;
   const std::string path =
@@ -357,4 +357,4 @@ TEST(PlanFile, ReportsAMissingFile) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::plan_file_test

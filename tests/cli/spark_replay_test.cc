@@ -8,7 +8,7 @@
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::spark_replay_test {
 namespace {
 
 using test::SomeLog;
@@ -62,8 +62,8 @@ TEST(SparkReplay, CostsStepsInProportionToTheLog) {
   const TickBudget budget = {.steps_at_first = 500, .steps_per_event = 10};
   for (const std::uint32_t stages : {50u, 100u, 200u}) {
     const Replayed replayed = Replay(LogOfStages(stages), budget);
-    // The tick that exhausts the budget may cost more than the remaining budget, and the last tick
-    // is always made.
+    // The tick that exhausts the budget may take more than the remaining budget, and the last tick
+    // is always executed.
     EXPECT_LE(replayed.steps, 500 + 10 * replayed.events + 2 * (stages + 500)) << stages;
     EXPECT_GE(replayed.ticks, 20u) << stages;
     EXPECT_TRUE(replayed.last.is_final);
@@ -91,7 +91,7 @@ TEST(SparkReplay, TicksBetweenInstantsAndNotAmidThem) {
 TEST(SparkReplay, VisitsEndedStagesWithoutTheirTasks) {
   std::uint64_t steps[2];
   for (const std::uint32_t more : {0u, 1u}) {
-    // Both logs take the same number of seconds and ticks. Their stages have four or forty tasks.
+    // Both logs have the same number of seconds and ticks. Their stages have four and forty tasks.
     SomeLog log;
     std::uint64_t at = 1000;
     for (std::uint32_t number = 0; number < 40; ++number) {
@@ -112,4 +112,4 @@ TEST(SparkReplay, VisitsEndedStagesWithoutTheirTasks) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::spark_replay_test

@@ -1,5 +1,5 @@
-// Tests the parts of `tidemark run spark` and `tidemark spark conf`. SparkIT runs them with a real
-// Spark.
+// Tests the parts of `tidemark run spark` and `tidemark spark conf`. SparkIT runs the commands with
+// a real Spark.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "cli/master_call.h"
 #include "cli/spark/settings.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::spark_settings_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(SparkRunCommandLine, RequiresACommand) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::spark_settings_test

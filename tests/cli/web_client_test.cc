@@ -1,5 +1,3 @@
-#include "cli/hadoop/web_client.h"
-
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,7 +11,9 @@
 #include <string>
 #include <thread>
 
-namespace tidemark::cli {
+#include "cli/hadoop/rest_view.h"
+
+namespace tidemark::cli::web_client_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -114,7 +114,7 @@ TEST(WebClient, RejectsARedirectionToAFile) {
 }
 
 TEST(WebClient, ReportsAServerThatDoesNotSpeakHttp) {
-  // The first frame of a gRPC server: HTTP/2 settings.
+  // The first frame of a gRPC server contains HTTP/2 settings.
   WebServer server([](const std::string&) { return std::string("\0\0\0\4\0\0\0\0\0", 9); });
   const auto answer = WebClient().Get(server.url());
   EXPECT_TRUE(absl::IsUnavailable(answer.status())) << answer.status();
@@ -138,4 +138,4 @@ TEST(WebClient, ReportsAStatusOtherThan200) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::web_client_test

@@ -1,5 +1,5 @@
-// Collects all text for users in the file words.txt, so that its diff shows every change of the
-// text. TIDEMARK_UPDATE_WORDS=FILE writes the current text to FILE.
+// Compares all text for users with the file words.txt, so that a diff of the file shows every
+// change. TIDEMARK_UPDATE_WORDS=FILE writes the current text to FILE.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@
 #include "tests/console/some_jobs.h"
 #include "transport/channel.h"
 
-namespace tidemark::cli {
+namespace tidemark::cli::words_test {
 namespace {
 
 using console::TextOptions;
@@ -98,12 +98,32 @@ Snapshot WithAllWarnings() {
   return job;
 }
 
+Snapshot Guess() {
+  Snapshot job = console::SomeSnapshot();
+  job.estimate.basis = Basis::kGuess;
+  job.estimate.method = EstimateMethod::kMapPhase;
+  job.estimate.remaining = Range{absl::Seconds(20), absl::Seconds(1), absl::Minutes(110)};
+  return job;
+}
+
+Snapshot Raised() {
+  Snapshot job = console::Query();
+  job.estimate_raised = {RaiseCause::kMoreStages, 2};
+  job.idle_since = job.at - absl::Minutes(3);
+  return job;
+}
+
 std::string Jobs() {
-  const std::pair<const char*, Snapshot> jobs[] = {
-      {"running", console::SomeSnapshot()}, {"warnings", WithAllWarnings()},
-      {"warming up", console::WarmingUp()}, {"overdue", console::Overdue()},
-      {"failed", console::Failed()},        {"succeeded", console::Succeeded()},
-      {"workflow", console::Visits()},      {"application", console::Query()}};
+  const std::pair<const char*, Snapshot> jobs[] = {{"running", console::SomeSnapshot()},
+                                                   {"warnings", WithAllWarnings()},
+                                                   {"warming up", console::WarmingUp()},
+                                                   {"guess", Guess()},
+                                                   {"raised", Raised()},
+                                                   {"overdue", console::Overdue()},
+                                                   {"failed", console::Failed()},
+                                                   {"succeeded", console::Succeeded()},
+                                                   {"workflow", console::Visits()},
+                                                   {"application", console::Query()}};
   std::string text;
   for (const auto& [name, job] : jobs) {
     text += fmt::format("--- {}\n", name);
@@ -241,4 +261,4 @@ TEST(Words, AreThoseThatWereReviewed) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::words_test

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::cli {
+namespace tidemark::cli::yarn_outcome_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -85,7 +85,7 @@ TEST(AskYarn, ReturnsTheFirstAnswer) {
 TEST(AskYarn, RejectsAnAnswerWithoutJson) {
   const auto get = [](const std::string&) -> absl::StatusOr<std::string> { return "<html>"; };
   EXPECT_THAT(std::string(AskYarn({"http://rm"}, "app_1", get).status().message()),
-              HasSubstr("http://rm/ws/v1/cluster/apps/app_1: unexpected answer"));
+              HasSubstr("http://rm/ws/v1/cluster/apps/app_1: unexpected response"));
 }
 
 RestApplication EndedAs(const char* state, const char* final_status, JobOutcome outcome) {
@@ -144,4 +144,4 @@ TEST(UnknownEnding, ContainsTheExitStatusOfTheCommand) {
 }
 
 }  // namespace
-}  // namespace tidemark::cli
+}  // namespace tidemark::cli::yarn_outcome_test

@@ -31,7 +31,7 @@ assert set(advice["policies"]) == {"advised", "lru", "lfu", "arc"}
 assert all(point["why_not"] for point in advice["points"] if not point["advised"])
 PY
 "$tidemark" advise "$log" --space 100 >"$work/out" || fail "too little space is an error"
-grep -q '^Nothing is worth keeping' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^No intermediate result is worth keeping' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'it does not fit into the space' "$work/out" || fail "$(cat "$work/out")"
 [ "$("$tidemark" advise "$log" -o jsonl | wc -l)" -ge 2 ] || fail "not a line for each result"
 
@@ -51,13 +51,13 @@ mkdir "$work/runs"
 cp "$log" "$work/runs/a"
 sed 's/"App ID":"[^"]*"/"App ID":"another"/' "$log" >"$work/runs/b"
 "$tidemark" advise "$work/runs" >"$work/out" 2>"$work/err" || fail "$(cat "$work/err")"
-grep -q '^m ran 2 times with identical plans on identical data: storing its results would have saved' "$work/out" ||
+grep -q '^m ran 2 times with identical plans on identical data: keeping its results would have saved' "$work/out" ||
   fail "$(cat "$work/out")"
 
 # A single run, a cyclic lineage, and a truncated or damaged log.
 head -n 10 "$log" >"$work/one"
 "$tidemark" advise "$work/one" >"$work/out" || fail "a single run is an error"
-grep -q '^Nothing is worth keeping' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^No intermediate result is worth keeping' "$work/out" || fail "$(cat "$work/out")"
 grep -q 'used once' "$work/out" || fail "$(cat "$work/out")"
 tail -c +2 "$corpus/lineage" >"$work/cycle"
 "$tidemark" advise "$work/cycle" >"$work/out" || fail "other plans of the log can be compared"

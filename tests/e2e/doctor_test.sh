@@ -96,14 +96,14 @@ fi
 # A hanging master keeps its socket and its data directory.
 serve "unix:$work/socket" --data-dir data5
 kill -STOP "${pids[-1]}"
-held="process ${pids[-1]} holds data5"
+held="process ${pids[-1]} uses data5"
 # Some hosts do not report the owner of a lock.
 read -r major minor inode < <(stat -c '%Hd %Ld %i' data5/LOCK)
 lock=$(printf ' %s %02x:%02x:%s ' "${pids[-1]}" "$major" "$minor" "$inode")
 grep -qF "$lock" /proc/locks 2>/dev/null || held="cannot listen on unix:.*in use"
 doctor 1 "FAIL  master       $held" "unix:$work/socket" --data-dir data5
 [[ $held == cannot* ]] ||
-  doctor 1 "FAIL  master       process ${pids[-1]} holds data5, but no process listens at unix:" \
+  doctor 1 "FAIL  master       process ${pids[-1]} uses data5, but no process listens at unix:" \
     "unix:$work/other" --data-dir data5
 kill -CONT "${pids[-1]}"
 doctor 0 "ok    master       a healthy master runs at unix:" "unix:$work/socket" --data-dir data5

@@ -1,13 +1,10 @@
 #!/usr/bin/env bash
-# A faulty master changes neither the output nor the exit code of a job, and hardly its duration. The script
-# prints the additional time of each run. Its bound is generous, because the machine may be busy; `./dev bench
-# faults` measures it.
+# A faulty master changes neither the output nor the exit code of a job. The script prints the additional time of
+# each run, which depends on other load; `./dev bench faults` measures it.
 # usage: faults_test.sh TIDEMARK FAULTY_PEER
 # shellcheck source=tests/e2e/lib.sh
 source "$(dirname "$0")/lib.sh" "$1"
 peer=$2
-# If each task waited for the master, the job would take a minute longer.
-longer_max_ms=20000
 
 now_ms() { date +%s%3N; }
 
@@ -31,7 +28,6 @@ end_job() {
   printf '%-12s %6d ms, %+d ms\n' "$1" "$took_ms" "$((took_ms - calm_ms))"
   diff -r "$work/calm" "$work/$1" || fail "$1: another output"
   diff <(results calm) <(results "$1") || fail "$1: another result"
-  [ "$((took_ms - calm_ms))" -lt "$longer_max_ms" ] || fail "$1: took $took_ms ms"
 }
 results() { grep -v -e '^job_id' -e '_seconds' -e '^output ' "$work/$1.summary"; }
 

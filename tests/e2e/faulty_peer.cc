@@ -27,7 +27,7 @@
 namespace {
 
 constexpr std::chrono::milliseconds kSlowness{300};
-// HTTP/2 settings and their first acknowledgement, which clients accept as a server.
+// HTTP/2 settings and their first acknowledgement, which clients accept from a server.
 constexpr std::size_t kHonestBytes = 40;
 
 using Buffer = std::array<char, 16384>;
@@ -60,8 +60,8 @@ bool SendAll(int connection, const char* bytes, std::size_t size) {
   return true;
 }
 
-// Forwards data until one side closes. `meddle` receives each piece and the number of bytes before
-// it.
+// Forwards data until one side closes the connection. `meddle` receives each piece, and the number
+// of bytes before the piece.
 using Meddle = std::function<void(char* bytes, std::size_t size, std::size_t before)>;
 void Pass(int from, int to, const Meddle& meddle) {
   Buffer buffer;
@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
                        getsockname(listener, reinterpret_cast<sockaddr*>(&address), &length) == 0;
   if (!listens) return 1;
   const std::uint16_t port = ntohs(address.sin_port);
-  // A full backlog drops the packets of new connections.
+  // With a full backlog, the kernel drops the packets of new connections.
   for (int i = 0; mode == "unreachable" && i < 4; ++i) Connect(port, SOCK_NONBLOCK);
   std::fprintf(stderr, "listening on 127.0.0.1:%d\n", port);
   while (mode == "unreachable") pause();

@@ -1,8 +1,8 @@
-"""Whether OpenLineage's own client would write the same events: its classes are generated from its schema.
+"""Checks that OpenLineage's own client, whose classes are generated from its schema, would write the same events.
 
     lineage_client.py EVENT.json...
 
-With openlineage-python of PyPI, which ./dev lint packaging installs.
+Requires openlineage-python from PyPI, which ./dev lint packaging installs.
 """
 
 import json
@@ -44,7 +44,7 @@ def without_empty(value):
 
 
 def comparable(event):
-    """Facets of our own, and of another version, have other schemas."""
+    """Excludes facets of Tidemark and of other versions, which have other schemas."""
     for facet in event["run"]["facets"].values():
         facet.pop("_schemaURL")
     return without_empty(event)

@@ -102,7 +102,7 @@ for job in moved kept; do
   grep -q '"lost_events":"0","dropped_events":"0","dropped_points":"0","anomalies":"0","rejected_events":"0"' \
     "$work/final" || fail "something of job $job was lost: $(cat "$work/final")"
 done
-grep -q 'lost contact' "$work/moved.watch.err" || fail "the watcher of the moved job noticed nothing: was it moved?"
+grep -q 'disconnected from' "$work/moved.watch.err" || fail "the watcher of the moved job noticed nothing: was it moved?"
 [ ! -s "$work/kept.watch.err" ] || fail "the watcher of the other job was disturbed: $(cat "$work/kept.watch.err")"
 
 knows "$to" moved || fail "the new master does not know the job"

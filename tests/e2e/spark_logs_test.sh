@@ -7,19 +7,19 @@ logs=$here/../data/spark
 rolling=$logs/eventlog_v2_local-1795466270213
 "$tidemark" replay "$rolling" -o jsonl >"$work/all.json" 2>"$work/all.err" || fail "$(cat "$work/all.err")"
 [ ! -s "$work/all.err" ] || fail "there is nothing to complain of: $(cat "$work/all.err")"
-tail -n 1 "$work/all.json" | grep -q JOB_STATE_SUCCEEDED || fail "the application succeeded"
-tail -n 1 "$work/all.json" | grep -q '"sales by region"' || fail "the application's name is not shown"
+tail -n 1 "$work/all.json" | grep JOB_STATE_SUCCEEDED >/dev/null || fail "the application succeeded"
+tail -n 1 "$work/all.json" | grep '"sales by region"' >/dev/null || fail "the application's name is not shown"
 [ "$(wc -l <"$work/all.json")" -gt 20 ] || fail "a snapshot a second, as of a running job"
 "$tidemark" replay "$rolling" -o plain >"$work/all.txt"
 tail -n 1 "$work/all.txt" | grep -q . || fail "no lines"
-tail -n 8 "$work/all.txt" | tr '\n' ' ' | grep -q 'No known wait took 10 % or more of its time' ||
+tail -n 8 "$work/all.txt" | tr '\n' ' ' | grep -q "No known wait took 10 % or more of the job's time" ||
   fail "the log itself was not asked: $(tail -n 8 "$work/all.txt")"
 
 # The log of a killed driver: all complete events count, and the cut is reported.
 head -c 20000 "$logs/local-1642039451826.zst" >"$work/cut"
 "$tidemark" replay "$work/cut" -o jsonl >"$work/cut.json" 2>"$work/cut.err" || fail "a cut log is a log"
 grep -q 'the log ends before the application' "$work/cut.err" || fail "not said: the log is cut"
-tail -n 1 "$work/cut.json" | grep -q JOB_STATE_RUNNING || fail "the application was running"
+tail -n 1 "$work/cut.json" | grep JOB_STATE_RUNNING >/dev/null || fail "the application was running"
 head -c 3300 "$logs/local-1795466322781.zst" >"$work/cut"
 "$tidemark" what-if "$work/cut" >"$work/cut.txt" 2>"$work/cut.err" || fail "tasks of it have ended"
 grep -q 'the log ends before the application' "$work/cut.err" || fail "not said by what-if: the log is cut"
@@ -63,7 +63,7 @@ again=$logs/local-1795466322781.zst
 "$tidemark" replay "$again" -o jsonl >"$work/blind.json"
 "$tidemark" replay "$again" --history "$work/data" -o jsonl >"$work/taught.json"
 ! cmp -s "$work/blind.json" "$work/taught.json" || fail "nothing was learnt from the run before"
-head -n 2 "$work/taught.json" | grep -q '"remaining"' || fail "no estimate from the first second"
+head -n 2 "$work/taught.json" | grep '"remaining"' >/dev/null || fail "no estimate from the first second"
 
 # An estimate with more slots.
 "$tidemark" what-if "$again" --slots 1,2,8 >"$work/what_if.txt" || fail "no estimate of other slots"
@@ -86,7 +86,7 @@ status=0
 [ "$status" = 2 ] || fail "a query that did not run: exit code $status"
 grep -q 'query sql/999 ran no tasks' "$work/err" || fail "$(cat "$work/err")"
 "$tidemark" why "$again" --host nosuch >"$work/why.txt" || fail "no answer about a host without tasks"
-grep -q 'None of its tasks ran on nosuch' "$work/why.txt" || fail "$(cat "$work/why.txt")"
+grep -q 'No task of .* ran on nosuch' "$work/why.txt" || fail "$(cat "$work/why.txt")"
 status=0
 "$tidemark" why "$again" --resource slots --host nosuch 2>"$work/err" || status=$?
 [ "$status" = 2 ] && grep -q 'slots belong to no host' "$work/err" || fail "exit code $status: $(cat "$work/err")"
@@ -150,7 +150,7 @@ wrong_setting '^tidemark: --param k: given twice' "$again" --learn "$again" --pa
 wrong_setting 'the log of a MapReduce job; what-if reads only logs of Spark applications' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
 wrong_setting '^tidemark: --limit requires --find' "$again" --limit cores=4
-wrong_setting '^tidemark: --limit core=4: there is no such limit; did you mean cores?' "$again" --find time --limit core=4
+wrong_setting '^tidemark: --limit core=4: unknown limit; did you mean cores?' "$again" --find time --limit core=4
 wrong_setting '^tidemark: --limit cores=0: ' "$again" --find time --limit cores=0
 wrong_setting "^tidemark: $work/nosuch: No such file or directory" "$work/nosuch"
 wrong_setting "^tidemark: logs/nosuch: No such file or directory" logs/nosuch --find time
@@ -161,14 +161,14 @@ status=0
 status=0
 "$tidemark" what-if app-1/sql/3 --master 127.0.0.1:9 2>"$work/err" || status=$?
 [ "$status" = 3 ] || fail "the id of a query is no path: exit code $status: $(cat "$work/err")"
-wrong_setting '^tidemark: some-job is not a file, .* --find needs the event log' some-job --find time
-wrong_setting '^tidemark: some-job is not a file, .* --memory needs the event log' some-job --executors 4 --memory 2g
-wrong_setting '^tidemark: some-job is not a file, .* --partitions needs the event log' some-job --partitions 8
+wrong_setting '^tidemark: some-job is not a file, .* --find requires an event log' some-job --find time
+wrong_setting '^tidemark: some-job is not a file, .* --memory requires an event log' some-job --executors 4 --memory 2g
+wrong_setting '^tidemark: some-job is not a file, .* --partitions requires an event log' some-job --partitions 8
 printf 'cluster: {slots: 2}\nstages: [{name: scan, tasks: 4, task_seconds: 10}]\n' >"$work/plan.yaml"
 wrong_setting 'plan.yaml is not a Spark event log; for a plan, use .*, not --executors or --cores' "$work/plan.yaml" --executors 4 --cores 2
 wrong_setting 'is not a Spark event log' "$again" --data 2 --learn "$work/nonsense"
 wrong_setting '^tidemark: --learn has no effect on the unchanged run' "$again" --learn "$again"
-wrong_setting 'combinations of settings; ask for at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
+wrong_setting 'combinations of settings; pass at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
 
 # A master follows running applications through their logs, and continues after it was killed.
 mkdir -p "$work/spark/eventlog_v2_app"
@@ -195,7 +195,7 @@ grep -q '^as it is: 1 executor' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
-wrong_setting "^tidemark: $application is not a file, .* --cores needs the event log" "$application" --executors 2 --cores 2 --master "$master"
+wrong_setting "^tidemark: $application is not a file, .* --cores requires an event log" "$application" --executors 2 --cores 2 --master "$master"
 wrong_setting "^tidemark: $application is a job, for which a different amount of data (--data-factor) cannot be estimated; use --slots, or pass a plan, a Spark event log" \
   "$application" --data-factor 2 --master "$master"
 wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
@@ -206,7 +206,7 @@ wait_for 60 running
 cp "$rolling/events_2_$application.zstd" "$work/spark/eventlog_v2_app/"
 timeout 60 "$tidemark" watch "$application" --master "$master" -o jsonl >"$work/watched.json" ||
   fail "the application did not end: $(tail -n 1 "$work/watched.json")"
-tail -n 1 "$work/watched.json" | grep -q JOB_STATE_SUCCEEDED || fail "it ended otherwise"
+tail -n 1 "$work/watched.json" | grep JOB_STATE_SUCCEEDED >/dev/null || fail "it ended otherwise"
 "$tidemark" get stages "$application" --master "$master" -o jsonl >"$work/stages.json"
 grep -q 'groupByKey' "$work/stages.json" || fail "its stages are not known: $(cat "$work/stages.json")"
 ! grep -q 'log of' "$work/serve.err" || fail "events were refused: $(cat "$work/serve.err")"

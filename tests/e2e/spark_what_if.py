@@ -1,4 +1,4 @@
-"""Spark event logs for spark_what_if_test.sh, at instants around now, and what is true of them.
+"""Writes Spark event logs for spark_what_if_test.sh with times around now, and checks answers against the truth.
 
 usage: spark_what_if.py again RECORDING LOG SECONDS_AGO
        spark_what_if.py later RECORDING LOG CUT_S SECONDS_TO_CUT
@@ -6,13 +6,12 @@ usage: spark_what_if.py again RECORDING LOG SECONDS_AGO
        spark_what_if.py judge RECORDING CUT_S ANSWERS
        spark_what_if.py judge_first SNAPSHOTS TRUTH_S
 
-again: the recorded run (a file or a rolling folder), as it ended so many seconds ago.
-later: likewise, but as it will be CUT_S after its start in SECONDS_TO_CUT from now: LOG has its beginning, LOG.rest
-what is written until then.
-clusters: a made program that reads for 4 s and then repeats a step of two tasks, 1 s and a tenth for each of k, on
-two slots; how it ended so many seconds ago, or how it has just begun.
-judge: rows of `what-if --executors 1,2,4 -o jsonl` about `later`, asked at its cut. judge_first: snapshots of
-`watch -o jsonl` of a run that would take so long.
+again: writes the recorded run (a file or a rolling folder) as if it had ended SECONDS_AGO. later: writes the run so
+that it is CUT_S after its start in SECONDS_TO_CUT from now. LOG contains its beginning, and LOG.rest what is written
+until then. clusters: writes a generated program on two slots that reads for 4 s and then repeats a step of two tasks,
+which take 1 s plus 0.1 s for each of k. The program ended SECONDS_AGO, or has just begun. judge: checks rows of
+`what-if --executors 1,2,4 -o jsonl` about `later`, asked at its cut. judge_first: checks snapshots of `watch -o jsonl`
+for a run that takes TRUTH_S.
 """
 
 import ctypes
@@ -26,8 +25,9 @@ import pathlib
 import sys
 import time
 
-RECORDED_MS = (1_700_000_000_000, 1_900_000_000_000)  # instants of recordings, and no other numbers
-BEGINNING_S = 24  # of a run that is cut later: its driver has started and no job
+# Matches times in recordings, and no other numbers.
+RECORDED_MS = (1_700_000_000_000, 1_900_000_000_000)
+BEGINNING_S = 24  # Length of a run that is cut later, when its driver has started but no job has.
 SLOTS_OF_EXECUTOR = 2
 
 
@@ -73,7 +73,7 @@ def end_of(events):
 
 
 def until(at, events):
-    """As a log has them: some tell no instant, and are written after those before them."""
+    """Returns the events up to a time, in the order of a log. Events without a time follow the event before them."""
     return list(itertools.takewhile(lambda event: max(instants(event), default=0) <= at, events))
 
 
@@ -102,7 +102,7 @@ def later(recording, log, cut_s, seconds_to_cut):
 
 
 class Clusters:
-    """Events of the made program, by instant in ms from its start."""
+    """The events of the generated program, by time in ms from its start."""
 
     def __init__(self, k, iterations):
         self.events = []
@@ -165,7 +165,7 @@ def clusters(log, k, iterations, seconds_ago, begun=None):
 
 
 def makespan(tasks, slots):
-    """In the order in which they ran."""
+    """Returns the time that the tasks take in the order in which they ran."""
     free = [0.0] * slots
     for seconds in tasks:
         heapq.heappush(free, heapq.heappop(free) + seconds)
@@ -173,8 +173,8 @@ def makespan(tasks, slots):
 
 
 def left_on(events, cut, slots):
-    """Seconds that would be left at the cut on so many slots: stages run one after the other in this program, each
-    after the pause that it had. What runs at the cut goes on."""
+    """Returns the seconds that remain at the cut on the given number of slots. The stages of this program run
+    sequentially, each after its original pause. Tasks that run at the cut continue."""
     stages = {}
     for event in events:
         if event["Event"] == "SparkListenerTaskEnd":
@@ -197,7 +197,7 @@ def seconds(duration):
 
 
 def instant(text):
-    """Python 3.11 does not take nine decimals."""
+    """Parses a time, since Python 3.11 does not accept nine decimals."""
     whole, _, decimals = text.removesuffix("Z").partition(".")
     at = datetime.datetime.fromisoformat(whole).replace(tzinfo=datetime.timezone.utc).timestamp()
     return at + float("0." + (decimals or "0"))
@@ -212,8 +212,8 @@ def bounds(snapshot):
 
 
 def judge(recording, cut_s, answers):
-    """The run before took half as long, so that the end is not known well; what executors make of it is judged beside
-    what they would make of the truth."""
+    """The past run took half as long, so the end is uncertain. The effect of executors is therefore compared with their
+    effect on the true time."""
     events = recorded(recording)
     cut = start_of(events) + int(1000 * float(cut_s))
     rows = [json.loads(line) for line in pathlib.Path(answers).read_text().splitlines()]
@@ -230,7 +230,8 @@ def judge(recording, cut_s, answers):
 
 
 def judge_first(snapshots, truth_s):
-    """Of the first second: later ones know no more, since nothing is told of it."""
+    """Checks snapshots of the first second. Later snapshots contain no more information, since no further events
+    follow."""
     all_of_them = [json.loads(line) for line in pathlib.Path(snapshots).read_text().splitlines(keepends=True)
                    if line.endswith("\n")]
     assert all("remaining" in snapshot["estimate"] for snapshot in all_of_them), "no end from the first snapshot on"
