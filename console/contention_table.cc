@@ -8,7 +8,6 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -22,10 +21,10 @@ namespace {
 // Shorter delays, in seconds, get no sentence.
 constexpr double kDelayShown = 0.5;
 
-// The largest --top.
+// Maximum of --top.
 constexpr std::size_t kTopMax = 100;
 
-// A column of a table: its heading and the text of a row.
+// A column of a table: its heading, and the text for a row.
 struct ContentionColumn {
   const char* heading;
   std::function<std::string(const ContentionRow&)> text;
@@ -38,10 +37,8 @@ std::string ContendingName(const ContentionParty& party) {
 }
 
 std::string DelayText(const LimitedAmount& seconds, bool unicode) {
-  std::string limits = LimitsText(seconds.value, seconds.lower, seconds.upper, unicode);
-  constexpr std::string_view kUpTo = " (up to ";
-  if (limits.starts_with(kUpTo)) limits.replace(0, kUpTo.size(), unicode ? " (0–" : " (0-");
-  return SecondsText(seconds.value) + limits;
+  return SecondsText(seconds.value) +
+         LimitsText(seconds.value, seconds.lower, seconds.upper, unicode);
 }
 
 int WholePercent(double share) { return static_cast<int>(std::round(100 * share)); }
@@ -150,7 +147,7 @@ bool IsWhole(ContentionKind kind, const ContentionRow& row) {
   return false;
 }
 
-// Returns the rows of a list with a notable delay, the worst first.
+// Returns the rows of a list that have a notable delay, largest delay first.
 std::vector<const ContentionRow*> NotableRows(const ClusterContention& contention,
                                               ContentionKind kind) {
   std::vector<const ContentionRow*> rows;
@@ -162,8 +159,8 @@ std::vector<const ContentionRow*> NotableRows(const ClusterContention& contentio
   return rows;
 }
 
-// Returns the first query. If it may have caused no delay, also returns the queries of similar
-// shares. REQUIRES: queries, the worst first.
+// Returns the first query. If it may have caused no delay, also returns the queries with similar
+// shares. REQUIRES: `queries` is not empty and is sorted, largest delay first.
 std::vector<std::string> SimilarCauses(const std::vector<const ContentionRow*>& queries) {
   constexpr std::size_t kNamesMax = 3;
   constexpr double kSimilarPart = 0.5;  // chosen by hand
@@ -178,7 +175,7 @@ std::vector<std::string> SimilarCauses(const std::vector<const ContentionRow*>& 
   return names;
 }
 
-// Returns the sentence about the worst causes, empty without a notable one.
+// Returns the sentence about the worst causes, or an empty string if none is notable.
 std::string CauseSentence(const ClusterContention& contention, bool unicode) {
   std::vector<const ContentionRow*> queries =
       NotableRows(contention, ContentionKind::kCausingQueries);
@@ -240,7 +237,7 @@ std::vector<ContentionTable> DescribeContention(const ClusterContention& content
     for (const ContentionRow& from : list->rows) {
       if (!IsWhole(words.kind, from)) continue;
       if (from.seconds && !(from.seconds->value >= kSecondsShown)) {
-        table.left_out = 0;  // rows over the limit have even less delay
+        table.left_out = 0;  // Rows beyond the limit have even less delay.
         continue;
       }
       Row row;

@@ -16,11 +16,11 @@ struct ContentionTable {
   std::string title;  // "Queries that delayed others"
   Row headings;       // "Query", "Delay", ...
   std::vector<Row> rows;
-  std::uint32_t left_out = 0;  // rows over the limit of the question
+  std::uint32_t left_out = 0;  // number of rows beyond the limit of the question
 };
 
 // Returns the tables of causes, delayed queries, hosts, resources and places, then the tables of
-// stages. Rows whose delay is rounded to 0 are omitted.
+// stages. Omits rows whose delay is rounded to 0.
 std::vector<ContentionTable> DescribeContention(const ClusterContention& contention,
                                                 const TextOptions& options);
 
@@ -30,12 +30,12 @@ bool IsOfStages(ContentionKind kind);
 // Returns the name of a list in JSON: "causing_queries".
 std::string ContentionName(ContentionKind kind);
 
-// Returns the worst causes and the most delayed query in one sentence each, and the limits of the
-// answer. No query is named as the worst cause if others may have caused the same delay.
+// Returns the worst causes and the most delayed query in one sentence each, and the limitations of
+// the answer. No query is named as the worst cause if other queries may have caused as much delay.
 std::vector<std::string> ContentionSentences(const ClusterContention& contention,
                                              const TextOptions& options);
 
-// Returns the sentences, then the tables. Tables of stages are included if the output is wide.
+// Returns the sentences, then the tables. Includes tables of stages if the output is wide.
 std::vector<std::string> RenderContention(const ClusterContention& contention,
                                           const TableOptions& options);
 

@@ -11,13 +11,13 @@ constexpr absl::Duration kClockFrom = absl::Minutes(5);
 // More distant ends are not shown as a clock time. Chosen by hand.
 constexpr absl::Duration kNoClock = absl::Hours(24 * 365);
 
-// Largest ratio of the upper bound to the median for which a clock time is shown. Chosen by hand.
+// Maximum ratio of the upper bound to the median for which a clock time is shown. Chosen by hand.
 constexpr double kUpperMax = 3;
 
-// More distant clock times are shown without seconds, as in DurationText().
+// More distant clock times are shown without seconds, like DurationText().
 constexpr absl::Duration kSecondsWithin = absl::Hours(1);
 
-// Times of at least this length are rounded to whole minutes. Chosen by hand.
+// Durations of at least this length are rounded to whole minutes. Chosen by hand.
 constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
 
 absl::Time ToTheMinute(absl::Time at) {
@@ -51,7 +51,7 @@ absl::Time EndAfter(absl::Duration left, const KnownRemaining& known, absl::Time
 std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot) {
   const auto& remaining = snapshot.estimate.remaining;
   if (snapshot.is_final || !remaining || remaining->median > kNoClock) return std::nullopt;
-  // Readers trust an instant more than a duration, so none is shown if the interval is wide.
+  // Readers trust a clock time more than a duration, so none is shown if the interval is wide.
   if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return std::nullopt;
   const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
   const absl::Time end = EndAfter(known.remaining, known, snapshot.at);
@@ -69,7 +69,7 @@ DeadlineWords DescribeDeadline(const Snapshot& snapshot) {
   if (!snapshot.deadline) return {};
   if (snapshot.is_final) {
     if (!snapshot.late_probability || !snapshot.ended_at) return {.before = "due "};
-    if (*snapshot.late_probability < 0.5) return {.before = "in time (due ", .after = ")"};
+    if (*snapshot.late_probability < 0.5) return {.before = "on time (due ", .after = ")"};
     return {.before = ElapsedText(*snapshot.ended_at - *snapshot.deadline) + " late (due ",
             .after = ")"};
   }

@@ -11,10 +11,11 @@ namespace {
 constexpr absl::Duration kDay = absl::Hours(24);
 // Longer durations are shown as "over 999 d". Rounding never reaches that limit from below.
 constexpr absl::Duration kRoundedMax = absl::Hours(1000 * 24);
-// Number of rounding steps in an interval, and in a remaining time without one. Chosen by hand.
+// Number of rounding steps in an interval, and in a remaining time without an interval. Chosen by
+// hand.
 constexpr std::int64_t kStepsInInterval = 5;
 constexpr std::int64_t kStepsInRemaining = 10;
-// Number of rounding steps in a number, so that a wide interval does not round it to 0.
+// Number of rounding steps in a median, so that a wide interval does not round it to 0.
 constexpr std::int64_t kStepsInNumber = 2;
 
 bool IsMultiple(absl::Duration duration, absl::Duration unit) {
@@ -25,7 +26,20 @@ absl::Duration Clamp(absl::Duration duration) {
   return std::clamp(duration, absl::ZeroDuration(), kRoundedMax);
 }
 
-// Returns the precision that the width of an interval allows for its numbers.
+absl::Duration Nearest(absl::Duration duration, absl::Duration step) {
+  return absl::Floor(duration + step / 2, step);
+}
+
+// Returns the largest of 1 s, 1 min, 1 h and 1 d that is at most `precision`, and at least 1 s.
+absl::Duration UnitAtMost(absl::Duration precision) {
+  absl::Duration unit = absl::Seconds(1);
+  for (const absl::Duration larger : {absl::Minutes(1), absl::Hours(1), kDay}) {
+    if (larger <= precision) unit = larger;
+  }
+  return unit;
+}
+
+// Returns the precision that an interval's width allows for its numbers.
 absl::Duration WidthStep(absl::Duration median, absl::Duration lower, absl::Duration upper) {
   median = Clamp(median);
   return (std::max(Clamp(upper), median) - std::min(Clamp(lower), median)) / kStepsInInterval;
@@ -41,7 +55,6 @@ std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode) 
   if (upper <= absl::Minutes(1)) {
     return fmt::format("{}{}{} s", absl::ToInt64Seconds(lower), dash, absl::ToInt64Seconds(upper));
   }
-  if (lower <= absl::ZeroDuration()) return "up to " + DurationText(upper);
   const auto whole = [&](absl::Duration unit) {
     return IsMultiple(lower, unit) && IsMultiple(upper, unit);
   };
@@ -52,7 +65,8 @@ std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode) 
   if (upper < kDay && whole(absl::Hours(1))) {
     return fmt::format("{}{}{} h", absl::ToInt64Hours(lower), dash, absl::ToInt64Hours(upper));
   }
-  return fmt::format("{} {} {}", DurationText(lower), dash, DurationText(upper));
+  const bool is_zero = lower <= absl::ZeroDuration();  // in any unit
+  return fmt::format("{} {} {}", is_zero ? "0" : DurationText(lower), dash, DurationText(upper));
 }
 
 absl::Duration RoundingStep(absl::Duration precision) {
@@ -72,8 +86,7 @@ absl::Duration RoundedWithin(absl::Duration within, const Range& whole) {
     precision =
         std::min(WidthStep(whole.median, *whole.lower, *whole.upper), within / kStepsInNumber);
   }
-  const absl::Duration step = RoundingStep(precision);
-  return absl::Floor(within + step / 2, step);
+  return Nearest(within, RoundingStep(precision));
 }
 
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
@@ -85,13 +98,14 @@ KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Durati
   }
   const absl::Duration least = std::min(Clamp(*lower), remaining);
   const absl::Duration most = std::max(Clamp(*upper), remaining);
-  const absl::Duration of_width = WidthStep(remaining, *lower, *upper);
-  const auto step = [&](absl::Duration number) {
-    return RoundingStep(std::min(of_width, number / kStepsInNumber));
-  };
-  return {.remaining = RoundedWithin(remaining, {remaining, lower, upper}),
-          .lower = absl::Floor(least, step(least)),
-          .upper = absl::Ceil(most, step(most)),
+  const bool is_open = most > text::kLongestSaid;
+  const absl::Duration width = WidthStep(remaining, *lower, *upper);
+  const absl::Duration step = RoundingStep(std::min(width, least / kStepsInNumber));
+  const absl::Duration rounded = RoundedWithin(remaining, {remaining, lower, upper});
+  return {.remaining = rounded,
+          .lower = is_open ? absl::Floor(least, step)
+                           : std::min(Nearest(least, std::max(step, UnitAtMost(width))), rounded),
+          .upper = std::max(Nearest(most, RoundingStep(width)), rounded),
           .has_range = true};
 }
 

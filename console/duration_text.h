@@ -1,4 +1,4 @@
-// Ranges of durations as text, rounded to their precision. Pure.
+// Text for ranges of durations, rounded to their precision. Pure.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@ using text::DurationText;
 using text::ElapsedText;
 using text::NearestText;
 
-// Returns "35-52 s", "5-10 min", "2 min 50 s - 4 min 10 s", "up to 3 min" or "35 s or more". With
-// `unicode` the dash is an en dash.
+// Returns "35-52 s", "0-10 min", "2 min 50 s - 4 min 10 s" or "35 s or more". With `unicode` the
+// dash is an en dash.
 std::string RangeText(absl::Duration lower, absl::Duration upper, bool unicode);
 
 // A remaining time, rounded to its precision. 0 <= lower <= remaining <= upper.
@@ -32,13 +32,14 @@ struct KnownRemaining {
 absl::Duration RoundingStep(absl::Duration precision);
 
 // Rounds each number to a step of at most a fifth of the interval's width and half of the number.
-// If a bound is missing, the step is at most a tenth of `remaining`. Bounds are rounded outwards.
-// Negative or contradictory arguments are corrected.
+// The lower bound is rounded at least to the unit of that width, so that both bounds share it. If a
+// bound is missing, the step is at most a tenth of `remaining`. Negative or contradictory arguments
+// are corrected.
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper);
 
-// Rounds `within`, the time from now to an instant, to the precision of `whole`, the job's
-// remaining time. Rounded instants keep their order, and the last one equals the end of the job.
+// Rounds `within`, the time from now to an event, to the precision of `whole`, the job's remaining
+// time. Rounded times keep their order, and the last of them equals the end of the job.
 absl::Duration RoundedWithin(absl::Duration within, const Range& whole);
 
 }  // namespace tidemark::console

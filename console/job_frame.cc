@@ -12,22 +12,23 @@
 namespace tidemark::console {
 namespace {
 
-// Columns of "  41 %", and of the gap after it.
-constexpr int kPercentColumns = 6;
+// Columns of "  ≈ 41 %" and of " (11–98)", and of the gap after them.
+constexpr int kNumberColumns = 8;
+constexpr int kBoundsColumns = 8;
 constexpr int kGap = 2;
-// Columns of the longest common remaining time. They are constant, so that the bar keeps its length
-// while the text changes.
-constexpr int kRemainingColumns = 47;
+// Number of columns of the longest common remaining time. It is constant, so that the bar keeps its
+// length while the text changes.
+constexpr int kRemainingColumns = 44;
 constexpr int kBarMin = 15;
 constexpr int kBarMax = 50;
 constexpr int kLabelMax = 16;
 constexpr int kLinesOfSentence = 2;
 // Narrower headers show only the current phase, and no method.
 constexpr int kAllFrom = 60;
-// The columns in lines of parts.
+// Numbers of columns in the lines of parts.
 constexpr int kPartNameMax = 24;
 constexpr int kPartBarMin = 10;
-constexpr int kPartBarMax = 30;
+constexpr int kPartBarMax = 28;
 constexpr int kPartWordsColumns = 30;
 
 struct Piece {
@@ -35,7 +36,7 @@ struct Piece {
   std::string text;
 };
 
-// Returns why no other estimators are shown. Returns an empty string if some are.
+// Returns why no other estimators are shown, or an empty string if some are.
 std::string NoComparisonText(const Snapshot& snapshot) {
   if (!snapshot.indicators.empty() || !snapshot.info || snapshot.is_final) return "";
   return snapshot.info->kind == JobKind::kMapReduce
@@ -89,7 +90,7 @@ class Frame {
   }
 
   void AddHeader() {
-    // A long name must leave room for the rest of the line.
+    // A long name must leave space for the other parts of the line.
     const int name_columns = std::max(options_.width / 2, std::min(options_.width, 20));
     std::vector<Piece> pieces = {
         {Style::kStrong, Clip(JobTitle(snapshot_, text_), name_columns, options_.unicode)}};
@@ -129,21 +130,30 @@ class Frame {
     }
     const int label_columns = LabelColumns();
     const int label_space = label_columns == 0 ? 0 : label_columns + kGap;
-    const int beside = options_.width - label_space - kPercentColumns - kGap - kRemainingColumns;
-    const bool has_room = beside >= kBarMin;
-    const int bar_columns =
-        std::min(has_room ? beside : options_.width - label_space - kPercentColumns, kBarMax);
-    const int room =
-        has_room ? options_.width - label_space - bar_columns - kPercentColumns - kGap : 0;
+    percent_columns_ = kNumberColumns;
+    if (options_.width - label_space >= kBarMin + kNumberColumns + kBoundsColumns) {
+      percent_columns_ += kBoundsColumns;
+    }
+    const int whole = options_.width - label_space - percent_columns_;
+    const bool has_room = whole - kGap - kRemainingColumns >= kBarMin;
+    const int bar_columns = std::min(has_room ? whole - kGap - kRemainingColumns : whole, kBarMax);
+    const int room = has_room ? whole - bar_columns - kGap : 0;
     AddIndicator(main, label_columns, bar_columns, room);
     if (options_.compare) {
       for (const Indicator& indicator : snapshot_.indicators) {
         AddIndicator(indicator.estimate, label_columns, bar_columns, room);
       }
     }
-    if (!has_room) return AddRemaining(words);
-    // If the text is too long, its first part is next to the bar and the rest below.
-    if (Columns(words.text()) > room) AddSentence(Style::kPlain, words.detail);
+    if (!has_room) {
+      AddRemaining(words);
+    } else if (Columns(words.text()) > room) {
+      // The first part is next to the bar and the rest below.
+      AddSentence(Style::kPlain, words.detail);
+    }
+    const ShownProgress shown = ShownOf(snapshot_, main);
+    if (shown.lower < shown.upper && options_.width >= kAllFrom) {
+      AddSentence(Style::kDim, BarLegend(options_.unicode));
+    }
   }
 
   void AddRemaining(const RemainingWords& words) {
@@ -161,44 +171,29 @@ class Frame {
           Clip(IndicatorName(estimate, text_), label_columns, options_.unicode);
       line.Add(is_main ? Style::kStrong : Style::kPlain, PadRight(label, label_columns + kGap));
     }
-    const bool has_succeeded = snapshot_.state == JobState::kSucceeded;
     const Style style = is_main ? StateStyle(snapshot_) : Style::kPlain;
-    const std::string percent = PercentText(snapshot_, estimate, text_);
-    if (IsPercentMeaningful(snapshot_, estimate)) {
-      AddBar(ShownFraction(estimate.fraction_done, has_succeeded), style, bar_columns, percent,
-             line);
-    } else {
-      AddRangeBar(estimate, style, bar_columns, percent, line);
-    }
+    AddBar(ShownOf(snapshot_, estimate), style, bar_columns, percent_columns_, line);
     if (room > 0) {
       const RemainingWords words = DescribeRemaining(snapshot_, estimate, text_);
       const std::string text =
           is_main && Columns(words.text()) <= room ? words.text() : words.about;
-      line.Add(is_main ? Style::kPlain : Style::kDim, std::string(kGap, ' ') + text);
+      const std::string space(static_cast<std::size_t>(options_.width - room - line.columns()),
+                              ' ');
+      line.Add(is_main ? Style::kPlain : Style::kDim, space + text);
     }
     Add(line);
   }
 
-  void AddBar(double fraction, Style style, int columns, const std::string& percent,
+  // Adds a bar, the number and, if there are enough `percent_columns`, the bounds.
+  void AddBar(const ShownProgress& shown, Style style, int bar_columns, int percent_columns,
               StyledLine& line) {
-    const Bar bar = MakeBar(fraction, columns, options_.unicode);
-    line.Add(style, bar.done).Add(Style::kDim, bar.left);
-    line.Add(Style::kPlain, PadLeft(percent, kPercentColumns));
-  }
-
-  void AddRangeBar(const Estimate& estimate, Style style, int columns, const std::string& percent,
-                   StyledLine& line) {
-    const int percent_columns = std::max(Columns(percent) + 1, kPercentColumns);
-    columns -= percent_columns - kPercentColumns;
-    const bool has_range = percent != "-";
-    const RangeBar bar = MakeRangeBar(estimate.fraction_done_lower, estimate.fraction_done_upper,
-                                      columns, options_.unicode);
-    if (has_range) {
-      line.Add(Style::kDim, bar.before).Add(style, bar.within).Add(Style::kDim, bar.after);
-    } else {
-      line.Add(Style::kDim, MakeBar(0, columns, options_.unicode).left);
+    const Bar bar = MakeBar(shown, bar_columns, options_.unicode);
+    line.Add(style, bar.sure + bar.likely).Add(Style::kDim, bar.possible + bar.left);
+    const PercentWords words = DescribePercent(shown, text_);
+    line.Add(Style::kPlain, PadLeft(words.number, kNumberColumns));
+    if (percent_columns > kNumberColumns && !words.bounds.empty()) {
+      line.Add(Style::kDim, " " + words.bounds);
     }
-    line.Add(Style::kPlain, PadLeft(percent, percent_columns));
   }
 
   // Adds a line that starts at column `indent` if the text fits.
@@ -218,14 +213,13 @@ class Frame {
       has_critical = has_critical || part.is_critical;
     }
     names = std::min({names, kPartNameMax, options_.width / 3});
-    const int columns = std::clamp(options_.width - names - kPercentColumns - kPartWordsColumns,
+    const int columns = std::clamp(options_.width - names - kNumberColumns - kPartWordsColumns,
                                    kPartBarMin, kPartBarMax);
     for (const Part& part : parts) {
       StyledLine line;
       line.Add(Style::kDim, part.is_critical ? "* " : "  ");
       line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
-      AddBar(part.is_percent_meaningful ? ShownFraction(part.fraction_done, part.has_succeeded) : 0,
-             part.style, columns, PercentText(part), line);
+      AddBar(part.shown, part.style, columns, kNumberColumns, line);
       line.Add(Style::kDim, "  " + part.state);
       const bool fits = line.columns() + 1 + Columns(part.detail) <= options_.width;
       if (fits && !part.detail.empty()) line.Add(Style::kDim, " " + part.detail);
@@ -245,7 +239,7 @@ class Frame {
     if (!is_workflow && running > kStagesShown) {
       AddSentence(Style::kDim, fmt::format("and {} more running stages", running - kStagesShown));
     }
-    // Explains the star in front of a part.
+    // Explain the star in front of a part.
     if (has_critical) {
       AddSentence(Style::kDim, fmt::format("* critical path: a delay here delays the {}",
                                            is_workflow ? "workflow" : "job"));
@@ -255,6 +249,7 @@ class Frame {
   const Snapshot& snapshot_;
   const FrameOptions& options_;
   const TextOptions text_;
+  int percent_columns_ = kNumberColumns;
   std::vector<std::string> lines_;
 };
 

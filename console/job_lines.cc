@@ -11,7 +11,7 @@ namespace tidemark::console {
 namespace {
 
 constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
-// Smallest change of the predicted end that is misleading. Chosen by hand.
+// Smallest misleading change of the predicted end. Chosen by hand.
 constexpr absl::Duration kEndMoves = absl::Seconds(5);
 
 std::optional<absl::Time> ForecastEndOf(const Snapshot& snapshot) {
@@ -36,8 +36,8 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
   std::vector<std::string> waiting;
   for (const Part& part : PartsOf(snapshot, options)) {
     if (part.is_running) {
-      running.push_back(part.is_percent_meaningful ? part.name + " " + PercentText(part)
-                                                   : part.name);
+      const std::string number = DescribePercent(part.shown, options).number;
+      running.push_back(part.shown.has_number ? part.name + " " + number : part.name);
     } else if (!part.has_started) {
       waiting.push_back(part.name);
     }
@@ -65,7 +65,8 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   }
   line += PartsText(snapshot, options);
   if (std::string last = StragglerText(snapshot, options); !last.empty()) {
-    if (last.starts_with("Reduce")) last[0] = 'r';  // follows other text, so no capital
+    // The text follows other text, so it has no capital.
+    if (last.starts_with("Reduce")) last[0] = 'r';
     line += "; " + last;
   }
   if (compare) line += OtherIndicators(snapshot, options);
@@ -74,14 +75,15 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
 }
 
 PlainLines::Contents PlainLines::ContentsOf(const Snapshot& snapshot) {
-  Contents contents{.percent = IsPercentMeaningful(snapshot, snapshot.estimate)
-                                   ? PercentText(snapshot, snapshot.estimate, {})
-                                   : "",  // no range, which would change with every snapshot
+  // Omits the bounds, which would change with every snapshot.
+  Contents contents{.percent = DescribePercent(ShownOf(snapshot, snapshot.estimate), {}).number,
                     .state = snapshot.state,
                     .is_final = snapshot.is_final,
                     .estimate = snapshot.estimate.state,
                     .notes = snapshot.notes.size(),
                     .is_silent = snapshot.silent_since.has_value(),
+                    .is_idle = snapshot.idle_since.has_value(),
+                    .is_raised = snapshot.estimate_raised.has_value(),
                     .is_likely_late = IsLikelyLate(snapshot)};
   // Omits the numbers, which change often.
   const std::string step = CurrentStep(snapshot);

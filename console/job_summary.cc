@@ -63,7 +63,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
   };
   const std::string title = JobTitle(snapshot, options);
   const std::string elapsed = ElapsedText(snapshot);
-  // The caller may have the outcome of a job that did not report its end.
+  // The caller may know the outcome of a job that did not report its end.
   const bool is_unreported =
       snapshot.state == JobState::kAbandoned || snapshot.state == JobState::kUnknownEnd;
   const bool is_ending_known = snapshot.is_final && (ending.empty() || !is_unreported);
@@ -118,8 +118,8 @@ namespace {
 // Chosen by hand. Smaller shares of the time are not shown.
 constexpr double kStageShare = 0.5;
 constexpr double kLoneShare = 0.2;
-constexpr double kGroupShare = 0.5;   // share of the time that the task was alone
-constexpr double kWaitedShare = 0.5;  // share of the time that the task was alone
+constexpr double kGroupShare = 0.5;   // share of the time for which the task was alone
+constexpr double kWaitedShare = 0.5;  // share of the time for which the task was alone
 // Chosen by hand. Shorter jobs get no paragraph.
 constexpr absl::Duration kShortest = absl::Seconds(10);
 
@@ -136,7 +136,7 @@ bool IsWorkflow(const Snapshot& job) {
   return !job.children.empty() || (job.info && job.info->kind == JobKind::kWorkflow);
 }
 
-// Returns a sentence about the part that took most of the time, if there are several parts.
+// If there are several parts, returns a sentence about the part that took most of the time.
 std::string LongestPart(const Snapshot& job, const TextOptions& options) {
   struct Span {
     std::string name;
@@ -162,7 +162,7 @@ std::string LongestPart(const Snapshot& job, const TextOptions& options) {
 }
 
 // Returns the longest task of all queries that is worth reporting, or null. Ignores tasks longer
-// than the job, which differing clocks can cause.
+// than the job, which clock differences can cause.
 const LongestTask* LongestFound(const Explanation& waits, absl::Duration elapsed) {
   const LongestTask* longest = nullptr;
   for (const QueryWaits& query : waits.queries) {
@@ -210,7 +210,7 @@ std::string Longest(const LongestTask& task, const TextOptions& options) {
       options.unicode);
 }
 
-// Returns the longest wait of all queries, if one is worth reporting.
+// Returns the longest wait of all queries that is worth reporting, or nullopt.
 std::optional<WaitFinding> WorstWaitOf(const Explanation& waits, bool unicode) {
   std::optional<WaitFinding> worst;
   for (const QueryWaits& query : waits.queries) {
@@ -277,30 +277,30 @@ bool HasWaits(const Explanation& waits) {
 std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOptions& options) {
   if (waits.queries.empty()) {
     return waits.more_to_come
-               ? "Its waits are unknown: reports of other tasks have not arrived yet."
-               : "Its waits are unknown: the master has no reports of its running tasks.";
+               ? "The job's waits are unknown: reports of other tasks have not arrived yet."
+               : "The job's waits are unknown: the master has no reports of its running tasks.";
   }
-  if (!HasWaits(waits)) return "Its waits are unknown: its tasks reported none.";
+  if (!HasWaits(waits)) return "The job's waits are unknown: its tasks reported none.";
   std::vector<std::string> sentences;
   if (!WorstWaitOf(waits, options.unicode)) {
-    sentences.emplace_back("No known wait took 10 % or more of its time.");
+    sentences.emplace_back("No known wait took 10 % or more of the job's time.");
   }
   if (waits.is_partial) {
     sentences.emplace_back(
-        "Its waits are incomplete: it started before the master observed it, or exceeded the "
-        "master's limits.");
+        "The job's waits are incomplete: it started before the master observed it, or exceeded "
+        "the master's limits.");
   }
   const absl::Duration behind = job.ended_at.value_or(job.at) - waits.at;
   if (waits.more_to_come &&
       IsNotable(absl::ToDoubleSeconds(behind), absl::ToDoubleSeconds(job.elapsed()))) {
     sentences.push_back(fmt::format(
-        "The waits of its last {} are missing: reports of other tasks have not arrived yet.",
+        "The waits of the job's last {} are missing: reports of other tasks have not arrived yet.",
         ElapsedText(behind)));
   }
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
-// Returns the running task if all others have ended, or null.
+// Returns the running task if all other tasks have ended, or null.
 const NamedTask* OnlyTask(const Snapshot& job) {
   const Counts& counts = job.counts;
   const bool is_last = counts.running_tasks == 1 && counts.finished_tasks > 0 &&
@@ -309,7 +309,7 @@ const NamedTask* OnlyTask(const Snapshot& job) {
   return &job.named_tasks.front();
 }
 
-// Returns `lone` updated by a snapshot in which only `task` runs.
+// Returns `lone`, updated by a snapshot in which only `task` runs.
 LoneTask After(const std::optional<LoneTask>& lone, const NamedTask& task, absl::Time at) {
   LoneTask now = lone && lone->attempt == task.attempt
                      ? *lone
@@ -360,9 +360,9 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
   if (IsWorkflow(ended)) {
     sentences.emplace_back("`tidemark why JOB` shows the waits of each job.");
   } else if (!waits.ok()) {
-    sentences.push_back(
-        Printable(fmt::format("Its waits are unknown: {}.", std::string(waits.status().message())),
-                  options.unicode));
+    sentences.push_back(Printable(
+        fmt::format("The job's waits are unknown: {}.", std::string(waits.status().message())),
+        options.unicode));
   } else {
     sentences.push_back(Waited(*waits, options));
     if (of_task.empty()) sentences.push_back(Skewed(*waits, options));

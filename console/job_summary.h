@@ -30,30 +30,30 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
                                        const TextOptions& options, const std::string& ending = "",
                                        bool compare = false);
 
-// A task that runs after all others have ended.
+// A task that runs after all other tasks have ended.
 struct LoneTask {
   AttemptId attempt;
-  absl::Time since;  // first snapshot in which it was alone
-  // The last key group in which snapshots showed the task.
+  absl::Time since;  // first snapshot in which the task was alone
+  // The key group that the task was in when a snapshot last showed one.
   std::uint64_t group_bytes = 0;  // 0 if unknown
   absl::Time group_since;
   absl::Time group_until;
   friend bool operator==(const LoneTask&, const LoneTask&) = default;
 };
 
-// Finds the last task of a job, if it ran alone. Memory: O(stages).
+// Finds the last task of a job if it ran alone. Memory: O(stages).
 class LoneTaskWatch {
  public:
-  // Adds the next snapshot of the job. Ignores a final one.
+  // Adds the next snapshot of the job. Ignores a final snapshot.
   void Add(const Snapshot& next);
 
   // Returns nullopt while several tasks run or wait. Also returns nullopt if tasks of the task's
-  // stage waited for a slot during more than half of the time that the task was alone. One more
-  // slot would have run the task earlier.
+  // stage waited for a slot during more than half of the time for which the task was alone, since
+  // another slot would have run the task earlier.
   std::optional<LoneTask> task() const;
 
  private:
-  // First and last snapshot in which tasks of a running stage waited for a slot.
+  // The first and last snapshots in which tasks of a running stage waited for a slot.
   struct Waiting {
     absl::Time since;
     absl::Time until;
@@ -69,8 +69,8 @@ class LoneTaskWatch {
 //
 //   The longest stage, reduce, took 3 min 50 s of 4 min 32 s. Reduce task 2 ran alone for at least
 //   the last 1 min 40 s, at least 1 min 30 s of that in one key group of 1.2 MB: more slots or
-//   reducers would not have helped; a combiner, or splitting the key (salting), might. Its waits
-//   are unknown: this master does not report them.
+//   reducers would not have helped; a combiner, or splitting the key (salting), might. The job's
+//   waits are unknown: this master does not report them.
 std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& lone,
                           const absl::StatusOr<Explanation>& waits, const TextOptions& options);
 

@@ -80,14 +80,15 @@ std::string AboutEnd(bool is_critical, const std::string& bottleneck, bool is_gu
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Returns the time of a task to the second, or to the tenth below ten seconds. Returns "-" for 0.
+// Returns the time of a task to the second, or to a tenth of a second below ten seconds. Returns
+// "-" for 0.
 std::string TaskTimeText(absl::Duration time) {
   if (time == absl::ZeroDuration()) return "-";
   return time < absl::Seconds(10) ? ElapsedText(time) : NearestText(time);
 }
 
-// Returns the states of a plan whose stages share nodes. `names` are the names of the snapshot's
-// stages.
+// Returns the states of a plan whose stages share nodes. `names` contains the names of the
+// snapshot's stages.
 std::vector<std::string> RenderStates(const Outcome& outcome, const std::vector<std::string>& names,
                                       const TableOptions& options) {
   constexpr std::size_t kStatesMax = 20;
@@ -116,7 +117,7 @@ std::vector<std::string> RenderStates(const Outcome& outcome, const std::vector<
   return lines;
 }
 
-// Returns the names of the scenarios at these ascending indexes, as a prefix of a remark.
+// Returns the names of the scenarios at these ascending indexes, as the prefix of a remark.
 std::string NamesOf(const std::vector<std::size_t>& places,
                     const std::vector<ScenarioRow>& scenarios) {
   if (scenarios.size() == 1) return "";
@@ -248,7 +249,7 @@ std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptio
   const bool has_jobs = !snapshot.children.empty();
   std::vector<Row> rows = {
       {has_jobs && snapshot.stages.empty() ? "JOB" : "STAGE", "STARTS", "ENDS", ""}};
-  // Rounds an instant like the end in the first line, or to the second like the states.
+  // Rounds a time like the end in the first line, or to the second like the states.
   const auto instant = [&](const std::optional<Range>& range) -> std::string {
     const std::optional<Range>& end = snapshot.estimate.remaining;
     if (!range || !end || !outcome.states.empty()) return DurationOr(range, "-");

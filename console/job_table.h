@@ -1,5 +1,5 @@
-// Tables of jobs, stages, tasks and scenarios: a heading and a line for each row, or one line if
-// there are no rows. Pure.
+// Tables of jobs, stages, tasks and scenarios: a heading and a line per row, or one line if there
+// are no rows. Pure.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,10 @@
 
 namespace tidemark::console {
 
-// Returns a table of jobs.
 std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                                         const TableOptions& options);
-// Returns the table in at most `lines_max` lines, at least 3: running jobs first, then the newest.
-// The last line counts the omitted jobs.
+// Returns the table in at most `lines_max` lines, at least 3: running jobs first, then the newest
+// jobs. The last line counts the omitted jobs.
 std::vector<std::string> RenderJobList(std::vector<Snapshot> jobs, std::size_t lines_max,
                                        const TableOptions& options);
 
@@ -25,16 +24,16 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
 // Returns the tasks that end last.
 std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options);
 
-// Returns the forecast of a plan or job: its end, then start, end, criticality and bottleneck of
-// each stage, or else of each job. Returns the outcome of a job that has ended.
+// Returns the forecast of a plan or job: its end, and then the start, end, criticality and
+// bottleneck of each stage, or else of each job. For a job that has ended, returns its outcome.
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options);
 
 struct ScenarioRow {
   std::string name;
   Outcome outcome;
   std::optional<double> core_hours;       // core hours of all executors until the end
-  std::string binding;                    // the largest cost; empty if unknown
-  std::vector<std::string> remarks = {};  // assumptions and limits of the estimate
+  std::string binding;                    // what takes most of the time; empty if unknown
+  std::vector<std::string> remarks = {};  // assumptions and limitations of the estimate
   // Duration that the same method estimates for the unchanged run; nullopt if the first scenario is
   // unchanged.
   std::optional<absl::Duration> as_it_is = {};
@@ -45,7 +44,7 @@ struct ScenarioRow {
 std::vector<std::string> RenderScenarios(const std::vector<ScenarioRow>& scenarios,
                                          const TableOptions& options);
 
-// Returns a line for each remark, after the names of its scenarios.
+// Returns a line for each remark, preceded by the names of its scenarios.
 std::vector<std::string> RenderRemarks(const std::vector<ScenarioRow>& scenarios,
                                        const TextOptions& options);
 

@@ -19,15 +19,17 @@ namespace {
 
 // The largest fraction that does not round to a full bar.
 constexpr double kRunningMax = 0.999;
-// Largest difference between the true and the shown fraction. Chosen by hand.
-constexpr double kPercentOffMax = 1.0 / 3;
-// Share of the remaining work that ended work must support if there is no interval. Chosen by hand.
+// Largest ratio of the bounds of the whole time of an estimate that is not a guess. Chosen by hand.
+constexpr double kBoundsRatioMax = 10;
+// Share of the remaining work for which ended work must provide evidence if there is no interval.
+// Chosen by hand.
 constexpr double kKnownShareMin = 0.5;
 // Coverage::silent_tasks counts tasks that have sent no report for this long.
 constexpr absl::Duration kTaskSilence = absl::Seconds(10);
-// Largest numbers of lines. Chosen by hand: more would push the bars off a small screen.
+// Maximum numbers of lines. Chosen by hand; more lines would push the bars off a small screen.
 constexpr std::size_t kNotesMax = 5;
 constexpr std::size_t kFailuresMax = 2;
+constexpr char kUnknownLeft[] = "remaining time unknown";
 constexpr char kUnknownEnd[] = "unknown (no end reported)";
 
 bool HasSucceeded(const Snapshot& snapshot) { return snapshot.state == JobState::kSucceeded; }
@@ -47,7 +49,7 @@ const StageInfo* InfoOf(const Snapshot& snapshot, StageId id) {
   return Find(snapshot.stage_infos, id, &StageInfo::id);
 }
 
-// Returns the number of a stage. Expected stages are numbered separately, from 0.
+// Returns the number of a stage. Expected stages are numbered separately, starting at 0.
 std::string NumberText(StageId id) {
   if (id.stage < kExpectedStages) return fmt::format("stage {}", id.stage);
   return fmt::format("expected stage {}", id.stage - kExpectedStages);
@@ -70,8 +72,8 @@ bool IsTidemark(const Estimate& estimate) {
   return estimate.indicator.empty() || estimate.indicator.starts_with("tidemark");
 }
 
-// Returns why there is no estimate yet. `tidemark` also uses map tasks; other indicators need a
-// reduce function.
+// Returns why there is no estimate yet. `tidemark` also uses map tasks, whereas other indicators
+// need a reduce function.
 RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate) {
   const auto words = [](const char* for_what) {
     return RemainingWords{"no estimate yet", ": ", for_what};
@@ -101,14 +103,11 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
 }
 
 RemainingWords KnownWords(const KnownRemaining& known, const TextOptions& options) {
-  if (known.remaining <= absl::ZeroDuration()) {
-    const bool is_exact = !known.has_range || known.upper <= absl::ZeroDuration();
-    if (known.upper > text::kLongestSaid) return {.about = "remaining time unknown"};
-    return {.about = is_exact ? "about to end"
-                              : fmt::format("less than {} left", DurationText(known.upper))};
-  }
-  RemainingWords words{.about = AboutText(known.remaining, options) + " left"};
-  if (!known.has_range) return words;
+  const bool is_near = known.remaining <= absl::ZeroDuration();
+  if (is_near && known.upper > text::kLongestSaid) return {.about = kUnknownLeft};
+  RemainingWords words{.about = is_near ? "about to end"
+                                        : AboutText(known.remaining, options) + " left"};
+  if (!known.has_range || known.lower == known.upper) return words;
   words.joint = " ";
   words.detail = fmt::format("({})", RangeText(known.lower, known.upper, options.unicode));
   return words;
@@ -122,7 +121,7 @@ KnownRemaining Known(const Range& range) {
 struct Phase {
   const char* name = "";
   StageState state = StageState::kPending;
-  std::string place;  // progress once it has started
+  std::string place;  // progress, once the phase has started
 };
 
 // Returns a percentage below 100.
@@ -161,7 +160,7 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
                         : has_begun ? StageState::kRunning
                                     : StageState::kPending,
                         PlaceText(shuffle.fraction_done)});
-      // The phase reduce starts with the first task that has fetched its input.
+      // The reduce phase starts with the first task that has fetched its input.
       const bool reduces = shuffle.finished_tasks > 0 || stage.finished_tasks > 0;
       if (HasBegun(stage.state) && !reduces) reduce.state = StageState::kPending;
     }
@@ -171,7 +170,7 @@ std::vector<Phase> PhasesOf(const Snapshot& snapshot) {
 }
 
 // Returns the steps of a job that ended without success: the completed work, and the point at which
-// the rest stopped.
+// the other steps stopped.
 std::vector<Step> StepsWhereItEnded(const Snapshot& snapshot, const std::vector<Phase>& phases) {
   const bool is_end_known =
       snapshot.state != JobState::kAbandoned && snapshot.state != JobState::kUnknownEnd;
@@ -182,7 +181,7 @@ std::vector<Step> StepsWhereItEnded(const Snapshot& snapshot, const std::vector<
     if (phase.state == StageState::kDone) {
       steps.push_back({.text = fmt::format("{} done", phase.name)});
     } else if (HasBegun(phase.state)) {
-      // The phases follow one another, except that some tasks fetch while others reduce.
+      // The phases are consecutive, except that some tasks fetch while other tasks reduce.
       const bool is_next_of_shuffle = current && steps[*current].text.starts_with("shuffle");
       if (!current || is_next_of_shuffle) current = steps.size();
       steps.push_back({.text = fmt::format("{} {} {}", phase.name, at, phase.place)});
@@ -196,25 +195,68 @@ std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what
   return fmt::format("{} of {} {} done", finished, all, what);
 }
 
-// Returns true if the shown fraction is close to both bounds.
-bool IsClose(const Estimate& estimate) {
-  return std::max(estimate.fraction_done - estimate.fraction_done_lower,
-                  estimate.fraction_done_upper - estimate.fraction_done) <= kPercentOffMax;
+// Returns the numbers of a bar. The bounds enclose the fraction, which may move back slowly.
+ShownProgress ProgressOf(const Estimate& estimate, bool has_succeeded) {
+  const auto shown = [&](double fraction) { return ShownFraction(fraction, has_succeeded); };
+  const double fraction = shown(estimate.fraction_done);
+  ShownProgress progress = {.fraction = fraction,
+                            .lower = fraction,
+                            .upper = fraction,
+                            .is_estimate = !has_succeeded && fraction > 0};
+  if (!HasBounds(estimate)) return progress;
+  progress.lower = std::min(shown(estimate.fraction_done_lower), fraction);
+  progress.upper = std::max(shown(estimate.fraction_done_upper), fraction);
+  return progress;
 }
 
-// Returns true if the shown fraction of a part is close to the true one for each end in its
-// interval. A part without an interval must have mostly known remaining work.
-bool IsPartPercentMeaningful(double shown, absl::Duration elapsed, const std::optional<Range>& left,
-                             double known_share) {
-  const bool has_interval = left && left->lower && left->upper;
-  if (!has_interval && known_share < kKnownShareMin) return false;
-  if (!left) return true;
-  const auto is_right = [&](absl::Duration end) {
-    const double whole = absl::ToDoubleSeconds(elapsed + end);
-    return !(whole > 0) ||
-           std::abs(absl::ToDoubleSeconds(elapsed) / whole - shown) <= kPercentOffMax;
-  };
-  return has_interval ? is_right(*left->lower) && is_right(*left->upper) : is_right(left->median);
+bool HasInterval(const std::optional<Range>& left) { return left && left->lower && left->upper; }
+
+// Returns true if the bounds of the whole time are too far apart for one number.
+bool IsWide(absl::Duration elapsed, const std::optional<Range>& left) {
+  return HasInterval(left) && elapsed + *left->upper > kBoundsRatioMax * (elapsed + *left->lower);
+}
+
+// Returns true if the estimate of an application does not contain most of its work.
+bool MayGrow(const Snapshot& snapshot, const Estimate& estimate) {
+  if (snapshot.is_final || KindOf(snapshot) != JobKind::kApplication) return false;
+  return HasInterval(estimate.remaining) ? IsWide(snapshot.elapsed(), estimate.remaining)
+                                         : estimate.known_share < kKnownShareMin;
+}
+
+// Returns why an estimate is a guess, or "" if it is not.
+std::string GuessText(const Snapshot& snapshot, const Estimate& estimate, absl::Duration elapsed) {
+  if (!estimate.remaining) return "";
+  if (estimate.basis != Basis::kGuess) {
+    if (snapshot.state == JobState::kQueued) return "";
+    if (MayGrow(snapshot, estimate)) return "a guess";  // its steps contain "more may come"
+    return IsWide(elapsed, estimate.remaining) ? "a guess: few results yet" : "";
+  }
+  switch (estimate.method) {
+    case EstimateMethod::kOtherJobs:
+      return "a guess from other jobs";
+    case EstimateMethod::kMapPhase:
+      return "a guess from the map phase";
+    case EstimateMethod::kBytesRead:
+      return "a guess from the bytes read";
+    default:
+      return "a guess";
+  }
+}
+
+// Returns true if the job runs, no result supports its estimate, and the bounds are missing or far
+// apart.
+bool IsUnsupported(const Snapshot& snapshot, const Estimate& estimate, absl::Duration elapsed) {
+  return snapshot.state != JobState::kQueued && estimate.state == EstimateState::kValid &&
+         estimate.basis == Basis::kGuess &&
+         (!HasInterval(estimate.remaining) || IsWide(elapsed, estimate.remaining));
+}
+
+// Returns the numbers of a bar without the number of an unsupported guess.
+ShownProgress WithoutGuess(const Snapshot& snapshot, const Estimate& estimate,
+                           absl::Duration elapsed, ShownProgress shown) {
+  if (!IsUnsupported(snapshot, estimate, elapsed)) return shown;
+  if (!HasInterval(estimate.remaining)) return {.has_number = false};
+  return {.fraction = shown.lower, .lower = shown.lower, .upper = shown.upper, .has_number = false};
 }
 
 std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
@@ -222,7 +264,7 @@ std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
       std::ranges::count(snapshot.stages, state, &StageProgress::state));
 }
 
-// Returns the progress in stages. The smallest view has no stages, only the count of ended ones.
+// Returns the progress in stages. The smallest view has no stages, only the number of ended stages.
 std::string StagesText(const Snapshot& snapshot) {
   const Counts& counts = snapshot.counts;
   const std::uint32_t expected = CountOf(snapshot, StageState::kExpected);
@@ -235,8 +277,7 @@ std::string StagesText(const Snapshot& snapshot) {
   std::string text = DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages");
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   if (expected > 0) text += fmt::format(", {} more expected", expected);
-  const bool is_whole = snapshot.is_final || IsPercentMeaningful(snapshot, snapshot.estimate);
-  return is_whole ? text : text + ", more may come";
+  return MayGrow(snapshot, snapshot.estimate) ? text + ", more may come" : text;
 }
 
 // Returns the shown remaining time; zero if unknown.
@@ -295,37 +336,50 @@ Basis BasisOf(const Snapshot& snapshot, std::uint32_t child) {
   return found == nullptr ? Basis::kUnknown : found->estimate.basis;
 }
 
-// Marks the text as a guess.
-RemainingWords AsGuess(RemainingWords words) {
+// Marks the text as a guess. Empty text leaves it unchanged.
+RemainingWords AsGuess(const std::string& guess, RemainingWords words) {
+  if (guess.empty() || words.about == kUnknownLeft) return words;
   words.joint = " ";
   if (words.detail.empty()) {
-    words.detail = "(a guess)";
+    words.detail = "(" + guess + ")";
   } else {
-    words.detail.insert(words.detail.size() - 1, ", a guess");
+    words.detail.insert(words.detail.size() - 1, ", " + guess);
   }
   return words;
 }
 
-std::string OverdueText(const Estimate& estimate) {
-  if (!HasInterval(estimate)) return "past the predicted end";
-  const absl::Duration most = Known(*estimate.remaining).upper;
-  if (most > text::kLongestSaid) return "past the predicted end";
-  return fmt::format("past the predicted end, up to {} more", DurationText(most));
+RemainingWords OverdueWords(const Snapshot& snapshot, const Estimate& estimate,
+                            const TextOptions& options) {
+  const std::string running = "still running: " + StillRunning(snapshot, options);
+  if (!HasInterval(estimate.remaining) || Known(*estimate.remaining).upper > text::kLongestSaid) {
+    return {"overdue", "; ", running};
+  }
+  const KnownRemaining left = Known(*estimate.remaining);
+  const std::string more = left.remaining > absl::ZeroDuration()
+                               ? KnownWords(left, options).text()
+                               : RangeText(left.lower, left.upper, options.unicode) + " left";
+  return {"overdue", ", ", more + "; " + running};
 }
 
-RemainingWords EstimatedWords(const Estimate& estimate, const TextOptions& options) {
-  RemainingWords words = EndWords(estimate.remaining, options);
-  return estimate.remaining && estimate.basis == Basis::kGuess ? AsGuess(std::move(words)) : words;
+RemainingWords EstimatedWords(const Snapshot& snapshot, const Estimate& estimate,
+                              absl::Duration elapsed, const TextOptions& options) {
+  const std::string guess = GuessText(snapshot, estimate, elapsed);
+  if (!IsUnsupported(snapshot, estimate, elapsed)) {
+    return AsGuess(guess, EndWords(estimate.remaining, options));
+  }
+  if (!HasInterval(estimate.remaining)) return {"no estimate yet", ": ", "no result supports one"};
+  const KnownRemaining known = Known(*estimate.remaining);
+  return {guess, ": ", RangeText(known.lower, known.upper, options.unicode) + " left"};
 }
 
 RemainingWords StageWords(const Snapshot& snapshot, const StageProgress& stage,
                           const TextOptions& options) {
   RemainingWords words = EndWords(stage.ends_in, options);
   const bool is_guess = stage.ends_in && IsEndGuessed(snapshot, stage);
-  return is_guess ? AsGuess(std::move(words)) : words;
+  return AsGuess(is_guess ? "a guess" : "", std::move(words));
 }
 
-// Returns for each job of a workflow whether the end of a direct or indirect predecessor is a
+// For each job of a workflow, returns true if the end of a direct or indirect predecessor is a
 // guess.
 std::vector<bool> GuessedStarts(const Snapshot& workflow) {
   std::vector<bool> guessed(workflow.children.size());
@@ -347,20 +401,18 @@ std::vector<bool> GuessedStarts(const Snapshot& workflow) {
   return guessed;
 }
 
+// Returns the first part of the text, which a space separates from the second part.
+std::string StateOf(const RemainingWords& words) {
+  return words.about + words.joint.substr(0, words.joint.find(' '));
+}
+
 Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
             const TextOptions& options) {
   Part part = {.name = Printable(child.name, options.unicode),
-               .fraction_done = child.estimate.fraction_done,
-               .has_succeeded = child.state == ChildState::kSucceeded,
+               .shown = ProgressOf(child.estimate, child.state == ChildState::kSucceeded),
                .is_running = child.state == ChildState::kRunning,
                .has_started = true,
                .is_critical = child.is_critical};
-  const bool has_failed =
-      child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
-  const Estimate& reached = child.estimate;
-  if (has_failed && reached.fraction_done_lower < reached.fraction_done_upper) {
-    part.is_percent_meaningful = IsClose(reached);
-  }
   switch (child.state) {
     case ChildState::kSucceeded:
       part.state = "done";
@@ -387,11 +439,10 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
       part.has_started = false;
       break;
     case ChildState::kRunning: {
-      part.is_percent_meaningful = IsPartPercentMeaningful(
-          part.fraction_done, workflow.at - child.started_at.value_or(workflow.at),
-          child.estimate.remaining, /*known_share=*/1);
-      RemainingWords words = EstimatedWords(child.estimate, options);
-      part.state = std::move(words.about);
+      const absl::Duration elapsed = workflow.at - child.started_at.value_or(workflow.at);
+      part.shown = WithoutGuess(workflow, child.estimate, elapsed, part.shown);
+      RemainingWords words = EstimatedWords(workflow, child.estimate, elapsed, options);
+      part.state = StateOf(words);
       part.detail = std::move(words.detail);
       break;
     }
@@ -401,7 +452,7 @@ Part PartOf(const Snapshot& workflow, const Child& child, bool is_start_guessed,
   return part;
 }
 
-// Appends a count such as "3 messages lost". Appends nothing for 0.
+// Appends a count such as "3 messages lost", or nothing for 0.
 void AddCount(std::uint64_t count, const char* one, const char* many,
               std::vector<std::string>& parts) {
   if (count != 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
@@ -419,6 +470,31 @@ std::string LossText(const Coverage& coverage) {
   AddCount(coverage.rejected_events, "message rejected", "messages rejected", parts);
   AddCount(coverage.anomalies, "conflicting event ignored", "conflicting events ignored", parts);
   return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+// Returns why the shown progress moves back, or "".
+std::string RaisedText(const Snapshot& snapshot) {
+  const bool has_number = ShownOf(snapshot, snapshot.estimate).has_number;
+  if (snapshot.is_final || !snapshot.estimate_raised || !has_number) return "";
+  const EstimateRaised& raised = *snapshot.estimate_raised;
+  switch (raised.cause) {
+    case RaiseCause::kMoreStages:
+      return fmt::format("estimate raised: {} appeared",
+                         text::Counted(raised.stages, "more stage"));
+    case RaiseCause::kSlowerTasks:
+      return "estimate raised: tasks take longer than predicted";
+    case RaiseCause::kOverdue:
+      return "estimate raised: tasks still run after their predicted end";
+    case RaiseCause::kUnknown:
+      break;
+  }
+  return "estimate raised";
+}
+
+// Describes how long an application has had no work. REQUIRES: snapshot.idle_since is set.
+RemainingWords IdleWords(const Snapshot& snapshot) {
+  return {"idle for " + DurationText(snapshot.at - *snapshot.idle_since), ": ",
+          snapshot.counts.stages == 0 ? "no stage has begun" : "all of its stages have ended"};
 }
 
 std::string SilenceWarning(const Snapshot& snapshot) {
@@ -503,7 +579,7 @@ std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const Text
 
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options) {
-  // When a job ends without failing, its running stages end too.
+  // When a job ends without failing, its running stages also end.
   const bool is_cut_off =
       snapshot.is_final && snapshot.state != JobState::kFailed && stage.id.child == 0;
   switch (stage.state) {
@@ -574,48 +650,38 @@ int ShownPercent(double fraction_done, bool has_succeeded) {
   return static_cast<int>(std::floor(100 * ShownFraction(fraction_done, has_succeeded) + 1e-9));
 }
 
-bool HasInterval(const Estimate& estimate) {
-  return estimate.remaining && estimate.remaining->lower && estimate.remaining->upper;
-}
-
 bool HasBounds(const Estimate& estimate) {
   const bool has_kept = estimate.state == EstimateState::kFinal &&
                         estimate.fraction_done_lower < estimate.fraction_done_upper;
-  return has_kept || HasInterval(estimate);
+  return has_kept || HasInterval(estimate.remaining);
 }
 
-bool IsPercentMeaningful(const Snapshot& snapshot, const Estimate& estimate) {
-  if (HasSucceeded(snapshot)) return true;
-  if (!snapshot.is_final && estimate.state != EstimateState::kValid) return true;
-  if (HasBounds(estimate)) return IsClose(estimate);
-  if (snapshot.is_final) return true;
-  const bool is_of_group =
-      KindOf(snapshot) == JobKind::kApplication && &estimate == &snapshot.estimate;
-  return !is_of_group || IsPartPercentMeaningful(estimate.fraction_done, snapshot.elapsed(),
-                                                 estimate.remaining, estimate.known_share);
+ShownProgress ShownOf(const Snapshot& snapshot, const Estimate& estimate) {
+  ShownProgress shown = ProgressOf(estimate, HasSucceeded(snapshot));
+  const bool is_missing = estimate.state == EstimateState::kWarmingUp ||
+                          estimate.state == EstimateState::kUnknown ||
+                          (snapshot.is_final && !(estimate.fraction_done > 0));
+  if (HasSucceeded(snapshot)) return shown;
+  if (is_missing) return {.has_number = false};
+  return WithoutGuess(snapshot, estimate, snapshot.elapsed(), shown);
+}
+
+PercentWords DescribePercent(const ShownProgress& shown, const TextOptions& options) {
+  if (!shown.has_number) return {.number = "-"};
+  const auto percent = [](double fraction) { return ShownPercent(fraction, fraction >= 1); };
+  const int number = percent(shown.fraction);
+  const int lower = percent(shown.lower);
+  const int upper = percent(shown.upper);
+  PercentWords words = {.number = fmt::format("{} %", number)};
+  if (shown.is_estimate) words.number.insert(0, options.unicode ? "≈ " : "~ ");
+  if (lower == upper) return words;
+  words.bounds = fmt::format("({}{}{})", lower, options.unicode ? "–" : "-", upper);
+  return words;
 }
 
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate,
                         const TextOptions& options) {
-  if (!IsPercentMeaningful(snapshot, estimate)) {
-    const bool is_open = snapshot.is_final && !(estimate.fraction_done_lower > 0) &&
-                         estimate.fraction_done_upper >= kRunningMax;
-    if (is_open || !HasBounds(estimate)) return "-";
-    return fmt::format("{}{}{} %", ShownPercent(estimate.fraction_done_lower, false),
-                       options.unicode ? "–" : "-",
-                       ShownPercent(estimate.fraction_done_upper, false));
-  }
-  const int percent = ShownPercent(estimate.fraction_done, HasSucceeded(snapshot));
-  const bool has_no_estimate = estimate.state == EstimateState::kWarmingUp ||
-                               estimate.state == EstimateState::kUnknown ||
-                               (snapshot.is_final && !(estimate.fraction_done > 0));
-  if (has_no_estimate && percent == 0) return "-";
-  return fmt::format("{} %", percent);
-}
-
-std::string PercentText(const Part& part) {
-  if (!part.is_percent_meaningful) return "-";
-  return fmt::format("{} %", ShownPercent(part.fraction_done, part.has_succeeded));
+  return DescribePercent(ShownOf(snapshot, estimate), options).text();
 }
 
 std::string IndicatorName(const Estimate& estimate, const TextOptions& options) {
@@ -662,14 +728,14 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
                                  const TextOptions& options) {
   if (snapshot.is_final) return {.about = StateName(snapshot)};
   if (estimate.state == EstimateState::kUnknown) return {.about = "not started"};
-  if (estimate.state == EstimateState::kWarmingUp) return WarmingUpWords(snapshot, estimate);
-  if (estimate.state == EstimateState::kOverdue) {
-    return {OverdueText(estimate), "; ", "still running: " + StillRunning(snapshot, options)};
+  if (estimate.state == EstimateState::kWarmingUp) {
+    return snapshot.idle_since ? IdleWords(snapshot) : WarmingUpWords(snapshot, estimate);
   }
+  if (estimate.state == EstimateState::kOverdue) return OverdueWords(snapshot, estimate, options);
   if (!estimate.remaining || estimate.remaining->median == absl::InfiniteDuration()) {
-    return {.about = "remaining time unknown"};
+    return {.about = kUnknownLeft};
   }
-  return EstimatedWords(estimate, options);
+  return EstimatedWords(snapshot, estimate, snapshot.elapsed(), options);
 }
 
 std::vector<Step> StepsOf(const Snapshot& snapshot) {
@@ -689,7 +755,8 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
   }
   const std::vector<Phase> phases = PhasesOf(snapshot);
   if (snapshot.is_final && !HasSucceeded(snapshot)) return StepsWhereItEnded(snapshot, phases);
-  // Phases overlap. The current phase is the last running one; between two phases, the next one.
+  // Phases overlap. The current phase is the last running phase or, between two phases, the next
+  // one.
   const auto has = [](StageState state) {
     return [state](const Phase& phase) { return phase.state == state; };
   };
@@ -728,16 +795,12 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   for (const Group& group : snapshot.groups) {
     if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
     const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
-    RemainingWords words = EndWords(group.ends_in, options);
-    const bool is_guess = group.ends_in && snapshot.estimate.basis == Basis::kGuess;
-    if (is_guess) words = AsGuess(std::move(words));
+    const std::optional<Snapshot> whole = SnapshotOfGroup(snapshot, group.group);
+    RemainingWords words = DescribeRemaining(*whole, whole->estimate, options);
     parts.push_back({.name = Printable(name, options.unicode),
-                     .state = std::move(words.about),
+                     .state = StateOf(words),
                      .detail = std::move(words.detail),
-                     .fraction_done = group.fraction_done,
-                     .is_percent_meaningful = IsPartPercentMeaningful(
-                         group.fraction_done, snapshot.at - group.started_at.value_or(snapshot.at),
-                         group.ends_in, snapshot.estimate.known_share),
+                     .shown = ShownOf(*whole, whole->estimate),
                      .is_running = true,
                      .has_started = true});
   }
@@ -746,11 +809,12 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   for (std::size_t i = 0; i < names.size(); ++i) {
     const StageProgress& stage = snapshot.stages[i];
     if (stage.state != StageState::kRunning || parts.size() == most) continue;
+    const double done = ShownFraction(stage.fraction_done, false);
     RemainingWords words = StageWords(snapshot, stage, options);
     parts.push_back({.name = names[i],
                      .state = std::move(words.about),
                      .detail = std::move(words.detail),
-                     .fraction_done = stage.fraction_done,
+                     .shown = {.fraction = done, .lower = done, .upper = done},
                      .is_running = true,
                      .has_started = true,
                      .is_critical = stage.is_critical});
@@ -775,7 +839,11 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) 
 }
 
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options) {
-  std::vector<std::string> texts = {SilenceWarning(snapshot)};
+  std::vector<std::string> texts = {RaisedText(snapshot), SilenceWarning(snapshot)};
+  const bool is_shown = snapshot.estimate.state == EstimateState::kWarmingUp;
+  if (!snapshot.is_final && snapshot.idle_since && !is_shown) {
+    texts.push_back(IdleWords(snapshot).text());
+  }
   if (snapshot.coverage) {
     texts.push_back(LossText(*snapshot.coverage));
     if (const auto known = snapshot.coverage->map_profiles; known && !(*known >= 1)) {

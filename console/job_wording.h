@@ -1,6 +1,6 @@
-// The parts of a snapshot as text, for frames, plain lines, tables, the page and alerts. Pure.
+// Text for the parts of a snapshot, for frames, plain lines, tables, the page and alerts. Pure.
 //
-// For any snapshot the text is Printable() and finite, without negative times. Text about missing
+// For any snapshot, the text is Printable() and finite, without negative times. Text about missing
 // parts, such as the stages in the smallest view, is empty.
 #pragma once
 
@@ -12,15 +12,16 @@
 
 namespace tidemark::console {
 
-// Returns the name of the job, or its id if it has none.
+// Returns the name of the job, or its id if it has no name.
 std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);
 
-// Returns "queued", "running", "succeeded", "failed", "killed" or "abandoned". Returns "running" or
-// "ended" for a state of a newer version.
+// Returns "queued", "running", "succeeded", "failed", "killed" or "abandoned". For a state of a
+// newer version, returns "running" or "ended".
 std::string StateName(const Snapshot& snapshot);
 Style StateStyle(const Snapshot& snapshot);
 
-// Returns the elapsed time, "41 s". An ended job has tenths of a second below ten seconds.
+// Returns the elapsed time, such as "41 s". For an ended job, it has tenths of a second below ten
+// seconds.
 std::string ElapsedText(const Snapshot& snapshot);
 
 // Returns the fraction to show, clamped to 0..1. It is 0 for NaN, and 1 only after success.
@@ -28,15 +29,22 @@ std::string ElapsedText(const Snapshot& snapshot);
 double ShownFraction(double fraction_done, bool has_succeeded);
 int ShownPercent(double fraction_done, bool has_succeeded);
 
-// Returns false if the true fraction may differ from the shown one by more than a third, as for an
-// application without past runs.
-bool IsPercentMeaningful(const Snapshot& snapshot, const Estimate& estimate);
-bool HasInterval(const Estimate& estimate);
-// Returns true if the fraction has bounds: an interval, or the last bounds of a job without
-// success.
+// Returns true if the fraction has bounds: an interval or, for a job without success, the last
+// bounds.
 bool HasBounds(const Estimate& estimate);
-// Returns "41 %", or the range "9-91 %" if a percentage is not meaningful. Returns "-" if there are
-// no bounds, or if the indicator has no estimate yet or had none before the job ended.
+// Returns the numbers of the bar of an estimate. There is no number if the indicator has no
+// estimate yet, if it had none before the job ended, or if the estimate is an unsupported guess.
+ShownProgress ShownOf(const Snapshot& snapshot, const Estimate& estimate);
+
+// A percentage in two parts, "~ 41 %" and "(11-98)". The second is empty without an interval. The
+// number is "-" if it is not shown.
+struct PercentWords {
+  std::string number;
+  std::string bounds;
+  std::string text() const { return bounds.empty() ? number : number + " " + bounds; }
+};
+PercentWords DescribePercent(const ShownProgress& shown, const TextOptions& options);
+// Returns both parts of the percentage of an estimate.
 std::string PercentText(const Snapshot& snapshot, const Estimate& estimate,
                         const TextOptions& options);
 
@@ -50,8 +58,11 @@ std::string MethodText(const Estimate& estimate, const TextOptions& options);
 std::string AboutText(absl::Duration duration, const TextOptions& options);
 
 // A remaining time in two separable parts, such as "~ 41 s left" and "(35-52 s)". The second part
-// is "(35-52 s, a guess)" if neither this run nor a past run supports it. If there is no estimate,
-// the parts are "no estimate yet" and "waiting for the first reduce results".
+// is "(35-52 s, a guess from other jobs)" if neither this run nor a past run supports it, and
+// "(2-52 s, a guess: few results yet)" if the bounds of the whole time differ by a factor above
+// ten. If both conditions hold, the parts contain no median: "a guess from the map phase" and
+// "2-52 s left". If there is no
+// estimate, the parts are "no estimate yet" and "waiting for the first reduce results".
 struct RemainingWords {
   std::string about;
   std::string joint;
@@ -66,52 +77,48 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
 RemainingWords DescribeLeft(const Range& left, const TextOptions& options);
 
 // The position of a job, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks";
-// for a failed job "map stopped at 40 %"; for applications "3 of 12 stages done, 2 skipped"; for
-// workflows "1 of 4 jobs done".
+// for a failed job, "map stopped at 40 %"; for applications, "3 of 12 stages done, 2 skipped"; for
+// workflows, "1 of 4 jobs done".
 struct Step {
   std::string text;
-  bool is_current = false;  // at most one
+  bool is_current = false;  // true for at most one step
 };
 std::vector<Step> StepsOf(const Snapshot& snapshot);
-// Returns the text of the current step, or "" without a step.
+// Returns the text of the current step, or "" if no step is current.
 std::string CurrentStep(const Snapshot& snapshot);
 
 // Returns the name of a stage, such as "map" or "scan", or "stage 3" if it has no name.
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options);
 // Returns the names of Snapshot::stages, in order. Stages of one job with equal names get numbers,
-// "scan (stage 3)", as do names that look numbered. O(n log n).
+// such as "scan (stage 3)", as do names that look numbered. O(n log n).
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
-// Returns true if the end of the stage is a guess. It is a guess if the end of the stage's job is
-// one, except for a running map stage, whose pace is measured.
+// Returns true if the end of the stage is a guess, which it is if the end of the stage's job is a
+// guess. Exception: a running map stage, whose pace is measured.
 bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage);
 // Returns "starts in ~ 2 min", "~ 1 min left (50-70 s)", "~ 1 min left (a guess)", "done",
-// "skipped", "expected" or "failed"; "not finished" if the job was killed or abandoned.
+// "skipped", "expected" or "failed". Returns "not finished" if the job was killed or abandoned.
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options);
-// Returns "reduce task 2" or "task 7 of scan", with the number of a later attempt.
+// Returns "reduce task 2" or "task 7 of scan", with the attempt number for a later attempt.
 std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const TextOptions& options);
 
-// A job of a workflow, or a group or a stage of an application, as a line.
+// A job of a workflow, or a group or stage of an application, as a line.
 struct Part {
   std::string name;
-  std::string state;   // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
-  std::string detail;  // interval of the remaining time, "(50-55 s)", "(a guess)"; may be empty
+  std::string state;  // "done", "~ 1 min left", "starts in ~ 2 min", "no report yet"
+  // interval of the remaining time, such as "(50-55 s)" or "(a guess)"; may be empty
+  std::string detail;
   Style style = Style::kBar;
-  double fraction_done = 0;
-  bool is_percent_meaningful = true;
-  bool has_succeeded = false;
+  ShownProgress shown;
   bool is_running = false;
   bool has_started = false;
   bool is_critical = false;
 };
 // Returns the jobs of a workflow. For an application, returns at most kGroupsShown running groups,
-// then at most kStagesShown running stages. Returns nothing for a MapReduce job.
+// then at most kStagesShown running stages. For a MapReduce job, returns an empty list.
 inline constexpr std::size_t kGroupsShown = 4;
 inline constexpr std::size_t kStagesShown = 8;
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);
-// Returns "41 %", or "-" if a percentage is not meaningful.
-std::string PercentText(const Part& part);
-
 // Returns "Reduce task 2 will end last: a key of 1.2 MB ...", or "" if the snapshot names no task.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 
@@ -119,7 +126,7 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 // the newest report is older than the master.
 std::string SilenceText(const Snapshot& snapshot);
 
-// Returns a line for each loss, silence, failure and note.
+// Returns a line for a raised estimate, for idleness, and for each loss, silence, failure and note.
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options);
 
 }  // namespace tidemark::console

@@ -32,7 +32,7 @@ int RowsTaken(const std::vector<int>& line_columns, int width) {
 
 std::string Redraw(int rows, const std::vector<std::string>& lines) {
   std::string bytes = GoUp(rows);
-  // Erases before writing, because after a full line the cursor is still on its last character.
+  // Erases before writing, since after a full line the cursor is still on its last character.
   for (const std::string& line : lines) bytes += "\x1b[2K" + line + "\r\n";
   return bytes + "\x1b[J\x1b[?2026l";
 }
@@ -70,8 +70,7 @@ int Terminal::RowsToErase() const {
 }
 
 void Terminal::Draw(const std::vector<std::string>& lines) {
-  // Leaves the row of the cursor free, because writing there would scroll the top of the frame
-  // away.
+  // Leaves the row of the cursor free, since writing there would scroll the top of the frame away.
   const auto rows = static_cast<std::size_t>(std::max(size().rows - 1, 1));
   std::vector<std::string> fitting(lines.begin(), lines.begin() + std::min(lines.size(), rows));
   Write(Redraw(RowsToErase(), fitting));
@@ -92,7 +91,7 @@ void Terminal::Write(const std::string& bytes) const {
   while (written < bytes.size()) {
     const ssize_t count = write(fd_, bytes.data() + written, bytes.size() - written);
     if (count < 0 && errno == EINTR) continue;
-    // Ignores a closed terminal.
+    // Ignore a closed terminal.
     if (count <= 0) return;
     written += static_cast<std::size_t>(count);
   }

@@ -1,7 +1,6 @@
 #include "console/text.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 namespace tidemark::console {
@@ -13,7 +12,7 @@ struct Character {
   bool valid = false;
 };
 
-// Returns the length of a UTF-8 sequence by its first byte, or 0 for an invalid first byte.
+// Returns the length of a UTF-8 sequence, given its first byte, or 0 for an invalid first byte.
 std::size_t SequenceLength(unsigned char first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -59,9 +58,9 @@ bool IsIn(char32_t code, const CodeRange (&ranges)[kCount]) {
 constexpr CodeRange kSteering[] = {
     {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x200B, 0x200F}, {0x2028, 0x202E},
     {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE000, 0xF8FF}, {0xE0000, 0x10FFFF}};
-// Characters that combine with the previous one.
+// Characters that combine with the previous character.
 constexpr CodeRange kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0E}};
-// Turns the previous character into an emoji, which some terminals draw one column wider.
+// Makes the previous character an emoji, which some terminals draw one column wider.
 constexpr char32_t kAsEmoji = 0xFE0F;
 // Ranges above kWideFrom whose characters are one column wide.
 constexpr CodeRange kNarrowBeyond[] = {
@@ -74,7 +73,7 @@ int ColumnsOf(char32_t code) {
   return code >= kWideFrom && !IsIn(code, kNarrowBeyond) ? 2 : 1;
 }
 
-// Returns the number of bytes of `text` that fit `columns`.
+// Returns the number of bytes of `text` that fit into `columns`.
 std::size_t BytesThatFit(const std::string& text, int columns) {
   int used = 0;
   std::size_t position = 0;
@@ -91,7 +90,7 @@ std::string Spaces(int count) {
   return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
 }
 
-// The codes of the styles in their order. The colours are from the user's palette, which fits the
+// The codes of the styles, in order. The colours come from the user's palette, which fits the
 // background.
 constexpr const char* kCodes[] = {"",         "\x1b[1m",  "\x1b[2m", "\x1b[36m",
                                   "\x1b[32m", "\x1b[33m", "\x1b[31m"};
@@ -213,67 +212,43 @@ std::vector<std::string> RenderTable(const std::vector<Row>& rows, const TableOp
 
 namespace {
 
-// One to seven eighths of a column.
-constexpr const char* kEighths[] = {"▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-
-double Clamped(double fraction) { return fraction >= 0 ? std::min(fraction, 1.0) : 0.0; }
-
 std::string Repeat(const char* text, int count) {
   std::string repeated;
   for (int i = 0; i < count; ++i) repeated += text;
   return repeated;
 }
 
-// Returns the number of finished parts of `total`, rounded down. All parts are finished only if
-// `fraction` is 1.
-int PartsDone(double fraction, int total) {
-  const int parts = static_cast<int>(fraction * total);
-  return fraction < 1 ? std::min(parts, total - 1) : total;
-}
-
-// Returns the columns between the brackets of a bar, if it has any.
-int InnerColumns(int columns, bool unicode) {
-  return unicode || columns < 4 ? columns : columns - 2;
-}
-
-Bar UnicodeBar(double fraction, int columns) {
-  const int eighths = PartsDone(fraction, 8 * columns);
-  Bar bar{.done = Repeat("█", eighths / 8)};
-  const bool has_partial = eighths % 8 != 0;
-  if (has_partial) bar.done += kEighths[eighths % 8 - 1];
-  bar.left = Repeat("░", columns - eighths / 8 - (has_partial ? 1 : 0));
-  return bar;
-}
-
-Bar AsciiBar(double fraction, int columns) {
-  const int inner = InnerColumns(columns, /*unicode=*/false);
-  const int done = PartsDone(fraction, inner);
-  Bar bar{.done = Repeat("#", done), .left = Repeat(".", inner - done)};
-  if (inner < columns) bar = {.done = "[" + bar.done, .left = bar.left + "]"};
-  return bar;
-}
+constexpr const char* kBlocks[] = {"█", "▓", "▒", "░"};
+constexpr const char* kLetters[] = {"#", "=", "-", "."};
 
 }  // namespace
 
-Bar MakeBar(double fraction, int columns, bool unicode) {
+Bar MakeBar(const ShownProgress& shown, int columns, bool unicode) {
   if (columns <= 0) return {};
-  return unicode ? UnicodeBar(Clamped(fraction), columns) : AsciiBar(Clamped(fraction), columns);
-}
-
-RangeBar MakeRangeBar(double lower, double upper, int columns, bool unicode) {
-  if (columns <= 0) return {};
-  const int inner = InnerColumns(columns, unicode);
-  const int from = std::min(static_cast<int>(Clamped(lower) * inner), inner - 1);
-  const int to = std::max(static_cast<int>(std::ceil(Clamped(upper) * inner)), from + 1);
-  const char* const outside = unicode ? "░" : ".";
-  RangeBar bar{.before = Repeat(outside, from),
-               .within = Repeat(unicode ? "▒" : "-", to - from),
-               .after = Repeat(outside, inner - to)};
-  if (inner < columns) {
-    bar.before = "[" + bar.before;
-    bar.after += "]";
+  const bool has_brackets = !unicode && columns >= 4;
+  const int inner = has_brackets ? columns - 2 : columns;
+  const auto parts = [inner](double fraction) {
+    return fraction >= 0 ? static_cast<int>(std::min(fraction, 1.0) * inner) : 0;
+  };
+  const int sure = parts(shown.lower);
+  const int likely = std::max(parts(shown.fraction), sure);
+  const int possible = std::max(parts(shown.upper), likely);
+  const auto& letters = unicode ? kBlocks : kLetters;
+  Bar bar = {.sure = Repeat(letters[0], sure),
+             .likely = Repeat(letters[1], likely - sure),
+             .possible = Repeat(letters[2], possible - likely),
+             .left = Repeat(letters[3], inner - possible)};
+  if (has_brackets) {
+    bar.sure = "[" + bar.sure;
+    bar.left += "]";
   }
   return bar;
+}
+
+std::string BarLegend(bool unicode) {
+  const auto& letters = unicode ? kBlocks : kLetters;
+  return std::string(letters[0]) + " to the lower bound, " + letters[1] + " to the estimate, " +
+         letters[2] + " to the upper bound (90 % interval)";
 }
 
 }  // namespace tidemark::console

@@ -1,4 +1,4 @@
-// Text for a terminal: untrusted text made printable, lines in colours, tables and bars. Pure.
+// Text for a terminal: printable forms of untrusted text, coloured lines, tables and bars. Pure.
 //
 // Names, messages and reasons arrive over the network. Printable() replaces characters that could
 // move a cursor, change colours or change the direction of text. Widths are columns of a terminal.
@@ -11,19 +11,19 @@
 
 namespace tidemark::console {
 
-// Returns `text` as one line: control characters become spaces; invalid UTF-8 and characters that
-// control a terminal become '?'. If `unicode` is false, all characters beyond ASCII become '?'.
+// Returns `text` as one line. Control characters become spaces; invalid UTF-8 and characters that
+// control a terminal become '?'. If `unicode` is false, all non-ASCII characters become '?'.
 // O(length).
 std::string Printable(const std::string& text, bool unicode);
 
-// Returns the width of Printable() text. It is the largest width among terminals, so that a line
+// Returns the width of Printable() text, which is the largest width among terminals, so that a line
 // that fits by this measure fits everywhere.
 int Columns(const std::string& text);
 
-// Returns `text` in at most `columns`; an ellipsis replaces the end of longer text.
+// Returns `text` in at most `columns`. An ellipsis replaces the end of longer text.
 std::string Clip(const std::string& text, int columns, bool unicode);
 
-// Return `text` padded with spaces to `columns`; longer text is unchanged.
+// These functions return `text` padded with spaces to `columns`. Longer text is unchanged.
 std::string PadRight(const std::string& text, int columns);
 std::string PadLeft(const std::string& text, int columns);
 
@@ -36,15 +36,15 @@ enum class Style { kPlain, kStrong, kDim, kBar, kGood, kWarning, kBad };
 
 struct TextOptions {
   bool color = false;    // ANSI colours
-  bool unicode = false;  // characters beyond ASCII
-  // Time zone of instants; UTC if null. Must outlive the options.
+  bool unicode = false;  // whether non-ASCII characters are allowed
+  // Time zone for times; UTC if null. Must outlive the options.
   const absl::TimeZone* zone = nullptr;
 };
 
-// Returns `text` in the colours of `style`, which end with it.
+// Returns `text` in the colours of `style`, which end after it.
 std::string Styled(Style style, const std::string& text);
 
-// One line of pieces in different colours.
+// A line of pieces in different colours.
 class StyledLine {
  public:
   // Appends Printable() text. Empty text adds nothing.
@@ -64,9 +64,9 @@ class StyledLine {
 };
 
 struct TableOptions {
-  int width = 80;  // columns
+  int width = 80;  // number of columns
   TextOptions text;
-  bool is_wide = false;  // with additional columns
+  bool is_wide = false;  // whether the table has additional columns
 };
 
 // Printable() cells. The last column may be the widest.
@@ -79,26 +79,31 @@ std::string TableLine(const std::string& text, const TableOptions& options,
 // Returns the lines of a table. The first row is the heading and has the most cells.
 std::vector<std::string> RenderTable(const std::vector<Row>& rows, const TableOptions& options);
 
-// The two parts of a bar, which have different colours. Together they are exactly `columns` wide.
+// The numbers of a bar, each within 0..1 and lower <= fraction <= upper. All are equal without an
+// interval.
+struct ShownProgress {
+  double fraction = 0;
+  double lower = 0;
+  double upper = 0;
+  bool has_number = true;    // whether `fraction` is shown as a number
+  bool is_estimate = false;  // whether the number is about right, not exact
+  friend bool operator==(const ShownProgress&, const ShownProgress&) = default;
+};
+
+// The parts of a bar: up to the lower bound, to the fraction, to the upper bound, and to the end.
+// The first two are drawn as full. Together they are exactly `columns` wide.
 struct Bar {
-  std::string done;
+  std::string sure;
+  std::string likely;
+  std::string possible;
   std::string left;
 };
 
-// Returns a bar in eighths of a column with `unicode`, else "[###...]" (without brackets below 4
-// columns). `fraction` is clamped to 0..1; NaN counts as 0. The bar is full only for 1.
-Bar MakeBar(double fraction, int columns, bool unicode);
+// Returns "██▓▓▒▒░░" with `unicode`, else "[##==--..]" (without brackets below 4 columns). Numbers
+// are clamped to 0..1; NaN counts as 0. Parts are rounded down, so that the bar is full only for 1.
+Bar MakeBar(const ShownProgress& shown, int columns, bool unicode);
 
-// The three parts of a bar with an interval, "[..-----....]". Together they are exactly `columns`
-// wide.
-struct RangeBar {
-  std::string before;
-  std::string within;
-  std::string after;
-};
-
-// Returns a bar that marks `lower` to `upper`, at least one column. Both are clamped to 0..1; NaN
-// counts as 0.
-RangeBar MakeRangeBar(double lower, double upper, int columns, bool unicode);
+// Returns the legend of a bar with an interval.
+std::string BarLegend(bool unicode);
 
 }  // namespace tidemark::console

@@ -47,7 +47,7 @@ std::string Total(const Explanation& explanation, const QueryWaits& query, bool 
                      InfoOf(reason).phrase, host.empty() ? "" : " on " + host);
 }
 
-// Returns the host that all waits share, or "".
+// Returns the host that all waits have in common, or "".
 std::string CommonHost(const std::vector<FoundWait>& waits) {
   const std::string host = waits.front().cause == nullptr ? "" : waits.front().cause->host;
   const bool is_common = std::ranges::all_of(waits, [&](const FoundWait& wait) {
@@ -65,15 +65,15 @@ std::string Behind(const std::string& job_id, const ContendingQuery& cause,
                      has_host ? " on " + cause.host : "");
 }
 
-// Returns the interval of a wait. An incomplete answer has none, because its upper limits apply
-// only to the entries that have arrived.
+// Returns the interval of a wait. An incomplete answer has no intervals, since its upper limits
+// apply only to the entries that have arrived.
 std::string Limits(const Explanation& explanation, const FoundWait& wait, bool unicode) {
   if (explanation.more_to_come) return "";
   return LimitsText(wait.seconds, wait.cause->seconds_lower, wait.cause->seconds_upper, unicode);
 }
 
-// Returns the finding about `waits`, which are all waits of the query for one reason. There is at
-// least one.
+// Returns the finding about `waits`, which are all waits of the query for one reason. REQUIRES: at
+// least one wait.
 WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, WaitReason reason,
                       const std::vector<FoundWait>& waits, bool unicode) {
   WaitFinding finding = {.resource = reason};

@@ -16,9 +16,9 @@
 namespace tidemark::console {
 namespace {
 
-// Smaller gains, in seconds, are not shown, because the estimate is not more precise.
+// Smaller gains, in seconds, are not shown, since the estimate is not more precise.
 constexpr double kSoonerShown = 1;
-// The smallest share of a query's time that the bar labels.
+// Smallest share of a query's time that the bar labels.
 constexpr double kLabelledShare = 0.2;
 constexpr double kMostShare = 0.5;
 
@@ -62,11 +62,11 @@ std::string LongestTaskSentence(const Explanation& explanation, const QueryWaits
                      LongestTaskText(*task), LongestTaskTimes(*task));
 }
 
-// Returns a sentence about stages that read more than in past runs, if they cost notable time.
+// Returns a sentence about stages that read more than in past runs, if this cost notable time.
 std::string GrowthSentence(const Explanation& explanation, const QueryWaits& query, bool unicode) {
   if (!query.data_growth) return "";
   const DataGrowth& growth = *query.data_growth;
-  // Task seconds are compared with task seconds, not with the duration of the query.
+  // Task seconds are compared with task seconds and not with the duration of the query.
   if (!IsNotable(growth.task_seconds, growth.all_task_seconds)) return "";
   return fmt::format("{}: its stages {}", NameOf(explanation, query), GrowthText(growth, unicode));
 }
@@ -101,27 +101,32 @@ bool IsReported(const Explanation& explanation, WaitReason resource) {
   });
 }
 
-// Returns why the answer lacks the requested waits, or "" if it has some.
+// Returns why the answer lacks the requested waits, or "" if it has some of them.
 std::string WhyUnreported(const Explanation& explanation, const ExplainQuestion& question) {
   const std::vector<std::string>& hosts = explanation.hosts;
+  const std::string& job = explanation.job_id;
   const char* const when = question.last ? " in that time" : "";
   if (!question.host.empty() && hosts.empty()) {
-    return fmt::format("None of its tasks reported its host{}.", when);
+    return fmt::format("No task of {} reported a host{}.", job, when);
   }
   if (!question.host.empty() && std::ranges::find(hosts, question.host) == hosts.end()) {
     const std::string meant = text::DidYouMean(question.host, hosts);
-    return fmt::format("None of its tasks ran on {}{}{}", question.host, when,
+    return fmt::format("No task of {} ran on {}{}{}", job, question.host, when,
                        meant.empty() ? "; its hosts: " + text::FewNames(hosts) : meant);
   }
   if (question.resource == WaitReason::kSlots) {
     return IsReported(explanation, WaitReason::kSlots)
                ? ""
-               : "Its number of slots is not reported, so its waits for slots are unknown.";
+               : fmt::format(
+                     "The waits of {} for slots are unknown: its number of slots is not "
+                     "reported.",
+                     job);
   }
   const bool has_metrics = std::ranges::any_of(kWaitReasons, [&](WaitReason resource) {
     return resource != WaitReason::kSlots && IsReported(explanation, resource);
   });
-  return has_metrics ? "" : "Its tasks reported no waits of the requested kind.";
+  return has_metrics ? ""
+                     : fmt::format("The tasks of {} reported no waits of the requested kind.", job);
 }
 
 std::string ClockText(absl::Time at) {
@@ -135,7 +140,7 @@ std::string ToCome(const Explanation& explanation) {
       explanation.job_id, ClockText(explanation.at));
 }
 
-// Returns a note on the facts that the answer lacks.
+// Returns notes on the facts that the answer lacks.
 std::vector<std::string> Missing(const Explanation& explanation) {
   std::vector<std::string> lines;
   if (explanation.more_to_come) lines.push_back(ToCome(explanation));
@@ -167,9 +172,9 @@ std::vector<std::string> Remarks(const Explanation& explanation, const ExplainQu
 }
 
 std::string NothingKnown(const std::string& job, bool has_ended, const ExplainQuestion& question) {
-  if (question.last) return fmt::format("{} reported nothing in that time", job);
+  if (question.last) return fmt::format("{} sent no reports in that time", job);
   if (has_ended) return fmt::format("the waits of {} are unknown", job);
-  return fmt::format("{} has reported nothing yet; retry in 5 s", job);
+  return fmt::format("{} has sent no reports yet; retry in 5 s", job);
 }
 
 std::string Quoted(const std::string& text) {

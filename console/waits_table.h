@@ -21,34 +21,34 @@ std::vector<std::string> QuerySentences(const Explanation& explanation, const Qu
 std::vector<std::string> WaitHeadings();
 
 struct WaitsWords {
-  // For each query: its name, its duration, and its wait for each reason; "not requested" for
+  // One row per query: its name, its duration, and its wait for each reason, or "not requested" for
   // reasons outside the question.
   std::vector<Row> rows;
-  std::vector<std::string> sentences;  // findings of each query, then the limits of the answer
+  std::vector<std::string> sentences;  // findings of each query, then the limitations of the answer
 };
 WaitsWords DescribeWaits(const Explanation& explanation, const ExplainQuestion& question,
                          const TextOptions& options);
 
-// Returns a table with a row for each query and a column for each requested reason, then the
+// Returns a table with a row for each query and a column for each requested reason, followed by the
 // sentences.
 std::vector<std::string> RenderWaits(const Explanation& explanation,
                                      const ExplainQuestion& question, const TableOptions& options);
 
-// Returns the message for an ended job whose waits are unknown for at most about `within` after its
-// end.
+// Returns the message for an ended job whose waits remain unknown for at most about `within` after
+// its end.
 std::string WaitsToCome(const std::string& job_id, absl::Duration within,
                         const TextOptions& options);
 
-// Returns "nightly is a workflow and has no queries; pass one of its jobs: load, count" for
-// "queries". Names the jobs that have started.
+// Returns "nightly is a workflow and has no queries; pass one of its jobs: load, count" if `parts`
+// is "queries". Names the jobs that have started.
 std::string WorkflowHasNo(const std::string& parts, const Snapshot& workflow);
 
 // Returns "waits for CPU on node-3, mostly behind app-7/sql/3" for the cause that delays a query
-// the longest. The text has "partly" if the cause explains less than half of the wait. Returns ""
-// if no cause delays its query by more than a fifth of the query's time.
+// longest. The text has "partly" if the cause explains less than half of the wait. Returns "" if no
+// cause delays its query by more than a fifth of the query's time.
 std::string WorstWait(const Explanation& explanation, const TextOptions& options);
 
-// Returns a graph for Graphviz: an arrow from each cause to the query that waited.
+// Returns a graph for Graphviz with an arrow from each cause to the query that waited.
 std::string WaitsGraph(const Explanation& explanation);
 
 }  // namespace tidemark::console

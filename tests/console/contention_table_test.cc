@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::console {
+namespace tidemark::console::contention_table_test {
 namespace {
 
 using ::testing::Contains;
@@ -101,7 +101,7 @@ TEST(ContentionTable, RoundsALimitThatEqualsItsDelayLikeTheDelay) {
       {.jobs = 1, .lists = {{.kind = ContentionKind::kHosts, .rows = {host, wide}}}}, {});
   ASSERT_EQ(tables.size(), 1U);
   EXPECT_EQ(tables[0].rows[0][1], "9 s (9-16 s)");
-  EXPECT_EQ(tables[0].rows[1][1], "9 s (0-1 min 27 s)");
+  EXPECT_EQ(tables[0].rows[1][1], "9 s (0 - 1 min 27 s)");
 }
 
 TEST(ContentionTable, OmitsRowsWithoutDelayAndCountsTheRowsOverTheLimit) {
@@ -146,7 +146,7 @@ TEST(ContentionTable, StatesThatTheAnswerIsIncomplete) {
   EXPECT_THAT(ContentionSentences(contention, {}), Contains(HasSubstr("before ")));
 }
 
-// A message of another version may lack parts of a row.
+// A message of another version may not contain all parts of a row.
 TEST(ContentionTable, SkipsIncompleteRows) {
   ClusterContention contention = {.jobs = 1};
   for (std::size_t kind = 0; kind < kContentionKindCount; ++kind) {
@@ -156,4 +156,4 @@ TEST(ContentionTable, SkipsIncompleteRows) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::contention_table_test

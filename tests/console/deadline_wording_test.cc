@@ -9,7 +9,7 @@
 #include "console/job_table.h"
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::console {
+namespace tidemark::console::deadline_wording_test {
 namespace {
 
 using ::testing::Contains;
@@ -18,7 +18,7 @@ using ::testing::Not;
 
 constexpr TextOptions kAscii = {};
 
-// The snapshot is at 22:14:32 UTC on a Tuesday in November.
+// The snapshot is from 22:14:32 UTC on a Tuesday in November.
 Snapshot Due(absl::Duration in, std::optional<double> late) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.deadline = snapshot.at + in;
@@ -82,7 +82,7 @@ TEST(DeadlineText, ShowsWhetherAnEndedJobWasLate) {
   EXPECT_EQ(DeadlineText(ended, kAscii), "12 min late (due 22:02:32)");
   ended.deadline = ended.at + absl::Minutes(12);
   ended.late_probability = 0;
-  EXPECT_EQ(DeadlineText(ended, kAscii), "in time (due 22:26:32)");
+  EXPECT_EQ(DeadlineText(ended, kAscii), "on time (due 22:26:32)");
   ended.state = JobState::kFailed;
   ended.late_probability.reset();
   EXPECT_EQ(DeadlineText(ended, kAscii), "due 22:26:32");
@@ -93,7 +93,7 @@ TEST(EndClockText, ShowsTheEndUnlessItIsNear) {
   EXPECT_EQ(EndClockText(snapshot, kAscii), "");
   snapshot.estimate.remaining = Range{absl::Minutes(50), absl::Minutes(48), absl::Minutes(54)};
   EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 23:04");
-  // The end is known to within half a minute and would be 22:22:02. An uncertain end is shown
+  // The end is known to within half a minute, and would be 22:22:02. An uncertain end is shown
   // without seconds.
   snapshot.estimate.remaining = Range{absl::Seconds(450), absl::Seconds(360), absl::Seconds(540)};
   EXPECT_EQ(EndClockText(snapshot, kAscii), "ends about 22:22");
@@ -147,4 +147,4 @@ TEST(PlainLines, ReportThatAJobIsLikelyLate) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::deadline_wording_test

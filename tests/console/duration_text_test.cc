@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace tidemark::console {
+namespace tidemark::console::duration_text_test {
 namespace {
 
 using absl::Hours;
@@ -21,8 +21,9 @@ TEST(RangeText, SharesTheUnit) {
   EXPECT_EQ(RangeText(Seconds(170), Seconds(250), false), "2 min 50 s - 4 min 10 s");
 }
 
-TEST(RangeText, MarksAnOpenEnd) {
-  EXPECT_EQ(RangeText(ZeroDuration(), Minutes(3), false), "up to 3 min");
+TEST(RangeText, ShowsBothBoundsOrAnOpenEnd) {
+  EXPECT_EQ(RangeText(ZeroDuration(), Minutes(3), false), "0-3 min");
+  EXPECT_EQ(RangeText(ZeroDuration(), Seconds(110), false), "0 - 1 min 50 s");
   EXPECT_EQ(RangeText(Seconds(35), absl::InfiniteDuration(), false), "35 s or more");
   EXPECT_EQ(RangeText(Hours(24 * 1000), absl::InfiniteDuration(), false), "over 999 d");
   EXPECT_EQ(RangeText(Seconds(35), Seconds(35), false), "35 s");
@@ -42,7 +43,7 @@ TEST(RoundingStep, GrowsWithThePrecision) {
 
 TEST(RoundToKnown, IsExactToTheSecondWhenTheIntervalIsNarrow) {
   const KnownRemaining known = RoundToKnown(Seconds(41.4), Seconds(35.2), Seconds(51.1));
-  EXPECT_EQ(known, (KnownRemaining{Seconds(41), Seconds(35), Seconds(52), true}));
+  EXPECT_EQ(known, (KnownRemaining{Seconds(41), Seconds(35), Seconds(51), true}));
 }
 
 TEST(RoundedWithin, KeepsTheOrderOfInstantsAndEndsLikeTheWhole) {
@@ -63,14 +64,26 @@ TEST(RoundToKnown, IsCoarseWhenTheIntervalIsWide) {
   EXPECT_EQ(RoundToKnown(Seconds(198), Seconds(171), Seconds(249)),
             (KnownRemaining{Seconds(200), Seconds(170), Seconds(250), true}));
   EXPECT_EQ(RoundToKnown(Minutes(50), Minutes(22), Minutes(81)),
-            (KnownRemaining{Minutes(50), Minutes(20), Minutes(90), true}));
+            (KnownRemaining{Minutes(50), Minutes(20), Minutes(80), true}));
+  EXPECT_EQ(RoundToKnown(Seconds(180), Seconds(58), Seconds(527)),
+            (KnownRemaining{Minutes(3), Minutes(1), Minutes(9), true}));
 }
 
-TEST(RoundToKnown, RoundsNoNumberToZero) {
+TEST(RoundToKnown, RoundsNoMedianToZeroAndBothBoundsToOneUnit) {
   EXPECT_EQ(RoundToKnown(Minutes(11), Minutes(1), Minutes(207)),
             (KnownRemaining{Minutes(10), Minutes(1), Minutes(210), true}));
   EXPECT_EQ(RoundToKnown(Seconds(4.6), Seconds(2.2), Seconds(29)),
             (KnownRemaining{Seconds(5), Seconds(2), Seconds(30), true}));
+  EXPECT_EQ(RoundToKnown(Minutes(11), Seconds(20), Minutes(207)),
+            (KnownRemaining{Minutes(10), Minutes(0), Minutes(210), true}));
+  EXPECT_EQ(RoundToKnown(Seconds(50), Seconds(45), Minutes(9)),
+            (KnownRemaining{Seconds(50), Seconds(50), Minutes(9), true}))
+      << "the bounds enclose the median";
+}
+
+TEST(RoundToKnown, KeepsTheLowerBoundOfAnOpenInterval) {
+  EXPECT_EQ(RoundToKnown(Hours(24 * 999), Seconds(35), absl::InfiniteDuration()).lower,
+            Seconds(30));
 }
 
 TEST(RoundToKnown, KeepsATenthWithoutAnInterval) {
@@ -114,4 +127,4 @@ TEST(RoundToKnown, KeepsItsOrderForAnyArguments) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::duration_text_test

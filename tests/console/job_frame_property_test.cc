@@ -1,5 +1,5 @@
-// For any snapshot, no line is wider than the terminal. The terminal receives only printable text
-// and finite numbers.
+// Tests that, for any snapshot, no line is wider than the terminal. The terminal receives only
+// printable text and finite numbers.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 #include "console/terminal.h"
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::console {
+namespace tidemark::console::job_frame_property_test {
 namespace {
 
 class HostileJobs {
@@ -159,7 +159,7 @@ std::string WithoutColours(const std::string& line) {
   return text;
 }
 
-// Returns the number of columns according to the C library, or a negative number for control
+// Returns the number of columns according to the C library. Returns a negative number for control
 // characters and invalid UTF-8.
 int ColumnsByTheCLibrary(const std::string& line) {
   std::mbstate_t state{};
@@ -245,4 +245,4 @@ TEST_F(HostileJob, NeverBreaksTablesAndPlainLines) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::job_frame_property_test

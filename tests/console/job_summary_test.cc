@@ -5,7 +5,7 @@
 
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::console {
+namespace tidemark::console::job_summary_test {
 namespace {
 
 using testing::ElementsAre;
@@ -49,7 +49,7 @@ TEST(JobSummary, ShowsTenthsOfAShortJob) {
 
 TEST(JobSummary, ShowsWhyAJobFailed) {
   EXPECT_THAT(RenderSummary(Failed(), 80, kAscii),
-              ElementsAre("two-path failed at 41 % after 1 min 12 s",
+              ElementsAre("two-path failed at ~ 41 % after 1 min 12 s",
                           "r-1 failed four times: out of memory"));
 }
 
@@ -68,7 +68,7 @@ TEST(JobSummary, ShowsTheOutcomeOfTheCaller) {
   EXPECT_THAT(RenderSummary(SomeSnapshot(), 80, kAscii, "succeeded; unconfirmed"),
               ElementsAre("two-path succeeded; unconfirmed"));
   EXPECT_THAT(RenderSummary(Ended(JobState::kKilled), 80, kAscii, "succeeded; unconfirmed"),
-              ElementsAre("two-path killed at 41 % after 1 min 12 s"));
+              ElementsAre("two-path killed at ~ 41 % after 1 min 12 s"));
 }
 
 TEST(JobSummary, ReplacesAnAbandonedOutcomeByThatOfTheCaller) {
@@ -102,11 +102,11 @@ TEST(JobSummary, ShowsTheDurationOfEachJobOfAWorkflow) {
   snapshot.is_final = true;
   snapshot.message = "job count failed: out of disk";
   EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
-              ElementsAre("page visits failed at 41 % after 1 min 12 s",
+              ElementsAre("page visits failed at ~ 41 % (22-50) after 1 min 12 s",
                           "job count failed: out of disk", "  parse: 40 s"));
   snapshot.children[0].ended_at = *snapshot.started_at + absl::Milliseconds(600);
   EXPECT_EQ(RenderSummary(snapshot, 80, kAscii)[2], "  parse: 0.6 s");
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::job_summary_test

@@ -14,7 +14,7 @@
 #include "console/job_table.h"
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::console {
+namespace tidemark::console::job_wording_test {
 namespace {
 
 using ::testing::Contains;
@@ -35,9 +35,9 @@ TEST(JobPercent, IsRoundedDown) {
 
 TEST(JobPercent, IsOneHundredOnlyForAJobThatSucceeded) {
   EXPECT_EQ(PercentText(SomeSnapshot(), {.state = EstimateState::kValid, .fraction_done = 1}, {}),
-            "99 %");
+            "~ 99 %");
   EXPECT_EQ(PercentText(Failed(), {.state = EstimateState::kFinal, .fraction_done = 1}, {}),
-            "99 %");
+            "~ 99 %");
   EXPECT_EQ(PercentText(Succeeded(), {.state = EstimateState::kFinal, .fraction_done = 1}, {}),
             "100 %");
 }
@@ -69,19 +69,20 @@ TEST(JobWording, CapsLongDurations) {
     snapshot.estimate.remaining = Range{median, lower, absl::InfiniteDuration()};
     return DescribeRemaining(snapshot, snapshot.estimate, {}).text();
   };
-  EXPECT_EQ(left(long_time, absl::Seconds(35)), "over 999 d left (30 s or more)");
-  EXPECT_EQ(left(long_time, long_time), "over 999 d left (over 999 d)");
+  EXPECT_EQ(left(long_time, absl::Seconds(35)),
+            "over 999 d left (30 s or more, a guess: few results yet)");
+  EXPECT_EQ(left(long_time, long_time), "over 999 d left (a guess: few results yet)");
   EXPECT_EQ(left(absl::ZeroDuration(), absl::ZeroDuration()), "remaining time unknown");
 }
 
 TEST(Percentage, OfAFailedJobIsItsLastOne) {
   Snapshot failed = Ended(JobState::kFailed);
-  EXPECT_EQ(Percent(failed), "41 %");
+  EXPECT_EQ(Percent(failed), "~ 41 %");
   failed.estimate.fraction_done = 0;
   EXPECT_EQ(Percent(failed), "-") << "it ended before the first estimate";
   EXPECT_THAT(PlainLine(failed, {}, false), Not(HasSubstr("0 %")));
   failed.estimate.fraction_done = 0.004;
-  EXPECT_EQ(Percent(failed), "0 %");
+  EXPECT_EQ(Percent(failed), "~ 0 %");
 }
 
 TEST(Silence, BeforeTheStartOfTheMasterCountsFromThatStart) {
@@ -95,6 +96,37 @@ TEST(Silence, BeforeTheStartOfTheMasterCountsFromThatStart) {
   EXPECT_THAT(WarningTexts(silent, {}),
               Contains("no reports from the job since the master started, 6 min ago"));
   EXPECT_EQ(SilenceText(silent), "since the master started, 6 min ago");
+}
+
+TEST(Warnings, ShowWhyTheProgressMovesBack) {
+  Snapshot snapshot = SomeSnapshot();
+  for (const auto& [raised, text] :
+       {std::pair(EstimateRaised{RaiseCause::kMoreStages, 2},
+                  "estimate raised: 2 more stages appeared"),
+        std::pair(EstimateRaised{RaiseCause::kMoreStages, 1},
+                  "estimate raised: 1 more stage appeared"),
+        std::pair(EstimateRaised{RaiseCause::kSlowerTasks},
+                  "estimate raised: tasks take longer than predicted"),
+        std::pair(EstimateRaised{RaiseCause::kOverdue},
+                  "estimate raised: tasks still run after their predicted end"),
+        std::pair(EstimateRaised{}, "estimate raised")}) {
+    snapshot.estimate_raised = raised;
+    EXPECT_THAT(WarningTexts(snapshot, {}), ElementsAre(text));
+  }
+  snapshot.estimate.state = EstimateState::kWarmingUp;
+  EXPECT_THAT(WarningTexts(snapshot, {}), IsEmpty()) << "no progress is shown";
+}
+
+TEST(Warnings, ShowHowLongAnApplicationIsIdle) {
+  Snapshot query = Query();
+  query.idle_since = query.at - absl::Minutes(3);
+  const char* const text = "idle for 3 min: all of its stages have ended";
+  EXPECT_THAT(WarningTexts(query, {}), ElementsAre(text));
+  query.estimate = {.state = EstimateState::kWarmingUp};
+  EXPECT_EQ(DescribeRemaining(query, query.estimate, {}).text(), text);
+  EXPECT_THAT(WarningTexts(query, {}), IsEmpty());
+  query.counts.stages = 0;
+  EXPECT_EQ(DescribeRemaining(query, query.estimate, {}).detail, "no stage has begun");
 }
 
 TEST(JobWording, NamesATaskByItsStage) {
@@ -133,18 +165,15 @@ TEST(JobWording, ShowsTheShuffleAsTheFirstPartOfTheReduceStage) {
   EXPECT_EQ(StepsOf(snapshot)[1].text, "shuffle 50 %");
 }
 
-TEST(Percentage, IsARangeIfItMayBeAThirdTooHighOrTooLow) {
+TEST(Percentage, IsOneNumberWithItsBounds) {
   Snapshot snapshot = SomeSnapshot();  // 41 %
-  snapshot.estimate.fraction_done_lower = 0.1;
-  snapshot.estimate.fraction_done_upper = 0.74;
-  EXPECT_EQ(Percent(snapshot), "41 %");
-  snapshot.estimate.fraction_done_upper = 0.75;
-  EXPECT_EQ(Percent(snapshot), "10-75 %");
-  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {.unicode = true}), "10–75 %");
-  // The shown fraction never falls, even if it was too large.
-  snapshot.estimate.fraction_done_lower = 0.03;
-  snapshot.estimate.fraction_done_upper = 0.06;
-  EXPECT_EQ(Percent(snapshot), "3-6 %");
+  snapshot.estimate.fraction_done_lower = 0.11;
+  snapshot.estimate.fraction_done_upper = 0.989;
+  EXPECT_EQ(Percent(snapshot), "~ 41 % (11-98)");
+  EXPECT_EQ(PercentText(snapshot, snapshot.estimate, {.unicode = true}), "≈ 41 % (11–98)");
+  // The number may move back slowly after the estimate was raised.
+  snapshot.estimate.fraction_done_upper = 0.3;
+  EXPECT_EQ(Percent(snapshot), "~ 41 % (11-41)");
 }
 
 TEST(Percentage, KeepsItsBoundsWithoutSuccess) {
@@ -157,48 +186,29 @@ TEST(Percentage, KeepsItsBoundsWithoutSuccess) {
     snapshot.state = state;
     snapshot.estimate.fraction_done_lower = 0.2;
     snapshot.estimate.fraction_done_upper = 0.99;
-    EXPECT_EQ(Percent(snapshot), "20-99 %");
-    snapshot.estimate.fraction_done_upper = 0.6;
-    EXPECT_EQ(Percent(snapshot), "41 %");
-    snapshot.estimate.fraction_done_lower = 0;
-    snapshot.estimate.fraction_done_upper = 0.999;
-    EXPECT_EQ(Percent(snapshot), "-") << "it has no bounds";
+    EXPECT_EQ(Percent(snapshot), "~ 41 % (20-99)");
     snapshot.estimate.fraction_done_lower = snapshot.estimate.fraction_done_upper = 0.41;
-    EXPECT_EQ(Percent(snapshot), "41 %") << "of an older master";
+    EXPECT_EQ(Percent(snapshot), "~ 41 %") << "it has no bounds";
   }
   snapshot.state = JobState::kSucceeded;
   EXPECT_EQ(Percent(snapshot), "100 %");
 }
 
-TEST(Percentage, OfAGroupRequiresMostlyKnownWork) {
+TEST(Percentage, OfAGroupHasTheBoundsOfItsInterval) {
   Snapshot query = Query();
   query.groups = {HalfDoneGroup(query)};
-  const auto of_group = [&] { return PercentText(PartsOf(query, {}).front()); };
+  const auto of_group = [&] {
+    return DescribePercent(PartsOf(query, {}).front().shown, {}).text();
+  };
   const auto of_group_alone = [&] { return Percent(SnapshotOfGroup(query, "sql/3").value()); };
-  EXPECT_EQ(of_group(), "50 %");
-  EXPECT_EQ(of_group_alone(), "50 %");
-  query.groups[0].ends_in = Range{absl::Minutes(9)};  // 60 of 600 s
-  EXPECT_EQ(of_group(), "-");
-  EXPECT_EQ(of_group_alone(), "-");
-  query.groups[0].ends_in = Range{absl::Seconds(60)};
-  query.estimate.known_share = 0.4;
-  EXPECT_EQ(of_group(), "-");
-  EXPECT_EQ(of_group_alone(), "-");
-}
-
-// After 60 s, a remaining time of 40 to 90 s means 40 to 60 %. One of 6 s to 10 min means 9 to 90
-// %.
-TEST(Percentage, OfAGroupDependsOnItsInterval) {
-  Snapshot query = Query();
-  query.estimate.known_share = 0.4;
-  query.groups = {HalfDoneGroup(query)};
+  EXPECT_EQ(of_group(), "~ 50 %");
+  EXPECT_EQ(of_group_alone(), "~ 50 %");
+  // After 60 s, a remaining time of 40 to 90 s means 40 to 60 %.
   query.groups[0].ends_in = Range{absl::Seconds(60), absl::Seconds(40), absl::Seconds(90)};
-  const auto of_group_alone = [&] { return Percent(SnapshotOfGroup(query, "sql/3").value()); };
-  EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "50 %");
-  EXPECT_EQ(of_group_alone(), "50 %");
-  query.groups[0].ends_in = Range{absl::Seconds(60), absl::Seconds(6), absl::Minutes(10)};
-  EXPECT_EQ(PercentText(PartsOf(query, {}).front()), "-");
-  EXPECT_EQ(of_group_alone(), "9-90 %");
+  EXPECT_EQ(of_group(), "~ 50 % (40-60)");
+  EXPECT_EQ(of_group_alone(), "~ 50 % (40-60)");
+  query.groups[0].ends_in.reset();
+  EXPECT_EQ(of_group(), "-") << "no end is predicted";
 }
 
 TEST(JobWording, MarksAGuess) {
@@ -206,13 +216,40 @@ TEST(JobWording, MarksAGuess) {
   snapshot.estimate.basis = Basis::kGuess;
   const auto text = [&] { return DescribeRemaining(snapshot, snapshot.estimate, {}).text(); };
   EXPECT_EQ(text(), "~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)");
+  snapshot.estimate.method = EstimateMethod::kOtherJobs;
+  EXPECT_EQ(text(), "~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess from other jobs)");
   snapshot.estimate.remaining = Range{absl::Seconds(200)};
-  EXPECT_EQ(text(), "~ 3 min 20 s left (a guess)");
+  EXPECT_EQ(text(), "no estimate yet: no result supports one");
   snapshot.estimate.basis = Basis::kEarlierRuns;
   EXPECT_EQ(text(), "~ 3 min 20 s left");
   snapshot.estimate.basis = Basis::kGuess;
   snapshot.estimate.remaining.reset();
   EXPECT_EQ(text(), "remaining time unknown");
+}
+
+// After 72 s, the whole time is within 73 s and 732 s, and then within 73 s and 730 s.
+TEST(JobWording, AWideIntervalIsAGuess) {
+  Snapshot snapshot = SomeSnapshot();
+  const auto text = [&] { return DescribeRemaining(snapshot, snapshot.estimate, {}).text(); };
+  snapshot.estimate.remaining = Range{absl::Seconds(20), absl::Seconds(1), absl::Seconds(660)};
+  EXPECT_EQ(text(), "~ 20 s left (0-11 min, a guess: few results yet)");
+  EXPECT_EQ(Percent(snapshot), "~ 41 % (35-50)");
+  snapshot.estimate.remaining->upper = absl::Seconds(658);
+  EXPECT_EQ(text(), "~ 20 s left (0-11 min)");
+}
+
+TEST(JobWording, AWideGuessWithoutResultsHasNoMedian) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.basis = Basis::kGuess;
+  snapshot.estimate.method = EstimateMethod::kMapPhase;
+  snapshot.estimate.remaining = Range{absl::Seconds(20), absl::Seconds(1), absl::Minutes(110)};
+  const RemainingWords words = DescribeRemaining(snapshot, snapshot.estimate, {});
+  EXPECT_EQ(words.about, "a guess from the map phase");
+  EXPECT_EQ(words.detail, "0 - 1 h 50 min left");
+  EXPECT_EQ(Percent(snapshot), "-");
+  const ShownProgress shown = ShownOf(snapshot, snapshot.estimate);
+  EXPECT_EQ(shown.fraction, 0.35) << "the bar is filled to the lower bound";
+  EXPECT_EQ(shown.upper, 0.5);
 }
 
 TEST(Steps, CountSkippedAndExpectedStagesSeparately) {
@@ -307,7 +344,7 @@ TEST(Parts, StartByAGuessAfterAGuess) {
   workflow.children[1].estimate.basis = Basis::kGuess;
   EXPECT_EQ(PartsOf(workflow, {})[2].detail, "(a guess)");
   EXPECT_EQ(PartsOf(workflow, {})[3].detail, "(a guess)");
-  workflow.children[1].after = {4};  // a cycle, which a log may hold
+  workflow.children[1].after = {4};  // A log may contain this cycle.
   EXPECT_EQ(PartsOf(workflow, {})[3].detail, "(a guess)");
 }
 
@@ -338,4 +375,4 @@ TEST(Steps, CountExpectedStagesBeforeTheFirst) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::job_wording_test

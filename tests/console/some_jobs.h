@@ -15,7 +15,7 @@ inline Estimate SomeEstimate(const std::string& indicator, double fraction_done)
           .indicator = indicator};
 }
 
-// Returns a MapReduce job in its reduce stage, at 41 %, with a straggler.
+// Returns a MapReduce job in its reduce stage, at 41 %, with a slow task.
 inline Snapshot SomeSnapshot() {
   const absl::Time start = absl::FromUnixSeconds(1'700'000'000);
   Snapshot snapshot{.job_id = "job-1",
@@ -41,6 +41,8 @@ inline Snapshot SomeSnapshot() {
   snapshot.counts = {
       .stages = 2, .finished_stages = 1, .tasks = 12, .running_tasks = 2, .finished_tasks = 9};
   snapshot.estimate = SomeEstimate("", 0.41);
+  snapshot.estimate.fraction_done_lower = 0.35;
+  snapshot.estimate.fraction_done_upper = 0.5;
   snapshot.estimate.basis = Basis::kThisRun;
   snapshot.estimate.known_share = 1;
   snapshot.estimate.remaining = Range{absl::Seconds(198), absl::Seconds(171), absl::Seconds(249)};
@@ -138,7 +140,10 @@ inline Snapshot Visits() {
   parse.started_at = start;
   parse.ended_at = start + absl::Seconds(40);
   Child count = {.number = 2, .name = "count", .state = ChildState::kRunning};
+  count.estimate.state = EstimateState::kValid;
   count.estimate.fraction_done = 0.31;
+  count.estimate.fraction_done_lower = 0.28;
+  count.estimate.fraction_done_upper = 0.4;
   count.estimate.remaining = Range{absl::Seconds(60), absl::Seconds(50), absl::Seconds(70)};
   count.started_at = start + absl::Seconds(40);
   count.is_critical = true;
@@ -150,7 +155,7 @@ inline Snapshot Visits() {
   return snapshot;
 }
 
-// Returns an application of fourteen stages: four are done, ten are running.
+// Returns an application with fourteen stages, of which four are done and ten are running.
 inline Snapshot Query() {
   Snapshot snapshot = Visits();
   snapshot.info = JobInfo{.name = "q64", .kind = JobKind::kApplication, .engine = "spark"};
@@ -177,8 +182,8 @@ inline Group HalfDoneGroup(const Snapshot& application) {
           .ends_in = Range{absl::Seconds(60)}};
 }
 
-// Returns the application without past runs. At 50 %, its total time may be a tenth longer or ten
-// times as long.
+// Returns an application without past runs. At 50 %, its total time may be between a tenth longer
+// and ten times as long.
 inline Snapshot UnknownQuery() {
   Snapshot snapshot = Query();
   snapshot.estimate = {.state = EstimateState::kValid,

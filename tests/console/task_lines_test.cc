@@ -7,7 +7,7 @@
 #include "console/text.h"
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::console {
+namespace tidemark::console::task_lines_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -77,4 +77,4 @@ TEST(TaskLines, RespectTheLimits) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::task_lines_test

@@ -4,7 +4,7 @@
 
 #include "console/text.h"
 
-namespace tidemark::console {
+namespace tidemark::console::terminal_test {
 namespace {
 
 TEST(Redraw, OverwritesThePreviousFrame) {
@@ -46,4 +46,4 @@ TEST(StyledLine, ClipsAcrossItsPieces) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::terminal_test

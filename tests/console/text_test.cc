@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-namespace tidemark::console {
+namespace tidemark::console::text_test {
 namespace {
 
 using testing::ElementsAre;
@@ -78,20 +78,25 @@ TEST(WrapWords, BreaksAWordThatIsLongerThanALine) {
   EXPECT_THAT(WrapWords("text", 0, 3, false), IsEmpty());
 }
 
+std::string BarText(double lower, double fraction, double upper, int columns, bool unicode) {
+  const Bar bar = MakeBar({.fraction = fraction, .lower = lower, .upper = upper}, columns, unicode);
+  return bar.sure + bar.likely + bar.possible + bar.left;
+}
 std::string BarText(double fraction, int columns, bool unicode) {
-  const Bar bar = MakeBar(fraction, columns, unicode);
-  return bar.done + bar.left;
+  return BarText(fraction, fraction, fraction, columns, unicode);
 }
 
-TEST(Bar, IsDrawnInEighthsOfAColumn) {
+TEST(Bar, IsFilledToTheNumberAndShowsTheInterval) {
+  EXPECT_EQ(BarText(0.25, 0.5, 0.75, 4, true), "█▓▒░");
+  EXPECT_EQ(BarText(0.25, 0.5, 0.75, 6, false), "[#=-.]");
+  EXPECT_EQ(BarText(0, 0.5, 0.999, 4, true), "▓▓▒░");
+  EXPECT_EQ(BarText(0.5, 0.5, 1, 4, true), "██▒▒");
+}
+
+TEST(Bar, IsPlainWithoutAnInterval) {
   EXPECT_EQ(BarText(0, 4, true), "░░░░");
-  EXPECT_EQ(BarText(0.25, 4, true), "█░░░");
-  EXPECT_EQ(BarText(0.3, 4, true), "█▏░░");
-  EXPECT_EQ(BarText(0.5, 1, true), "▌");
+  EXPECT_EQ(BarText(0.3, 4, true), "█░░░");
   EXPECT_EQ(BarText(1, 4, true), "████");
-}
-
-TEST(Bar, IsAsciiWithoutUnicode) {
   EXPECT_EQ(BarText(0, 6, false), "[....]");
   EXPECT_EQ(BarText(0.5, 6, false), "[##..]");
   EXPECT_EQ(BarText(1, 6, false), "[####]");
@@ -99,39 +104,17 @@ TEST(Bar, IsAsciiWithoutUnicode) {
 }
 
 TEST(Bar, IsFullOnlyForAll) {
-  EXPECT_EQ(BarText(0.99999, 4, true), "███▉");
+  EXPECT_EQ(BarText(0.99999, 4, true), "███░");
   EXPECT_EQ(BarText(0.99999, 6, false), "[###.]");
 }
 
 TEST(Bar, IsExactlyAsWideAsRequested) {
   for (const bool unicode : {false, true}) {
     for (int columns = 0; columns < 60; ++columns) {
-      for (int percent = -10; percent <= 120; ++percent) {
-        ASSERT_EQ(Columns(BarText(percent / 100.0, columns, unicode)), columns);
-      }
-    }
-  }
-}
-
-std::string RangeText(double lower, double upper, int columns, bool unicode) {
-  const RangeBar bar = MakeRangeBar(lower, upper, columns, unicode);
-  return bar.before + bar.within + bar.after;
-}
-
-TEST(RangeBar, ShowsTheInterval) {
-  EXPECT_EQ(RangeText(0.25, 0.75, 4, true), "░▒▒░");
-  EXPECT_EQ(RangeText(0.1, 0.5, 12, false), "[.----.....]");
-  EXPECT_EQ(RangeText(0.5, 0.5, 4, true), "░░▒░") << "a column at least";
-  EXPECT_EQ(RangeText(1, 1, 4, true), "░░░▒");
-  EXPECT_EQ(RangeText(std::nan(""), -1, 4, true), "▒░░░");
-}
-
-TEST(RangeBar, IsExactlyAsWideAsRequested) {
-  for (const bool unicode : {false, true}) {
-    for (int columns = 0; columns < 60; ++columns) {
-      for (int lower = -10; lower <= 120; lower += 7) {
-        for (int upper = -10; upper <= 120; upper += 7) {
-          ASSERT_EQ(Columns(RangeText(lower / 100.0, upper / 100.0, columns, unicode)), columns);
+      for (int lower = -10; lower <= 120; lower += 13) {
+        for (int percent = -10; percent <= 120; percent += 7) {
+          const std::string bar = BarText(lower / 100.0, percent / 100.0, 0.9, columns, unicode);
+          ASSERT_EQ(Columns(bar), columns);
         }
       }
     }
@@ -142,8 +125,9 @@ TEST(Bar, ClampsHostileValues) {
   EXPECT_EQ(BarText(std::nan(""), 4, true), "░░░░");
   EXPECT_EQ(BarText(-1, 4, true), "░░░░");
   EXPECT_EQ(BarText(std::numeric_limits<double>::infinity(), 4, true), "████");
+  EXPECT_EQ(BarText(0.9, 0.5, 0.1, 10, true), "█████████░") << "contradictory bounds";
   EXPECT_EQ(BarText(0.5, -1, true), "");
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::text_test

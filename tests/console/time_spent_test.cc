@@ -9,7 +9,7 @@
 #include "console/waits_table.h"
 #include "tests/console/some_jobs.h"
 
-namespace tidemark::console {
+namespace tidemark::console::time_spent_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 constexpr TextOptions kAscii = {};
 const absl::StatusOr<Explanation> kNone = absl::UnknownError("no master reported them");
 
-// Returns a job of 100 s. Its map stage ran from 0 to 20 s, and its reduce stage from 10 s to the
-// end.
+// Returns a job of 100 s. Its map stage ran from 0 to 20 s, and its reduce stage ran from 10 s to
+// the end.
 Snapshot Long() {
   Snapshot job = Ended(JobState::kSucceeded);
   const absl::Time start = *job.started_at;
@@ -31,7 +31,7 @@ Snapshot Long() {
   return job;
 }
 
-// Returns the same job at an instant when one reduce task runs and the others have ended.
+// Returns the same job at a time when one reduce task is running and the other tasks have ended.
 Snapshot Alone(double seconds, std::uint64_t group_bytes = 0) {
   Snapshot job = SomeSnapshot();
   job.at = *job.started_at + absl::Seconds(seconds);
@@ -88,7 +88,7 @@ TEST(LoneTask, IsMissingWhileOthersWaitForItsSlot) {
   EXPECT_EQ(After({one_slot}), std::nullopt);
 }
 
-// From 30 to 50 s, one of four reduce tasks runs and the others wait for its slot.
+// From 30 to 50 s, one of four reduce tasks runs, and the other tasks wait for its slot.
 TEST(LoneTask, IsMissingIfItMayHaveWaitedForASlot) {
   Snapshot one_slot = SomeSnapshot();
   one_slot.stages[1].running_tasks = 1;
@@ -112,9 +112,10 @@ TEST(LoneTask, IgnoresTheFinalSnapshot) {
 }
 
 TEST(TimeSpent, NamesTheLongestStage) {
-  EXPECT_EQ(Spent(kNone),
-            "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. Its waits are unknown: no "
-            "master reported them.");
+  EXPECT_EQ(
+      Spent(kNone),
+      "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. The job's waits are unknown: no "
+      "master reported them.");
 }
 
 TEST(TimeSpent, ShowsTenthsOfShortTimes) {
@@ -143,7 +144,7 @@ TEST(TimeSpent, NamesTheKeyGroupOfTheTask) {
                 "not have helped; a combiner, or splitting the key (salting), might."));
 }
 
-// The task ran alone for 40 of 100 s and spent 70 s in one key group.
+// The task ran alone for 40 of 100 s, and spent 70 s in one key group.
 TEST(TimeSpent, UsesTheKeyGroupAndHostOfTheMaster) {
   Explanation waits = Waits(0);
   waits.queries[0].longest_task = LongestTask{.attempt = {.stage = 1, .index = 2},
@@ -171,12 +172,13 @@ TEST(TimeSpent, UsesTheKeyGroupAndHostOfTheMaster) {
 }
 
 TEST(TimeSpent, OmitsSmallCosts) {
-  EXPECT_EQ(Spent(kNone, After({Alone(90), Alone(99)})),
-            "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. Its waits are unknown: no "
-            "master reported them.");
+  EXPECT_EQ(
+      Spent(kNone, After({Alone(90), Alone(99)})),
+      "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. The job's waits are unknown: no "
+      "master reported them.");
   EXPECT_EQ(Spent(Waits(9, 9)),
             "The longest stage, reduce, took 1 min 30 s of 1 min 40 s. No known wait took 10 % or "
-            "more of its time.");
+            "more of the job's time.");
 }
 
 // The finding is 12 of 100 s, as in the table.
@@ -208,7 +210,7 @@ TEST(TimeSpent, SuggestsNoOtherTimeWithoutAJob) {
                                       "processes outside Tidemark. More CPUs might help."));
 }
 
-// Processes outside Tidemark took the larger part of the wait, and a job the smaller one.
+// Processes outside Tidemark caused the larger part of the wait, and a job the smaller part.
 TEST(TimeSpent, NamesEachJobOfWhy) {
   Explanation waits = Waits(12);
   QueryWaits& query = waits.queries[0];
@@ -269,35 +271,39 @@ TEST(TimeSpent, ReportsWhyWaitsAreUnknown) {
   const Snapshot bare = WithoutStages();
   EXPECT_EQ(
       TimeSpentText(bare, {}, absl::UnimplementedError("this master does not report them"), kAscii),
-      "Its waits are unknown: this master does not report them.");
+      "The job's waits are unknown: this master does not report them.");
   Explanation waits = {.job_id = "app-6"};
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "Its waits are unknown: the master has no reports of its running tasks.");
+            "The job's waits are unknown: the master has no reports of its running tasks.");
   waits.more_to_come = true;
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "Its waits are unknown: reports of other tasks have not arrived yet.");
+            "The job's waits are unknown: reports of other tasks have not arrived yet.");
   waits.queries = {{.query = "sql/3", .seconds = 100}};
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "Its waits are unknown: its tasks reported none.");
+            "The job's waits are unknown: its tasks reported none.");
   waits.queries[0].waits[WaitReason::kProcessor] = {0.0, false};
   waits.is_partial = true;
   waits.at = *bare.ended_at - absl::Seconds(12);
-  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "No known wait took 10 % or more of its time. Its waits are incomplete: it started "
-            "before the master observed it, or exceeded the master's limits. The waits of its last "
-            "12 s are missing: reports of other tasks have not arrived yet.");
+  EXPECT_EQ(
+      TimeSpentText(bare, {}, waits, kAscii),
+      "No known wait took 10 % or more of the job's time. The job's waits are incomplete: it "
+      "started before the master observed it, or exceeded the master's limits. The waits of the "
+      "job's last 12 s are missing: reports of other tasks have not arrived yet.");
   waits.is_partial = false;
   waits.at = *bare.ended_at - absl::Seconds(9);
-  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii), "No known wait took 10 % or more of its time.");
+  EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
+            "No known wait took 10 % or more of the job's time.");
 }
 
 TEST(TimeSpent, IgnoresNaN) {
   const Snapshot bare = WithoutStages();
   Explanation odd =
       Waits(std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN());
-  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii), "No known wait took 10 % or more of its time.");
+  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii),
+            "No known wait took 10 % or more of the job's time.");
   odd.queries[0].seconds.reset();
-  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii), "No known wait took 10 % or more of its time.");
+  EXPECT_EQ(TimeSpentText(bare, {}, odd, kAscii),
+            "No known wait took 10 % or more of the job's time.");
 }
 
 TEST(TimeSpent, IsEmptyForFailedRunningAndShortJobs) {
@@ -323,4 +329,4 @@ TEST(TimeSpent, NamesTheLongestJobOfAWorkflow) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::time_spent_test

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-namespace tidemark::console {
+namespace tidemark::console::wait_findings_test {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -77,7 +77,7 @@ TEST(WaitFindings, SumsTheCausesOfOneReason) {
   EXPECT_FALSE(WaitFindings(explanation, query, 3, false)[0].blames_jobs);
 }
 
-// Later reports may exceed each limit.
+// Later reports may exceed each bound.
 TEST(WaitFindings, AreLowerBoundsInAnIncompleteAnswer) {
   QueryWaits query = {.query = "sql/3", .seconds = 33};
   query.waits[WaitReason::kProcessor].seconds = 20;
@@ -102,4 +102,4 @@ TEST(WaitFindings, ReportALongKeyGroupOfASingleTask) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::wait_findings_test

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace tidemark::console {
+namespace tidemark::console::waits_table_test {
 namespace {
 
 using ::testing::Contains;
@@ -82,7 +82,6 @@ TEST_F(WaitsTableTest, ShowsLongTimesInMinutes) {
                               "for a slot behind sql/0"));
 }
 
-// Some tasks of the query did not report their waits.
 TEST_F(WaitsTableTest, MarksLowerBounds) {
   second_.waits[WaitReason::kProcessor] = {7, true};
   ContendingQuery& culprit = second_.culprits[0];
@@ -97,7 +96,7 @@ TEST_F(WaitsTableTest, MarksLowerBounds) {
       << "the limits are more precise";
 }
 
-// If the answer has as many causes as requested, the master may have omitted more.
+// If the answer has as many causes as requested, the master may have omitted further causes.
 TEST(WaitsTable, CallsACauseUnknownOnlyIfTheLimitOmittedNone) {
   const auto lines = Lines(TwoQueries(), {.culprits_max = 1});
   EXPECT_THAT(lines, Contains(HasSubstr("at least 1 of 12 s for garbage collection")));
@@ -204,7 +203,7 @@ TEST_F(WaitsTableTest, ReportsDataGrowth) {
   EXPECT_THAT(Lines(), Contains(HasSubstr("about 40 s in total")));
 }
 
-// The query of 10 s had either 50 concurrent tasks or one task that waited most of the time.
+// The query of 10 s had either 50 concurrent tasks, or one task that waited most of the time.
 TEST_F(WaitsTableTest, ComparesGrowthWithTheTimeOfAllTasks) {
   DataGrowth growth = {.task_seconds = 40, .all_task_seconds = 500};
   first_.data_growth = growth;
@@ -222,16 +221,16 @@ TEST(WaitsTable, ReportsTheLimitsOfTheAnswer) {
   EXPECT_THAT(lines, Contains("3 older queries are omitted."));
   EXPECT_THAT(lines, Contains(HasSubstr("The waits are incomplete")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("No waits of one query"))));
-  EXPECT_THAT(Lines({.job_id = "app"}), ElementsAre("app has reported nothing yet; retry in 5 s"));
+  EXPECT_THAT(Lines({.job_id = "app"}), ElementsAre("app has sent no reports yet; retry in 5 s"));
   EXPECT_THAT(Lines({.job_id = "app"}, {.last = absl::Minutes(5)}),
-              ElementsAre("app reported nothing in that time"));
+              ElementsAre("app sent no reports in that time"));
 }
 
 TEST(WaitsTable, SuggestsNoRetryAfterTheEnd) {
   EXPECT_THAT(Lines({.job_id = "app", .has_ended = true}),
               ElementsAre("the waits of app are unknown"));
   EXPECT_THAT(Lines({.job_id = "app", .has_ended = true}, {.last = absl::Minutes(5)}),
-              ElementsAre("app reported nothing in that time"));
+              ElementsAre("app sent no reports in that time"));
 }
 
 TEST(WaitsTable, ReportsWhenTheWaitsOfAnEndedJobAreKnown) {
@@ -244,16 +243,15 @@ TEST(WaitsTable, SuggestsHostsWithTasks) {
   Explanation explanation = {.job_id = "app", .queries = {{.query = "sql/0"}}};
   explanation.hosts = {"alpha", "node-1"};
   EXPECT_THAT(Lines(explanation, {.host = "beta"}),
-              Contains("None of its tasks ran on beta; its hosts: alpha, node-1"));
+              Contains("No task of app ran on beta; its hosts: alpha, node-1"));
   EXPECT_THAT(Lines(explanation, {.host = "node-2", .last = absl::Minutes(5)}),
-              Contains("None of its tasks ran on node-2 in that time; did you mean node-1?"));
+              Contains("No task of app ran on node-2 in that time; did you mean node-1?"));
   EXPECT_THAT(Lines(explanation, {.host = "beta"}), Not(Contains(HasSubstr("reported no waits"))));
   EXPECT_THAT(Lines(explanation, {.host = "alpha"}), Contains(HasSubstr("reported no waits")));
   explanation.hosts.clear();
-  EXPECT_THAT(Lines(explanation, {.host = "alpha"}),
-              Contains("None of its tasks reported its host."));
+  EXPECT_THAT(Lines(explanation, {.host = "alpha"}), Contains("No task of app reported a host."));
   EXPECT_THAT(Lines(explanation, {.host = "alpha", .last = absl::Minutes(5)}),
-              Contains("None of its tasks reported its host in that time."));
+              Contains("No task of app reported a host in that time."));
 }
 
 TEST_F(WaitsTableTest, NeedsNoMetricsForSlots) {
@@ -262,8 +260,9 @@ TEST_F(WaitsTableTest, NeedsNoMetricsForSlots) {
   const ExplainQuestion slots = {.resource = WaitReason::kSlots};
   EXPECT_THAT(Lines(slots), Not(Contains(HasSubstr("number of slots"))));
   first_.waits = {};
-  EXPECT_THAT(Lines(slots),
-              Contains("Its number of slots is not reported, so its waits for slots are unknown."));
+  EXPECT_THAT(
+      Lines(slots),
+      Contains("The waits of app for slots are unknown: its number of slots is not reported."));
   EXPECT_THAT(Lines(slots), Not(Contains(HasSubstr("reported no waits"))));
 }
 
@@ -306,4 +305,4 @@ TEST_F(WaitsTableTest, QuotesNamesInTheGraph) {
 }
 
 }  // namespace
-}  // namespace tidemark::console
+}  // namespace tidemark::console::waits_table_test
