@@ -1,5 +1,5 @@
-// Used by the copies of the sources in which bench/ablation.py makes constants changeable. No
-// shipped program includes it.
+// Included only by the copies of the sources in which bench/ablation.py makes constants changeable.
+// No shipped program includes it.
 #pragma once
 
 #include <cstdio>

@@ -5,14 +5,13 @@ The script copies the sources, makes every constant changeable by the environmen
 constant halved and doubled. A constant that the compiler must know (such as the size of an array)
 is changed in the sources and compiled separately.
 
-A constant is idle if neither change moves a row's avgErr by 0.05 points or the mean coverage of the
-interval by half a point. It is untouched if no figure differs in any digit: no row uses it, and its
-effect is unknown.
+A constant is idle if neither change moves a row's avgErr by 0.05 points or the mean coverage of the interval by half a
+point. It is untouched if no value differs in any digit. No row uses an untouched constant, so its effect is unknown.
 
-Rows of reduce phases (accuracy) evaluate the constants of the regression, of the reduce phase and
-of the placement. Workflows evaluate the constants of the placement and of workflows. SKIPPED lists
-omitted constants with their reasons: silence, display, limits of memory and processor time, guards,
-rounding. Derived constants change with their sources.
+Rows of reduce phases (accuracy) evaluate the constants of the regression, of the reduce phase and of the placement.
+Workflows evaluate the constants of the placement and of workflows. SKIPPED lists omitted constants with their reasons,
+which are silence, display, limits of memory and processor time, guards, and rounding. Derived constants change with the
+constants that they are derived from.
 """
 
 import argparse
@@ -27,7 +26,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FOLDERS = ("regression", "master/facts", "master/forecast")
 WORKFLOW_FOLDERS = ("master/forecast",)
-# Constants that shape no forecast, by file or by name.
+# Constants that do not affect forecasts, by file or by name.
 SKIPPED = {name: reason for reason, names in {
     "memory accounting": "fold.cc",
     "layout version": "checkpoint.h",
@@ -63,7 +62,7 @@ MEMBER = re.compile(
     r"^(?P<indent>\s+)(?P<head>)(?P<type>double|std::size_t) "
     r"(?P<name>\w*(?:deviation|weight|power|shift)\w*) = (?P<value>[\d.e+-]+);(?P<tail>.*)$")
 NAME_IN_ERROR = re.compile(r"error: .*?\W(k[A-Z]\w*|\w*(?:deviation|weight|power|shift)\w*)\W")
-# Rows of about 0.1 s each that use most of the forecast. None is in the valid half.
+# Rows of about 0.1 s each that together use most of the forecast. None is in the validation half.
 ROWS = ",".join([
     *(f"email-enron 8x1 {scenario}" for scenario in ("slow-node", "hidden-modes", "bend", "restart",
                                                      "speculation", "lost-50", "one-giant")),
@@ -71,8 +70,8 @@ ROWS = ",".join([
                                                       "order-ascending")),
     "n^2-1.6 9x1", "n^4-1.2 9x1", "n^4-1.4 2x1", "two-path cit-hepph", "two-path musae-github",
     "natural-join zipf-1.5-1.5"])
-IDLE_BELOW = 0.05  # points
-COVERAGE_IDLE_BELOW = 0.5  # of the interval, in the mean of all rows: points
+IDLE_BELOW = 0.05  # in points
+COVERAGE_IDLE_BELOW = 0.5  # mean change of the interval over all rows, in points
 
 
 class Constant:
@@ -82,11 +81,11 @@ class Constant:
         self.id = f"{path.as_posix()}:{number + 1}:{self.name}"
         self.is_rewritten = True
 
-    # A value that the environment can change.
+    # Returns a value that the environment can change.
     def rewritten(self):
         m, type_ = self.match, self.match["type"]
         call = f'::tidemark::Ablated<{type_}>("{self.id}", {m["value"]})'
-        if not m["name"].startswith("k"):  # the default of a member: looked up once
+        if not m["name"].startswith("k"):  # The default of a member is looked up once.
             return (f'{m["indent"]}{type_} {m["name"]} = '
                     f'[] {{ static const {type_} v = {call}; return v; }}();{m["tail"]}')
         is_header = self.path.suffix == ".h"
@@ -96,7 +95,7 @@ class Constant:
             head = "inline const" if is_header else "const"
         return f'{m["indent"]}{head} {type_} {m["name"]} = {call};{m["tail"]}'
 
-    # A constant expression for the compiler.
+    # Returns a constant expression for the compiler.
     def changed(self, factor):
         m = self.match
         if m["type"] in ("double", "absl::Duration"):
@@ -118,7 +117,8 @@ def constants():
                     MEMBER.match(line) if path.suffix == ".h" else None)
                 if not match or is_skipped(path.name, match["name"]):
                     continue
-                # Half and double of zero are zero. Derived constants change with their sources.
+                # Half and double of zero are zero. Derived constants change with the constants that
+                # they are derived from.
                 if match["value"] == "0" or re.search(r"\bk[A-Z]", match["value"]):
                     continue
                 found.append(Constant(path.relative_to(ROOT), number, match))
@@ -135,7 +135,7 @@ class Copy:
     def __init__(self, arguments, found, log):
         self.root = ROOT / "build/ablation"
         self.arguments, self.constants, self.log = arguments, found, log
-        # A TPC-DS query at several numbers of executors.
+        # One TPC-DS query, run with several numbers of executors.
         runs = sorted(pathlib.Path(arguments.data).glob("spark-eventlogs/tpcds/q26-*"))[::4]
         self.logs = [part for run in runs for part in ("--spark-log", run)]
         files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -181,7 +181,7 @@ class Copy:
         self.log.flush()
         return done
 
-    # Constants that the compiler must know stay unchanged.
+    # Constants that the compiler must know remain unchanged.
     def make_changeable(self):
         known = self.root / "build/known-to-the-compiler.json"
         names = json.loads(known.read_text()) if known.exists() else []

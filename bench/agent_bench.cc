@@ -2,8 +2,8 @@
 // live background thread and a master run in this process. The goal is 50 ns per key group.
 //
 // The counter points_dropped is the share of key groups whose point was dropped because the buffer
-// was full. Totals stay exact. Points are dropped only because these loops do nothing except
-// report.
+// was full. Totals remain exact. A real task drops no points, since it does more than these loops,
+// which only report.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/reduce_reporter.h"
+#include "agent/reduce_recorder.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
 
@@ -21,11 +21,11 @@ namespace {
 
 std::unique_ptr<Master> StartMaster() {
   auto master = Master::Start({.listen_address = "127.0.0.1:0"});
-  if (!master.ok()) std::abort();  // the measurement would be meaningless
+  if (!master.ok()) std::abort();  // Without a master, the measurement would be meaningless.
   return *std::move(master);
 }
 
-// Returns 12-byte keys. No key follows itself.
+// Returns 12-byte keys, of which consecutive keys always differ.
 std::vector<std::string> MakeKeys() {
   std::vector<std::string> keys;
   for (int i = 0; i < 1024; ++i) keys.push_back("key-" + std::to_string(10'000'000 + i));
@@ -50,7 +50,7 @@ void RunGroups(benchmark::State& state, Agent& agent, std::uint64_t values, std:
   state.counters["points_dropped"] = static_cast<double>(agent.stats().points_dropped) / groups;
 }
 
-// Arguments: values per key group, bytes per value.
+// The arguments are values per key group and bytes per value.
 void BM_LiveAgent(benchmark::State& state) {
   const auto master = StartMaster();
   const auto agent = Agent::Create({.master_address = master->address(), .job_id = "bench"});
@@ -67,16 +67,17 @@ void BM_NoAgent(benchmark::State& state) {
 
 void Shapes(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"values", "bytes"});
-  benchmark->Args({1, 12});     // tiny: timed in bursts
-  benchmark->Args({1, 100});    // large: the clock is read once per group
-  benchmark->Args({100, 100});  // the cost of a value is the difference, divided by 99
+  benchmark->Args({1, 12});   // tiny groups, timed in bursts
+  benchmark->Args({1, 100});  // large groups, for each of which the clock is read once
+  // the cost of a value is the difference to the line above, divided by 99
+  benchmark->Args({100, 100});
   benchmark->UseRealTime();
 }
 BENCHMARK(BM_LiveAgent)->Apply(Shapes);
 BENCHMARK(BM_NoAgent)->Apply(Shapes);
 
-// Measures the cost of a key group for the background thread, which splits bursts, merges points
-// and fills bins. The argument is the number of key groups per burst.
+// Measures how long the background thread takes for a key group. The thread splits bursts, merges
+// points and fills bins. The argument is the number of key groups per burst.
 void BM_Collect(benchmark::State& state) {
   const auto shared = std::make_shared<Shared>(AgentOptions{.job_id = "bench"}, "bench");
   const auto meter = std::make_shared<ReduceMeter>();

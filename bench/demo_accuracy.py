@@ -1,6 +1,6 @@
-"""Measures the errors of each indicator in the demo: runs the job of `./dev demo` several times.
+"""Measures the errors of each indicator in the demo, by running the job of `./dev demo` several times.
 
-The final snapshot of each run contains the errors of NearestFit, section 7.4.
+The final snapshot of each run contains the errors defined in [NF] 7.4.
 usage: demo_accuracy.py RUNS JOB-ARGUMENTS...
 """
 

@@ -20,19 +20,15 @@ SHOWN_MAX = 0.999
 
 
 def progress(at, end):
-    """Returns the progress at an instant in percent for a predicted end; 0 without a prediction."""
+    """Returns the progress in percent at a time for a predicted end, or 0 if there is no prediction."""
     if end is None:
         return 0
     return 100 * (1 if end <= at else at / end)
 
 
 def shown(updates):
-    """Returns the shown progress, which never falls and is not full before the end."""
-    line, highest = [], 0
-    for at, end in zip(updates["at"], updates["end"]):
-        highest = max(highest, min(progress(at, end), 100 * SHOWN_MAX))
-        line.append(highest)
-    return line
+    """Returns the shown progress, which is below 100 % before the end."""
+    return [min(progress(at, end), 100 * SHOWN_MAX) for at, end in zip(updates["at"], updates["end"])]
 
 
 def first_run(path):
@@ -92,7 +88,7 @@ def main():
     end = head["phase_seconds"]
     slots = 1 + max((attempt["node"] for attempt in head["attempts"]), default=0)
     lanes = min(4, 0.5 + 0.16 * slots)
-    plt.rcParams["svg.hashsalt"] = "tidemark"  # the same bytes every time
+    plt.rcParams["svg.hashsalt"] = "tidemark"  # gives the same bytes every time
     plt.rcParams["svg.fonttype"] = "none"
     figure, (above, below) = plt.subplots(2, 1, sharex=True, figsize=(7.5, 3.6 + lanes),
                                           gridspec_kw={"height_ratios": [3.6, lanes]})

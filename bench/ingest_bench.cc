@@ -1,7 +1,7 @@
-// Measures how many messages of 100 key groups a master receives, as bins and points or as bins
-// only. Compares the master with a bare gRPC server that reads the same messages. Each server is a
-// separate process. The load runs in this process on the same machine, and affects both servers
-// alike.
+// Measures how many messages of 100 key groups a master receives per second, with bins and points
+// or with bins only. Compares the master with a bare gRPC server that reads the same messages. Each
+// server is a separate process. This process on the same machine generates the load, which affects
+// both servers equally.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -24,7 +24,7 @@
 namespace tidemark::bench {
 namespace {
 
-// Reads all messages and responds once with their number.
+// Reads all messages and then responds with their number.
 class SinkStream final
     : public grpc::ServerBidiReactor<v1::StreamEventsRequest, v1::StreamEventsResponse> {
  public:
@@ -101,8 +101,8 @@ class IngestBench {
     return command;
   }
 
-  // Runs each server in turn in a new process. The servers are the bare server, a master without a
-  // journal, one with a journal, and one without points.
+  // Runs each server in turn in a new process: the bare server, and a master without a journal,
+  // with a journal, and without points.
   nlohmann::ordered_json Compare(std::uint32_t streams) {
     std::map<std::string, std::vector<double>> rates;
     std::map<std::string, std::vector<double>> costs;
@@ -129,7 +129,7 @@ class IngestBench {
 
   struct Ingest {
     double per_second = 0;    // 0 if the server failed
-    double processor_us = 0;  // per message, at the server
+    double processor_us = 0;  // microseconds per message, at the server
   };
   Ingest Measure(const std::string& server, std::uint32_t streams) {
     const ScratchDirectory directory;
@@ -158,7 +158,7 @@ class IngestBench {
     return ingest;
   }
 
-  // Sends a million key-group points per second into one job.
+  // Sends a million key-group points per second to one job.
   bool Sustain(nlohmann::ordered_json& report) {
     const ScratchDirectory directory;
     const auto master = MasterProcess::Start(MasterCommand(directory.path()), absl::Seconds(30));

@@ -24,7 +24,7 @@ const wire::ReceivedEvent& Profile() {
   return event;
 }
 
-// Sets the arguments, which are the events per batch and whether the disk is synced.
+// Sets the arguments, which are the number of events in a batch and whether the disk is synced.
 void Batches(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgNames({"batch", "sync"})
       ->ArgsProduct({{1, 100, 1000}, {0, 1}})

@@ -6,10 +6,11 @@ import time
 
 SAMPLES = 200
 TRUTH = [(k + 0.5) / SAMPLES for k in range(SAMPLES)]
-# Largest counted error of the end, as a share of the duration, and the error of a missing forecast.
+# Maximum error of the predicted end that counts, as a share of the duration. The second value is
+# the error of a missing forecast.
 END_ERROR_MAX = 5
 NO_END_ERROR = 1
-# Largest counted width of an interval, as a multiple of the remaining time.
+# Maximum width of an interval that counts, as a multiple of the remaining time.
 WIDTH_MAX = 20
 
 
@@ -25,7 +26,7 @@ def seconds(text):
 
 
 class Said:
-    """Progress at one instant, and the predicted end with its interval if there is a forecast."""
+    """Progress at one time, and the predicted end with its interval if there is a forecast."""
 
     def __init__(self, at, fraction, end=None, lower=None, upper=None):
         self.at, self.fraction, self.end, self.lower, self.upper = at, fraction, end, lower, upper
@@ -48,7 +49,7 @@ def said_by_snapshots(snapshots):
 
 
 class TasksDone:
-    """Returns Spark's own progress from its event log; see docs/internals/spark-connector.md."""
+    """Computes Spark's own progress from its event log (docs/internals/spark-connector.md)."""
 
     def __init__(self, log):
         self.begin = self.end = None
@@ -83,7 +84,7 @@ class TasksDone:
         elif kind == "JobEnd":
             for stage in self.stages_of_job.pop(event["Job ID"], []):
                 if stage not in self.ran and not any(stage in s for s in self.stages_of_job.values()):
-                    self.tasks_of_stage.pop(stage, None)  # skipped
+                    self.tasks_of_stage.pop(stage, None)  # a skipped stage
             self.say(event["Completion Time"])
 
     def say(self, at_millis):
@@ -96,7 +97,7 @@ class TasksDone:
 
 
 def at_instants(said, begin, end):
-    """Returns the last forecast at each of SAMPLES evenly spaced instants; None before the first one."""
+    """Returns the last forecast at each of SAMPLES evenly spaced times, or None before the first forecast."""
     result, last, rest = [], None, sorted(said, key=lambda one: one.at)
     i = 0
     for share in TRUTH:
@@ -112,15 +113,19 @@ def mean(values):
 
 
 def errors(said, begin, end):
-    """Returns a row without its names: progress in points, the others as shares."""
+    """Returns a row without its names. Errors of progress are in points, and all other errors are shares."""
     duration = end - begin
     sampled = at_instants(said, begin, end)
     points = [100 * abs((one.fraction if one else 0) - share) for one, share in zip(sampled, TRUTH)]
     ends = [min(END_ERROR_MAX, abs(one.end - end) / duration) if one and one.end is not None else NO_END_ERROR
             for one in sampled]
     bounded = [(one, 1 - share) for one, share in zip(sampled, TRUTH) if one and one.upper is not None]
-    row = {"avg_err": mean(points), "max_err": max(points), "eta_err": mean(ends),
-           "coverage90": None, "width90": None}
+    # The progress of these indicators is what they show.
+    row = {"avg_err": mean(points), "shown_err": mean(points), "max_err": max(points), "eta_err": mean(ends),
+           "coverage90": None, "width90": None, "ratio50": None}
+    half = sampled[SAMPLES // 2]
+    if half and half.upper is not None and half.lower > begin:
+        row["ratio50"] = (half.upper - begin) / (half.lower - begin)
     if bounded:
         row["coverage90"] = sum(one.lower <= end <= one.upper for one, _ in bounded) / SAMPLES
         row["width90"] = sum(min((one.upper - one.lower) / duration, WIDTH_MAX * left)

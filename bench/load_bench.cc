@@ -1,6 +1,6 @@
-// Runs many agents for a long time, and checks that the master's memory stays constant, that no
-// event is lost and that no tick is late. A few processes run the agents, each with a stream and a
-// connection.
+// Runs many agents for a long time. Checks that the master's memory does not grow, that no event is
+// lost, and that no tick is late. A few processes run the agents, each of which has its own stream
+// and connection.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -42,7 +42,7 @@ struct Settings {
 };
 
 // Watches one job until it is stopped, and records the intervals between snapshots. The first
-// minute, in which the streams are opened, is recorded separately.
+// minute, in which streams are opened, is recorded separately.
 class Onlooker {
  public:
   Onlooker(const std::string& address, std::string job_id, absl::Time until)
@@ -70,7 +70,7 @@ class Onlooker {
       lost_ = response.snapshot().coverage().lost_events();
       const absl::Time now = absl::Now();
       const absl::Duration gap = now - std::exchange(last, now);
-      if (now > until_) continue;  // the agents have ended and send few events
+      if (now > until_) continue;  // The agents have ended and send few events.
       if (now - begin < absl::Minutes(1)) {
         longest_gap_at_first_ = std::max(longest_gap_at_first_, gap);
       } else {
@@ -91,7 +91,8 @@ class Onlooker {
   std::thread thread_;
 };
 
-// The numbers of sent and acknowledged messages and of failed streams over all agent processes.
+// The numbers of sent and acknowledged messages and of failed streams, for all agent processes
+// together.
 struct Shares {
   std::uint64_t sent = 0;
   std::uint64_t acknowledged = 0;
@@ -137,7 +138,7 @@ class LoadBench {
     }
     const auto missed = std::count_if(gaps.begin(), gaps.end(),
                                       [](absl::Duration gap) { return gap >= 2 * kTick; });
-    // The first quarter is excluded, since tables grow during it.
+    // The first quarter is excluded, since tables grow in that time.
     const std::size_t settled = memory.size() / 4;
     const nlohmann::ordered_json report = {
         {"agents", settings_.agents},
@@ -168,7 +169,7 @@ class LoadBench {
     return 1;
   }
 
-  // Starts a process with its share of the agents.
+  // Starts a process that runs its share of the agents.
   absl::Status Spawn(std::uint32_t index, const std::string& address) {
     const std::uint32_t streams = settings_.agents / settings_.processes;
     const AgentLoad load = {.address = address,

@@ -1,4 +1,5 @@
-"""Shared by the benchmark scripts: running the command line, context of a run, JSON results."""
+"""Functions for the benchmark scripts, which run the command line, describe the context of a run, and store JSON
+results."""
 
 import contextlib
 import json
@@ -56,9 +57,9 @@ def run_job(arguments):
 
 @contextlib.contextmanager
 def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1"):
-    """A master with a history of its own, and with event logs in `log_dir`: its address.
+    """Starts a master with its own history, and with event logs in `log_dir`. Yields its address.
 
-    `within`: the words before its command, such as those that run it in another network namespace.
+    `within` precedes the command of the master, for example to run it in another network namespace.
     """
     with tempfile.TemporaryDirectory() as directory:
         said = pathlib.Path(directory) / "serve.err"
@@ -83,14 +84,15 @@ def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1"):
 def end_when_cut():
     """Makes SIGTERM leave all `with` blocks, which ends the started processes."""
     def end(number, frame):
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one would cut the end short
+        # A second signal would interrupt the shutdown.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         sys.exit("cut")
 
     signal.signal(signal.SIGTERM, end)
 
 
 def end_group(process, patience_s=30):
-    """Ends a process and its children: with SIGTERM, and with SIGKILL if it does not end in time."""
+    """Ends a process and its children with SIGTERM, and with SIGKILL if they do not end in time."""
     for number, seconds in ((signal.SIGTERM, patience_s), (signal.SIGKILL, None)):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
@@ -100,9 +102,9 @@ def end_group(process, patience_s=30):
 
 
 class Kept:
-    """Runs by number in a file that is whole at any time, so that a benchmark that was cut goes on from it.
+    """Stores runs by number in a file that is always complete, so an interrupted benchmark can resume from it.
 
-    `minutes`: after so many no more is begun.
+    After `minutes`, no further run starts.
     """
 
     def __init__(self, path, only, minutes):
@@ -151,7 +153,7 @@ def load(name):
 
 
 def kept(path):
-    """Returns the contents that keep() wrote to a file; empty before the first call."""
+    """Returns the contents that keep() wrote to a file, or an empty dictionary before the first call."""
     path = pathlib.Path(path)
     return json.loads(path.read_text()) if path.exists() else {}
 
@@ -166,7 +168,7 @@ def keep(path, result):
 
 
 def merge(name, result):
-    """Sets some keys of bench/results/NAME.json and keeps the others."""
+    """Sets some keys of bench/results/NAME.json and preserves all other keys."""
     path = RESULTS / f"{name}.json"
     path.write_text(json.dumps({**kept(path), **result}, indent=2) + "\n")
     print(f"written: {path.relative_to(ROOT)}")

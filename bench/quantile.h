@@ -1,4 +1,4 @@
-// Returns quantiles of measurements.
+// Quantiles of measurements.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace tidemark::bench {
 
-// Returns the value that exceeds this share of all values, or the largest value if `share` is 1.
-// Returns 0 for an empty list.
+// Returns the value that exceeds the given share of all values, or the largest value if `share` is
+// 1. Returns 0 for an empty list.
 template <typename Value = double>
 Value Quantile(std::vector<Value> values, double share) {
   if (values.empty()) return {};

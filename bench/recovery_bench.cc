@@ -1,5 +1,5 @@
-// Measures the effects of kill -9 on a master. These are lost acknowledged events, of which none
-// are allowed, and the time until the master is back.
+// Measures the effects of `kill -9` on a master: the number of lost acknowledged events, which must
+// be zero, and the time until the master responds again.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -39,31 +39,34 @@ namespace tidemark::bench {
 namespace {
 
 struct CrashOptions {
-  std::string tidemark;   // the program
+  std::string tidemark;   // path of the program
   std::string directory;  // data directory of the master; initially empty
   std::uint32_t kills = 500;
   std::uint32_t jobs = 4;             // concurrent jobs
-  std::uint32_t sources_per_job = 2;  // each with a separate stream
-  std::uint32_t kills_per_job = 25;   // the jobs then end, are checked and make room for others
+  std::uint32_t sources_per_job = 2;  // number of sources, each with its own stream
+  // after these kills, the jobs end and are checked, and other jobs follow
+  std::uint32_t kills_per_job = 25;
   std::uint32_t seed = 1;
 };
 
 struct CrashReport {
   std::uint32_t kills = 0;
-  std::uint32_t kills_in_recovery = 0;  // kills before the master listened
-  std::uint64_t acknowledged = 0;       // events
-  std::uint64_t lost_acknowledged = 0;  // acknowledged events that the journal lacks or changed
-  std::uint64_t counted_twice = 0;      // events stored more than once
-  std::uint64_t lost_in_snapshots = 0;  // events missing in final snapshots
-  std::uint64_t sequences_reused = 0;   // reused or falling sequences of snapshots
-  double restart_median_s = 0;          // from the start of a process until it listens
+  std::uint32_t kills_in_recovery = 0;  // kills before the master had begun to listen
+  std::uint64_t acknowledged = 0;       // number of acknowledged events
+  // acknowledged events that are missing or changed in the journal
+  std::uint64_t lost_acknowledged = 0;
+  std::uint64_t counted_twice = 0;      // events that are stored more than once
+  std::uint64_t lost_in_snapshots = 0;  // events that final snapshots do not contain
+  // sequence numbers of snapshots that were reused or decreased
+  std::uint64_t sequences_reused = 0;
+  double restart_median_s = 0;  // from the start of a process until it listens
   double restart_max_s = 0;
 };
 
 constexpr absl::Duration kRestartTimeout = absl::Seconds(60);
 constexpr absl::Duration kEndTimeout = absl::Seconds(60);
 constexpr std::uint32_t kMapTasks = 1000;
-// The maximum number of unacknowledged events per stream.
+// Maximum number of unacknowledged events of a stream.
 constexpr std::uint64_t kWindow = 200;
 
 std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) {
@@ -74,7 +77,7 @@ std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// Returns the event of a sequence. It is always the same event.
+// Returns the event with the given sequence number, which is always the same event.
 EventBody BodyOf(std::uint64_t sequence) {
   if (sequence == 1) return JobOpened{.stages = MapReduceStages(kMapTasks, 1)};
   const auto task = static_cast<std::uint32_t>(sequence * 7919 % kMapTasks);
@@ -95,7 +98,8 @@ v1::StreamEventsRequest RequestOf(const std::string& job_id, const std::string& 
   return request;
 }
 
-// A source that sends continuously, survives its master, and records acknowledgements.
+// A source that sends continuously, reconnects after its master was killed, and records
+// acknowledgements.
 class Sender {
  public:
   Sender(std::string job_id, std::string source_id, std::string address)
@@ -105,7 +109,7 @@ class Sender {
         thread_([this] { Run(); }) {}
   ~Sender() { Stop(); }
 
-  // Stops sending. Returns when all sent events are acknowledged or Cancel() was called.
+  // Stops sending. Returns after all sent events were acknowledged or Cancel() was called.
   void Stop() {
     stopping_ = true;
     if (thread_.joinable()) thread_.join();
@@ -131,7 +135,7 @@ class Sender {
     }
   }
 
-  // Resends unacknowledged events and continues until the stream breaks.
+  // Resends unacknowledged events, and sends further events until the stream breaks.
   void SendOn(Stream& stream) {
     std::uint64_t next = acknowledged_ + 1;
     while (true) {
@@ -159,7 +163,7 @@ class Sender {
   std::thread thread_;
 };
 
-// Watches one job continuously. A sequence number must not occur again with another snapshot.
+// Watches one job continuously. A sequence number must not occur in two different snapshots.
 class Onlooker {
  public:
   Onlooker(std::string job_id, std::string address)
@@ -234,7 +238,7 @@ class Crasher {
     SleepUpTo(absl::Milliseconds(250));
     master_->Kill();
     ++report_.kills;
-    // Sometimes kills the master again during its recovery.
+    // In some rounds, kills the master again during its recovery.
     while (random_() % 8 == 0 && report_.kills < options_.kills) {
       auto master = MasterProcess::Spawn(Command(address_));
       if (!master.ok()) return master.status();
@@ -250,7 +254,7 @@ class Crasher {
     absl::SleepFor(longest * std::uniform_real_distribution<double>(0, 1)(random_));
   }
 
-  // Runs some jobs from opening to end.
+  // Runs some jobs from their opening to their end.
   absl::Status RunGeneration(std::uint32_t generation) {
     std::vector<std::unique_ptr<Sender>> senders;
     std::vector<std::unique_ptr<Onlooker>> onlookers;
@@ -286,7 +290,7 @@ class Crasher {
     return absl::OkStatus();
   }
 
-  // Closes the job. Its final snapshot must be complete.
+  // Closes the job. Returns an error unless its final snapshot is complete.
   absl::Status CheckSnapshot(const std::string& job_id) {
     const auto channel = NewChannel(address_);
     const auto ingest = v1::IngestService::NewStub(channel);
@@ -316,7 +320,7 @@ class Crasher {
     return absl::DeadlineExceededError(fmt::format("{} did not exit", job_id));
   }
 
-  // Checks that every acknowledged event is stored unchanged, exactly once.
+  // Returns an error unless every acknowledged event is stored exactly once and unchanged.
   absl::Status CheckJournal(const std::string& job_id,
                             const std::vector<std::unique_ptr<Sender>>& senders) {
     const auto reader =
@@ -356,14 +360,14 @@ class Crasher {
   std::vector<double> restarts_;
 };
 
-// Returns an error if the master does not start or does not come back.
+// Returns an error if the master does not start or does not restart.
 absl::StatusOr<CrashReport> Crash(const CrashOptions& options) { return Crasher(options).Run(); }
 
 struct RestartOptions {
-  std::string tidemark;   // the program
+  std::string tidemark;   // path of the program
   std::string directory;  // data directory of the master; initially empty
   std::uint32_t jobs = 1000;
-  std::uint32_t running = 100;  // running jobs
+  std::uint32_t running = 100;  // number of running jobs
   std::uint64_t events = 10'000'000;
   int repetitions = 5;
 };
@@ -371,15 +375,16 @@ struct RestartOptions {
 struct RestartReport {
   std::uint64_t events = 0;
   std::uint64_t journal_bytes = 0;
-  double median_s = 0;  // from the start until it listens with all jobs
+  double median_s = 0;  // time from the start until the master listens and has all jobs
   double max_s = 0;
 };
 
-// Tasks per job, of which half are map tasks. Each task reports every second.
+// Number of tasks of a job, half of which are map tasks. Each task reports every second.
 constexpr std::uint32_t kTasks = 100;
 constexpr std::uint32_t kRestartMapTasks = kTasks / 2;
 
-// Writes one job in virtual time. Its map tasks run and end, then its reduce tasks send profiles.
+// Writes the events of one job in virtual time. Its map tasks run and end, and then its reduce
+// tasks send profiles.
 class Writer {
  public:
   Writer(service::JobTable& jobs, std::string job_id, std::uint64_t events, bool ends)
@@ -462,7 +467,7 @@ class Writer {
   std::uint64_t second_ = 0;
 };
 
-// Creates each job with a separate table, since only the files matter.
+// Creates each job with a separate table, since only the files are used.
 void WriteJournal(const RestartOptions& options) {
   for (std::uint32_t job = 0; job < options.jobs; ++job) {
     service::JobTableOptions table;
@@ -470,7 +475,7 @@ void WriteJournal(const RestartOptions& options) {
     table.disk = store::MakeFileDisk(/*sync=*/false);
     table.journal.commit_interval = absl::ZeroDuration();
     const bool ends = job >= options.running;
-    // A restart does not read the intermediate estimates of an ended job.
+    // After a restart, the intermediate estimates of an ended job are not read.
     if (ends) table.job.indicators = {"hadoop"};
     service::JobTable jobs(table);
     Writer(jobs, fmt::format("job-{:05}", job), options.events / options.jobs, ends).Write();

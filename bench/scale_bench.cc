@@ -1,5 +1,6 @@
-// Runs several masters behind proxies that route by job. Measures the effects of killing one master
-// on the others, and the time until its jobs are back.
+// Runs several masters behind proxies that route by job, and kills one of them. Measures the
+// effects on the other masters, and the time until the jobs of the killed master are available
+// again.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -33,7 +34,7 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr int kMasters = 4;  // packaging/proxy/haproxy.cfg
+constexpr int kMasters = 4;  // as in packaging/proxy/haproxy.cfg
 constexpr absl::Duration kPatience = absl::Seconds(60);
 
 struct Settings {
@@ -41,14 +42,14 @@ struct Settings {
   std::string haproxy = "haproxy";
   std::string config;
   std::uint32_t agents = 40'000;
-  std::uint32_t processes = 4;  // processes of agents, each with a separate proxy
+  std::uint32_t processes = 4;  // number of agent processes, each with its own proxy
   std::uint32_t agents_per_job = 100;
   double seconds_between = 10;  // time between two messages of an agent
   double opening_s = 60;
   double seconds = 150;  // time from the first message to the last
   double kill_after_s = 100;
   double dead_s = 1;           // RestartSec of the systemd unit
-  std::uint32_t watched = 25;  // watched jobs of each master
+  std::uint32_t watched = 25;  // number of watched jobs of each master
   std::string json;
 };
 
@@ -70,7 +71,7 @@ int FreePort() {
   return port;
 }
 
-// A process that this object's destructor ends.
+// A process that the destructor ends.
 class Child {
  public:
   Child(std::vector<std::string> words, const std::map<std::string, std::string>& environment) {
@@ -135,7 +136,7 @@ class Watcher {
 
  private:
   const int master_;
-  mutable std::mutex mutex_;  // guards the members below
+  mutable std::mutex mutex_;  // Guards the members below.
   std::vector<absl::Time> heard_;
   std::jthread thread_;
 };
@@ -227,8 +228,8 @@ class ScaleBench {
   }
 
   absl::StatusOr<MasterProcess> StartMaster(int index) {
-    // These are the settings for a master behind proxies, which sees all agents as a few hosts; see
-    // docs/scale.md.
+    // These settings are for a master behind proxies, for which all agents are on a few hosts
+    // (docs/scale.md).
     return MasterProcess::Start(
         {settings_.tidemark, "serve", "--listen", addresses_[index], "--data-dir",
          fmt::format("{}/{}", directory_.path(), index), "--set", "limits.streams_per_peer=1000000",
@@ -239,7 +240,8 @@ class ScaleBench {
 
   void StartProxies() {
     const std::string more = scratch_.path() + "/limits.cfg";
-    // Without this option, HAProxy reserves two descriptors per connection, more than it needs.
+    // Without this option, HAProxy reserves two descriptors for each connection, which is more than
+    // it needs.
     std::ofstream(more) << "global\n  no strict-limits\n";
     for (std::uint32_t i = 0; i < settings_.processes; ++i) {
       proxy_addresses_.push_back(fmt::format("127.0.0.1:{}", FreePort()));
@@ -270,7 +272,7 @@ class ScaleBench {
     });
   }
 
-  // Requests the list of jobs from each master once all jobs are open.
+  // Requests the list of jobs from each master after all jobs were opened.
   absl::Status FindJobs() {
     const std::size_t jobs = settings_.agents / settings_.agents_per_job;
     const absl::Time deadline = absl::Now() + 5 * kPatience;
@@ -305,7 +307,8 @@ class ScaleBench {
     }
   }
 
-  // Reports the agents' results, separately for the killed master. Returns false if a check fails.
+  // Reports the agents' results, with the results of the killed master separate. Returns false if a
+  // check fails.
   bool AddAgents(const std::vector<std::string>& results, absl::Time restarted,
                  nlohmann::ordered_json& report) const {
     std::uint64_t sent = 0, acknowledged = 0, refused = 0, breaks_of_others = 0, never = 0;

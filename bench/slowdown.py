@@ -1,4 +1,4 @@
-"""Measures the cost of watching a job: the same job with and without the agent, in pairs.
+"""Measures the cost of watching a job, with pairs of runs with and without the agent.
 
 Each pair runs both in alternating order. The slowdown of a pair is watched / unwatched - 1. It is
 computed for the wall-clock time that the runner reports for the job, and for the processor time of all
@@ -21,7 +21,7 @@ def processor_seconds():
 
 
 def job_seconds(arguments, watched):
-    """Wall-clock and processor seconds of one run."""
+    """Returns the wall-clock and processor seconds of one run."""
     before = processor_seconds()
     with tempfile.TemporaryDirectory() as directory:
         command = [str(measure.TIDEMARK), "run", "example", *arguments, "--output-dir",

@@ -1,6 +1,6 @@
-// Simulates hours of a master in minutes. Recorded jobs are replayed in virtual time, several at a
-// time, by a job table with journal, checkpoints and history. Its memory must not grow once all
-// structures are in use.
+// Simulates hours of a master in minutes. A job table with journal, checkpoints and history replays
+// recorded jobs in virtual time, several at a time. Its memory must not grow once all structures
+// are in use.
 #include <fmt/format.h>
 #include <google/protobuf/timestamp.pb.h>
 #include <malloc.h>
@@ -55,7 +55,7 @@ absl::StatusOr<Recording> ReadRecording(const std::string& path) {
   return recording;
 }
 
-// Shifts every instant in an event by `delay`.
+// Shifts every time in an event by `delay`.
 void Delay(absl::Duration delay, Event& event) {
   const auto later = [delay](std::optional<absl::Time>& at) {
     if (at) *at += delay;
@@ -69,7 +69,7 @@ void Delay(absl::Duration delay, Event& event) {
   }
 }
 
-// A recorded job, replayed from a given instant.
+// A recorded job that is replayed from the given time.
 class Job {
  public:
   Job(const Recording& recording, std::uint64_t number, absl::Time begins)
@@ -77,7 +77,7 @@ class Job {
         id_(fmt::format("{}-{}", recording.name, number)),
         begins_(begins) {}
 
-  // Applies the due events. Returns their number.
+  // Applies the events that are due. Returns their number.
   std::size_t Say(absl::Time now, service::JobTable& jobs) {
     const std::size_t before = said_;
     for (; !is_over() && begins_ + recording_->events[said_].first <= now; ++said_) {
@@ -100,7 +100,7 @@ class Job {
   std::size_t refused_ = 0;
 };
 
-// Returns the size of the heap in use in MiB.
+// Returns the number of MiB in use on the heap.
 double HeapMebibytes() {
   const struct mallinfo2 heap = mallinfo2();
   return static_cast<double>(heap.uordblks + heap.hblkhd) / (1 << 20);
@@ -141,7 +141,7 @@ nlohmann::ordered_json Soak(const Settings& settings, const std::vector<Recordin
   absl::Time sampled_at = first;
   const absl::Time began = absl::Now();
   for (absl::Time now = first; now < last; now += options.pace.interval_min) {
-    // A job starts every two seconds until enough run.
+    // A job starts every two seconds until enough jobs are running.
     const bool may_begin = (now - first) % absl::Seconds(2) == absl::ZeroDuration();
     if (may_begin && running.size() < settings.jobs_at_once) {
       running.emplace_back(recordings[totals.jobs % recordings.size()], totals.jobs, now);

@@ -2,8 +2,8 @@
 // update compared with an exact hash map, and the accuracy of the heaviest keys
 // (docs/internals/summaries.md).
 //
-// Keys are drawn from a Zipf distribution over ten million, sizes from a log-normal distribution.
-// `./dev bench streaming` runs summary and map in random turns.
+// Keys are drawn from a Zipf distribution over ten million keys, and sizes from a log-normal
+// distribution. `./dev bench streaming` runs summary and map in random turns.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -32,8 +32,7 @@ constexpr std::uint32_t kLambda = 2000;
 constexpr std::uint64_t kKeys = 10'000'000;
 constexpr std::uint32_t kPartitions = 100;
 constexpr std::size_t kTop = 2000;
-// A stream longer than the pool repeats it. At that point, the summary has dropped all except the
-// heaviest keys.
+// A longer stream repeats the pool. By then, the summary has dropped all but the heaviest keys.
 constexpr std::size_t kProfilesInPool = 2000;
 constexpr std::size_t kProfiles = 50'000;
 constexpr std::size_t kUpdates = 20'000'000;
@@ -55,8 +54,8 @@ std::uint64_t RandomSize(std::mt19937_64& random) {
 // --- profiles of 2,000 explicit keys
 // --------------------------------------------------------------
 
-// Selects the keys of a profile. They are all distinct and mostly new to the summary, or 2,000
-// draws with repetitions. In the latter, heavy keys are as frequent as in the stream of single
+// Selects the keys of a profile. They are either distinct and mostly new to the summary, or 2,000
+// draws with repetitions. The heavy keys among the draws are as frequent as in the stream of single
 // updates.
 enum class Draws { kRepeating, kDistinct };
 
@@ -133,8 +132,8 @@ void BM_CountProfiles(benchmark::State& state, Draws draws) {
   ReportPerPair(state);
 }
 
-// Measures the path of a profile in a live master after parsing. The profile arrives first, then
-// the end of its task.
+// Measures what a live master does with a profile after parsing. The profile arrives first, and
+// then the end of its task.
 void BM_ApplyProfiles(benchmark::State& state, Draws draws) {
   const std::vector<MapProfile>& pool = Profiles(draws);
   for (auto _ : state) {
@@ -144,11 +143,12 @@ void BM_ApplyProfiles(benchmark::State& state, Draws draws) {
     const auto apply = [&](EventBody body) {
       event.body = std::move(body);
       ++event.sequence;
-      if (!facts::Apply(event, JobLimits(), job).ok()) std::abort();  // would measure nothing
+      // A rejected event would be cheaper.
+      if (!facts::Apply(event, JobLimits(), job).ok()) std::abort();
     };
     apply(JobOpened{.stages = MapReduceStages(kProfiles, kPartitions)});
     for (std::uint32_t i = 0; i < kProfiles; ++i) {
-      state.PauseTiming();  // it arrives as an event
+      state.PauseTiming();  // Its arrival as an event is not measured.
       MapProfile profile = pool[i % pool.size()];
       profile.attempt.index = i;
       state.ResumeTiming();

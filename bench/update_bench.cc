@@ -2,9 +2,10 @@
 // reports of every running reduce task, on one core, without a server.
 //
 // The goals for MapReduce jobs are at most 1 ms for 30 tasks, and 20 ms for 1,000 tasks with up to
-// 70,000 explicit keys. 1,000 jobs with 10,000 running tasks have 200 ms. A job of 50,000 map and
-// 10,000 reduce tasks, 100 of them running, has 100 ms in either phase. A job of other stages has
-// 10 ms for 50 stages with 5,000 tasks, and 40 ms for 1,000 with 10,000.
+// 70,000 explicit keys. For 1,000 jobs with 10,000 running tasks, the goal is 200 ms. For a job
+// with 50,000 map and 10,000 reduce tasks, of which 100 are running, it is 100 ms in both phases.
+// For a job of other stages, it is 10 ms for 50 stages with 5,000 tasks, and 40 ms for 1,000 stages
+// with 10,000 tasks.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -29,12 +30,12 @@ namespace tidemark::bench {
 namespace {
 
 constexpr std::int64_t kStart = 1'700'000'000;
-// The number of map tasks with key groups in their output. The output of the others is empty.
+// Number of map tasks that emit key groups. The output of all other map tasks is empty.
 constexpr std::uint32_t kFullMapTasks = 8;
-// The number of key groups that a task finishes between two updates.
+// Number of key groups that a task finishes between two updates.
 constexpr std::size_t kGroupsPerUpdate = 20;
 constexpr double kSmallestBytes = 50;
-// The number of reports of every task before the measurement, which starts in its second minute.
+// Number of reports of every task before the measurement, which starts in its second minute.
 constexpr int kReportsBefore = 100;
 
 struct Shape {
@@ -44,13 +45,13 @@ struct Shape {
   std::uint32_t keys;               // explicit keys per task
   std::uint32_t running_max = ~0U;  // the others wait for a slot
   std::uint32_t map_tasks = kFullMapTasks;
-  std::uint32_t maps_running = 0;  // the number of running map tasks if not 0; other map tasks wait
-  double maps_done = 0.05;         // the finished share if some run
+  std::uint32_t maps_running = 0;  // number of running map tasks if not 0; the other map tasks wait
+  double maps_done = 0.05;         // share of map tasks that have finished, if some are running
   std::uint32_t running() const { return maps_running > 0 ? 0 : std::min(tasks, running_max); }
 };
 
 // A job in the middle of its reduce phase. Sizes follow a Pareto distribution. Costs grow with the
-// power 1.5, with a spread of a tenth.
+// power 1.5 of the size, with a spread of a tenth.
 class RunningJob {
  public:
   RunningJob(std::string id, const Shape& shape, const std::vector<std::string>& indicators,
@@ -77,7 +78,7 @@ class RunningJob {
     }
   }
 
-  // Lets every running task finish some more key groups.
+  // Finishes some more key groups of every running task.
   void Advance() {
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) Report(i);
@@ -85,7 +86,7 @@ class RunningJob {
 
   // Returns the duration of the update in seconds.
   double Tick() {
-    const double before = ThreadSeconds();  // an update uses only the processor
+    const double before = ThreadSeconds();  // An update only computes.
     const Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
     is_estimated_ = snapshot.estimate.state == EstimateState::kValid;
@@ -148,7 +149,7 @@ class RunningJob {
       profile.partitions.push_back(std::move(partition));
     }
     AttemptChanged started{.attempt = attempt, .state = AttemptState::kStarted, .at = Now()};
-    if (tasks_.empty()) {  // map tasks are then estimated by their sizes
+    if (tasks_.empty()) {  // The map tasks are then estimated by their sizes.
       started.at = Now() - absl::Seconds(1 + map_task % 100);
       started.input_bytes = 1'000'000 * (1 + map_task % 100);
     }
@@ -236,7 +237,7 @@ class StagesJob {
   // Returns the duration of the update in milliseconds.
   double Tick() {
     now_ += 1;
-    Say(ExecutorOpened{.executor = 0, .host = "a", .slots = 100});  // a heartbeat
+    Say(ExecutorOpened{.executor = 0, .host = "a", .slots = 100});  // sends a heartbeat
     const double before = ThreadSeconds();
     const Snapshot snapshot = monitor_.Tick(Now());
     const double elapsed = ThreadSeconds() - before;
@@ -281,7 +282,7 @@ struct Options {
   std::string json;
 };
 
-// Returns the median over the updates of one run in milliseconds.
+// Returns the median time of the updates of one run in milliseconds.
 double Run(const Shape& shape, const Options& options, const std::vector<std::string>& indicators,
            std::uint64_t seed) {
   std::vector<RunningJob> jobs;
@@ -297,7 +298,8 @@ double Run(const Shape& shape, const Options& options, const std::vector<std::st
     double seconds = 0;
     for (RunningJob& job : jobs) job.Advance();
     for (RunningJob& job : jobs) seconds += job.Tick();
-    if (update >= 2) milliseconds.push_back(1e3 * seconds);  // later updates read no map profiles
+    // All updates but the first two read no map profiles.
+    if (update >= 2) milliseconds.push_back(1e3 * seconds);
   }
   for (const RunningJob& job : jobs) {
     if (!job.is_estimated()) fmt::print(stderr, "{}: no estimate was made\n", shape.name);

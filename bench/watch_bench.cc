@@ -1,6 +1,7 @@
-// Measures the time from an agent's event to the snapshot at a watcher that contains it.
+// Measures the time from an event of an agent until a watcher receives a snapshot that contains the
+// event.
 //
-// Each event contains its number in StreamEventsRequest.dropped_events. The snapshot's coverage
+// Each event contains its number in StreamEventsRequest.dropped_events. The coverage in a snapshot
 // sums this field, so a snapshot shows exactly which events it contains.
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
@@ -93,7 +94,7 @@ class AgentAndWatcher {
   const std::string job_id_;
   const absl::Duration between_;
   std::vector<std::atomic<std::int64_t>> sent_at_;
-  std::vector<double> latencies_;  // ms
+  std::vector<double> latencies_;  // in milliseconds
   std::thread watcher_;
   std::thread agent_;
 };

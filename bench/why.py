@@ -5,11 +5,11 @@ import subprocess
 import time
 
 STARTED_SECONDS = 120
-SETTLED_SECONDS = 5  # until all that was told of a job's end is in the answers
+SETTLED_SECONDS = 5  # until the answers contain all reports about the end of a job
 
 
 class Asked:
-    """A master at `address`. `command` runs tidemark, for example in another network namespace."""
+    """Calls a master at `address`. `command` runs tidemark, for example in another network namespace."""
 
     def __init__(self, command, address):
         self.command = [str(word) for word in command]
@@ -23,12 +23,12 @@ class Asked:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def jobs(self, name=None):
-        """Returns the ids of all jobs, or of the jobs of a name."""
+        """Returns the ids of all jobs, or of the jobs with the given name."""
         return [job["job_id"] for job in self.ask("get", "jobs")
                 if name is None or job.get("info", {}).get("name") == name]
 
     def wait_for(self, name, known):
-        """Returns the id of a new job, of that name if given."""
+        """Returns the id of a new job. If a name is given, the job must have that name."""
         deadline = time.monotonic() + STARTED_SECONDS
         while time.monotonic() < deadline:
             for job in self.jobs(name):
@@ -57,7 +57,7 @@ def waited(queries, resource):
 
 
 def answer(asked, job, noisy=None):
-    """Asks about an ended job. `noisy`: the id of the job that took the processors from it, if any."""
+    """Asks about an ended job. `noisy` is the id of the job that took the processors from it, if any."""
     time.sleep(SETTLED_SECONDS)
     queries = asked.why(job)
     others = other_jobs(queries, job)
@@ -71,7 +71,7 @@ def answer(asked, job, noisy=None):
 
 
 def figures(runs):
-    """Returns the numbers of right answers beside a noisy job, and of named jobs without one."""
+    """Returns the number of correct answers with a noisy job, and the number of named jobs without a noisy job."""
     beside = [one for one in runs if one["noisy"]]
     return {"right": sum(one["right"] for one in beside), "of": len(beside),
             "false_blame": sum(bool(one["culprits"]) for one in runs if not one["noisy"]),

@@ -1,5 +1,5 @@
 // Draws ranks 1..n with probability proportional to rank^-skew, by rejection from the integral of
-// x^-skew. A draw is O(1) and needs no table.
+// x^-skew. A draw takes O(1) time and needs no table.
 #pragma once
 
 #include <algorithm>

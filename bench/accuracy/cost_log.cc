@@ -18,7 +18,7 @@ namespace tidemark::bench {
 namespace {
 
 constexpr std::uint32_t kFormatVersion = 1;
-// Limits the size of a part, far below Protobuf's limit, so that reading and writing need little
+// Limits the size of a part far below Protobuf's limit, so that reading and writing take little
 // memory.
 constexpr std::size_t kItemsPerPart = std::size_t{1} << 20;
 
@@ -29,7 +29,7 @@ class Writer {
   void Write(const CostLogPart& part) {
     ok_ = ok_ && google::protobuf::util::SerializeDelimitedToZeroCopyStream(part, &stream_);
   }
-  // Returns 0, or the error that left the file incomplete.
+  // Returns 0, or the error that made the file incomplete.
   int Close() {
     const bool flushed = ok_ && stream_.Flush();
     return flushed ? 0 : std::max(stream_.GetErrno(), EIO);
@@ -115,7 +115,7 @@ class Reader {
   }
 
   // Returns the next part. Returns nullopt at the end of the file or after an error, which status()
-  // describes.
+  // returns.
   const CostLogPart* Next() {
     bool clean_end = false;
     part_.Clear();
@@ -152,7 +152,7 @@ class Reader {
   absl::Status status_;
 };
 
-// Add columns to the log. Each returns false if the columns are inconsistent.
+// These functions add columns to the log. They return false if the columns are inconsistent.
 bool Take(const GroupColumns& columns, CostLog& log) {
   const int count = columns.keys_size();
   if (columns.sizes_bytes_size() != count || columns.emitted_bytes_size() != count ||
@@ -160,7 +160,7 @@ bool Take(const GroupColumns& columns, CostLog& log) {
       columns.seconds_size() != count * static_cast<int>(kTimes)) {
     return false;
   }
-  int next = 0;  // index into the seconds
+  int next = 0;  // next index into the seconds
   for (int i = 0; i < count; ++i) {
     GroupCost& group = log.groups.emplace_back();
     group.key = KeyHash{columns.keys(i)};
@@ -175,7 +175,7 @@ bool Take(const GroupColumns& columns, CostLog& log) {
 bool Take(const MapTaskColumns& columns, CostLog& log) {
   const std::uint32_t index = columns.map_task();
   if (columns.group_steps_size() != columns.sizes_bytes_size()) return false;
-  if (index > log.map_tasks.size()) return false;  // map tasks are in order
+  if (index > log.map_tasks.size()) return false;  // Map tasks are in ascending order.
   if (index == log.map_tasks.size()) log.map_tasks.emplace_back();
   MapTaskLog& task = log.map_tasks[index];
   task.input_name = columns.input_name();

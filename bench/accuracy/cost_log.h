@@ -1,9 +1,10 @@
 // The measured cost of every key group of one job on one data set, and the map tasks that emit it.
 //
-// A job is measured once (measure.h). Its log is stored in a file and replayed in virtual time
-// (simulate.h). Key groups are in key order.
+// A job is measured once (measure.h). Its log is stored in a file, and simulate.h replays it in
+// virtual time. Key groups are in key order.
 //
-// The log takes 48 bytes for each key group and 8 for each group in the output of a map task.
+// The log takes 48 bytes for each key group, and 8 bytes for each key group in the output of a map
+// task.
 #pragma once
 
 #include <array>
@@ -19,7 +20,7 @@
 
 namespace tidemark::bench {
 
-// Measurements of a key group in the fastest passes.
+// Number of measurements of a key group, from the fastest passes.
 inline constexpr std::size_t kTimes = 3;
 
 struct GroupCost {
@@ -27,7 +28,7 @@ struct GroupCost {
   std::uint64_t size_bytes = 0;  // sum of RecordBytes()
   std::uint64_t emitted_bytes = 0;
   std::uint32_t values = 0;
-  std::array<float, kTimes> seconds{};  // each above 0
+  std::array<float, kTimes> seconds{};  // measured times, each above 0
 
   double mean_seconds() const;
   friend bool operator==(const GroupCost&, const GroupCost&) = default;
@@ -47,7 +48,7 @@ struct MapTaskLog {
   friend bool operator==(const MapTaskLog&, const MapTaskLog&) = default;
 };
 
-// Progress of a reduce function at a share of its time.
+// The progress of a reduce function after a share of its time.
 struct CurvePoint {
   float elapsed_share = 0;  // above 0, at most 1
   std::uint64_t bytes_read = 0;
@@ -55,18 +56,19 @@ struct CurvePoint {
   std::uint64_t bytes_emitted = 0;
   friend bool operator==(const CurvePoint&, const CurvePoint&) = default;
 };
-using Curve = std::vector<CurvePoint>;  // by elapsed share; the last point has read everything
+// points by elapsed share; at the last point, everything has been read
+using Curve = std::vector<CurvePoint>;
 
 struct CostLog {
-  std::string identity;  // identifies job, parameters and inputs; a cached log must match it
+  std::string identity;  // identifies job, parameters and inputs; must match in a cached log
   std::vector<GroupCost> groups;
   std::vector<MapTaskLog> map_tasks;
-  // The partition of each group by the number of reduce tasks, for a job with its own partitioner.
+  // The partition of each group, by the number of reduce tasks, if the job has its own partitioner.
   // Empty for hash partitioning.
   std::map<std::uint32_t, std::vector<std::uint16_t>> partitions;
-  std::map<std::uint32_t, Curve> curves;  // curves of heavy key groups, by index
+  std::map<std::uint32_t, Curve> curves;  // curves of expensive key groups, by group index
 
-  double total_seconds() const;  // sum of the means
+  double total_seconds() const;  // Returns the sum of the mean times of all key groups.
   friend bool operator==(const CostLog&, const CostLog&) = default;
 };
 
@@ -75,7 +77,7 @@ absl::Status SaveCostLog(const CostLog& log, const std::string& path);
 // Returns NotFound if the file is missing, and DataLoss if it is not a complete cost log of this
 // format.
 absl::StatusOr<CostLog> LoadCostLog(const std::string& path);
-// Returns the identity without reading the rest.
+// Returns the identity without reading the remainder of the file.
 absl::StatusOr<std::string> ReadCostLogIdentity(const std::string& path);
 
 }  // namespace tidemark::bench

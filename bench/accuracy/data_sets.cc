@@ -22,7 +22,7 @@ bool IsThere(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-// Returns all files below a directory with this suffix, by name.
+// Returns all files with this suffix below a directory, by name.
 std::vector<std::string> FilesIn(const std::string& directory, const std::string& suffix) {
   std::vector<std::string> paths;
   std::error_code ignored;
@@ -41,7 +41,7 @@ absl::Status Unpack(const std::string& archive, const std::string& directory) {
   return absl::InternalError(fmt::format("cannot unpack {}: {}", archive, command));
 }
 
-// --- Relations of [NF] 7.3: their sizes limit a join to about 1e9 tuples ---
+// --- Relations of [NF] 7.3, whose sizes limit a join to about 1e9 tuples ---
 
 constexpr std::uint32_t kKeys = 50'000;
 
@@ -63,7 +63,7 @@ constexpr RelationPair kRelationPairs[] = {
 double Uniform(std::uint32_t /*row*/, std::uint32_t /*column*/, std::uint32_t /*blocks_across*/) {
   return 0.25;
 }
-// Density grows across columns in the left matrix and across rows in the right one.
+// The density grows with the column in the left matrix, and with the row in the right matrix.
 double GrowsByColumn(std::uint32_t /*row*/, std::uint32_t column, std::uint32_t blocks_across) {
   return std::exp2(-static_cast<double>(blocks_across - 1 - column));
 }
@@ -134,7 +134,8 @@ absl::StatusOr<std::vector<std::string>> DataSets::Relations(const std::string& 
 absl::StatusOr<std::vector<std::string>> DataSets::Matrices(const std::string& name) const {
   std::vector<BlockMatrix> matrices;
   if (name == "blocks-uniform") {
-    matrices = {{.block_side = kBlockSide, .density = Uniform, .seed = 11}};  // is squared
+    // The job squares this matrix.
+    matrices = {{.block_side = kBlockSide, .density = Uniform, .seed = 11}};
   } else if (name == "blocks-skewed") {
     matrices = {{.block_side = kBlockSide, .density = GrowsByColumn, .seed = 12},
                 {.block_side = kBlockSide, .density = GrowsByRow, .seed = 13}};
@@ -154,7 +155,7 @@ namespace {
 
 using examples::FileWriter;
 
-// Writes to a temporary file and renames it to `path` once the contents are complete.
+// Writes a temporary file and renames it to `path` when the contents are complete.
 template <typename Fill>
 absl::Status WriteFile(const std::string& path, Fill fill) {
   const std::string unfinished = path + ".new";
@@ -165,7 +166,8 @@ absl::Status WriteFile(const std::string& path, Fill fill) {
   return examples::Rename(unfinished, path);
 }
 
-// Returns distinct keys in a scrambled order: multiplying by an odd number permutes 32 bits.
+// Returns distinct keys in a scrambled order, since multiplication by an odd number permutes 32
+// bits.
 std::string KeyOf(std::size_t rank) {
   return fmt::format("k{:08x}", static_cast<std::uint32_t>(rank * 2'654'435'761U));
 }

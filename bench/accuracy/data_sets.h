@@ -1,4 +1,4 @@
-// Finds, unpacks or generates the inputs of the suites' jobs.
+// Functions that find, unpack or generate the inputs of the jobs of the suites.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,15 @@
 namespace tidemark::bench {
 
 inline constexpr char kNoData[] = "none";
-// Rows and columns of a block of the generated matrices.
+// Number of rows and columns of a block in the generated matrices.
 inline constexpr std::uint32_t kBlockSide = 384;
 
 // The directories that contain the data.
 struct DataPlaces {
-  std::string data;        // contains graphs/NAME.txt.zst, text/books-N.tar.zst, hadoop/rumen/
-  std::string repository;  // small data sets of the source tree; used if `data` lacks them
-  std::string cache;       // receives unpacked and generated files
+  std::string data;  // contains graphs/NAME.txt.zst, text/books-N.tar.zst, hadoop/rumen/
+  // small data sets of the source tree; used if `data` does not contain them
+  std::string repository;
+  std::string cache;  // receives unpacked and generated files
 };
 
 class DataSets {
@@ -36,7 +37,7 @@ class DataSets {
   absl::StatusOr<std::vector<std::string>> Find(const std::string& name) const;
 
  private:
-  // Returns the first file of that name in these directories.
+  // Returns the first file with the given name in these directories.
   absl::StatusOr<std::vector<std::string>> File(const std::string& in_data,
                                                 const std::string& in_repository) const;
   absl::StatusOr<std::vector<std::string>> Books() const;
@@ -49,17 +50,17 @@ class DataSets {
 // The functions below generate the inputs of [NF] 7.3. Equal arguments give equal bytes.
 
 // Lines "KEY NUMBER". Keys are drawn among `keys` with probability proportional to 1 / rank^skew.
-// Two relations rank the keys alike, and the byte order of keys is independent of the rank.
+// Two relations rank the keys in the same order. The byte order of keys is independent of the rank.
 struct Relation {
-  double skew = 1;  // if 0, each key occurs once, independent of `tuples`
+  double skew = 1;  // if 0, each key occurs once, regardless of `tuples`
   std::uint32_t tuples = 0;
   std::uint32_t keys = 0;
   std::uint64_t seed = 1;
 };
 absl::Status WriteRelation(const Relation& relation, const std::string& path);
 
-// Lines "ROW COLUMN" of a square matrix of blocks. Each place of the block (i, j) is filled with
-// the probability density(i, j, blocks_across).
+// Lines "ROW COLUMN" of a square matrix of blocks. Each position in the block (i, j) is filled with
+// probability density(i, j, blocks_across).
 struct BlockMatrix {
   std::uint32_t blocks_across = 8;
   std::uint32_t block_side = 0;

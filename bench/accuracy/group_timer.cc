@@ -87,12 +87,12 @@ bool GroupMerge::Next(GroupRecords& group) {
 
 namespace {
 
-// Shorter groups run once before the measurement, to warm code, data and allocator.
+// Groups that take less time run once before the measurement, to warm code, data and allocator.
 constexpr double kWarmUpBelow = 1e-2;
-// Target duration of a measurement, and its largest number of calls.
+// Target duration of a measurement, and the maximum number of calls that it consists of.
 constexpr double kTimedSeconds = 5e-6;
 constexpr int kCallsMax = 16;
-// Reading the clock would disturb shorter calls.
+// For shorter calls, reading the clock would distort the measurement.
 constexpr double kNotingIsFreeFrom = 1e-2;
 constexpr std::size_t kCurvePoints = 64;
 constexpr double kShortest = 1e-9;
@@ -155,12 +155,13 @@ absl::Status GroupTimer::Reduce(GroupRecords& group) {
   groups.NextGroup();
   absl::Status reduced = job_.Reduce(groups.key(), groups, output_);
   if (!reduced.ok()) return reduced;
-  groups.NextGroup();  // reads the records that the function skipped
+  groups.NextGroup();  // reads the records that the function has not read
   output_.ReportEmitted();
   return absl::OkStatus();
 }
 
-// Returns the duration in seconds of one of `calls` calls, each of which reduces all groups.
+// Makes `calls` calls, each of which reduces all groups. Returns the duration of one call in
+// seconds.
 absl::StatusOr<double> GroupTimer::Call(std::span<GroupRecords> groups, int calls) {
   const double before = ThreadSeconds();
   for (int i = 0; i < calls; ++i) {
@@ -208,20 +209,19 @@ absl::StatusOr<GroupTimer::Times> GroupTimer::TimeAndDraw(GroupRecords& group,
 
 namespace {
 
-// The total duration of the known key groups. It suffices for a good measurement with few key
-// groups.
+// Total duration of the known key groups. It allows a good measurement with few key groups.
 constexpr double kKnownSeconds = 30e-6;
 constexpr std::size_t kKnownMax = 1000;
-// A reading is the best of this many calls, to avoid interrupts.
+// A reading is the fastest of this many calls, which excludes interrupts.
 constexpr int kCalls = 3;
-// The share of time that readings take.
+// The fraction of the time that readings take.
 constexpr double kShareOfTime = 0.03;
-// The share of readings that are better than the machine's best speed.
+// The best speed of the machine is this quantile of the readings.
 constexpr double kBestQuantile = 0.05;
-// A reading counts as the median of this many neighbours.
+// Each reading is replaced by the median of this many neighbours.
 constexpr std::size_t kSmoothedOver = 5;
 
-// Replaces each reading by a median, which removes single disturbed readings.
+// Replaces each reading by the median of its neighbours, which removes single disturbed readings.
 std::vector<double> Smooth(const std::vector<double>& readings) {
   std::vector<double> smooth;
   smooth.reserve(readings.size());
@@ -267,7 +267,7 @@ double Pace::Correct(std::vector<std::vector<float>>& seconds) const {
   const std::vector<double> smooth = Smooth(seconds_);
   const double best = Quantile(smooth, kBestQuantile);
   double worst = 1;
-  std::size_t after = 0;  // the first reading after the group
+  std::size_t after = 0;  // first reading after the group
   for (std::size_t pass = 0; pass < seconds.size(); ++pass) {
     for (std::uint32_t group = 0; group < seconds[pass].size(); ++group) {
       while (after < smooth.size() && next_groups_[after] <= std::pair(pass, group)) ++after;

@@ -1,4 +1,4 @@
-// Times one reduce function on key groups, each alone and in memory.
+// Times a reduce function on key groups one at a time, with all records in memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,6 @@
 #include "absl/status/statusor.h"
 #include "bench/accuracy/cost_log.h"
 #include "examples/local_mapreduce/job.h"
-#include "examples/local_mapreduce/output.h"
 #include "examples/local_mapreduce/sorted_records.h"
 #include "examples/local_mapreduce/spill_file.h"
 #include "tidemark/agent.h"
@@ -23,7 +22,7 @@ namespace tidemark::bench {
 // The records of one key group in memory, readable any number of times.
 class GroupRecords final : public examples::SortedRecords {
  public:
-  // Removes all values.
+  // Removes all values, and sets the key.
   void Start(std::string_view key);
   void Append(std::string_view value);
 
@@ -45,9 +44,9 @@ class GroupRecords final : public examples::SortedRecords {
   std::size_t next_begin_ = 0;
 };
 
-// Reads the outputs of all map tasks group by group, like a reduce task, with the share of each map
-// task. Yields each key group once, in key order. Its records are in the order of the map tasks.
-// With m map tasks, a group takes O(log m) key comparisons per map task.
+// Reads the outputs of all map tasks group by group, like a reduce task, and the part of each group
+// from each map task. Yields each key group once, in key order. Its records are in the order of the
+// map tasks. With m map tasks, a group takes O(log m) key comparisons per map task.
 class GroupMerge {
  public:
   // The part of a group from one map task.
@@ -56,13 +55,13 @@ class GroupMerge {
     std::uint64_t size_bytes = 0;
   };
 
-  // Takes one reader per map task.
+  // Takes one reader for each map task.
   explicit GroupMerge(std::vector<examples::SegmentReader> map_outputs);
 
-  // Replaces `group` with the next one. Returns false at the end or after an error, which status()
-  // describes.
+  // Replaces `group` with the next group. Returns false at the end or after an error, which
+  // status() returns.
   bool Next(GroupRecords& group);
-  // Returns the shares of the last group by map task.
+  // Returns the parts of the last group by map task.
   const std::vector<Part>& parts() const { return parts_; }
   const absl::Status& status() const { return status_; }
 
@@ -73,16 +72,18 @@ class GroupMerge {
   bool Advance(std::uint32_t map_task);
 
   std::vector<examples::SegmentReader> readers_;
-  std::vector<std::uint32_t> heap_;  // map tasks with a current record; the smallest key is first
+  // heap of map tasks with a current record; the smallest key is first
+  std::vector<std::uint32_t> heap_;
   std::vector<Part> parts_;
   absl::Status status_;
 };
 
-// Counts the calls of a reduce function to its task agent. Records them with times on request.
+// Counts the calls of a reduce function to its task agent. On request, also records the counters
+// over time.
 class GroupProbe final : public ReduceTaskAgent {
  public:
-  // Resets the counters. Records them about every `values_step` values and `emitted_step` bytes; 0
-  // disables recording.
+  // Resets the counters. Records them about every `values_step` values and every `emitted_step`
+  // bytes; a step of 0 disables recording.
   void Start(std::uint64_t values_step, std::uint64_t emitted_step);
 
   void InputFetched(std::uint64_t /*bytes*/) override {}
@@ -100,8 +101,8 @@ class GroupProbe final : public ReduceTaskAgent {
   void Finish() override {}
 
   std::uint64_t bytes_emitted() const { return bytes_emitted_; }
-  // Returns the recorded points and the end after `seconds`. Thins them to about `points` points,
-  // evenly in time.
+  // Returns the recorded points and the end after `seconds`. Keeps about `points` points, evenly
+  // spaced in time.
   Curve CurveUntil(double seconds, std::size_t points) const;
 
  private:
@@ -122,8 +123,8 @@ class GroupProbe final : public ReduceTaskAgent {
   std::vector<Moment> moments_;
 };
 
-// A time covers one call of the reduce function including its input, or the mean of several very
-// short calls. The cost of reading the clock is subtracted.
+// Measures times of key groups. A time covers one call of the reduce function including its input,
+// or is the mean of several very short calls. The cost of reading the clock is subtracted.
 class GroupTimer {
  public:
   // `job` must outlive this object.
@@ -137,7 +138,7 @@ class GroupTimer {
   absl::StatusOr<Times> Time(GroupRecords& group);
   // Also records the curve of a group that emits `emitted_bytes` bytes.
   absl::StatusOr<Times> TimeAndDraw(GroupRecords& group, std::uint64_t emitted_bytes);
-  // Returns the seconds of one pass over all groups.
+  // Returns the duration of one pass over all groups in seconds.
   absl::StatusOr<double> TimeTogether(std::span<GroupRecords> groups);
 
  private:
@@ -146,37 +147,37 @@ class GroupTimer {
   absl::Status Reduce(GroupRecords& group);
 
   examples::Job& job_;
-  double clock_seconds_ = 0;  // cost of reading the clock
+  double clock_seconds_ = 0;  // seconds that one reading of the clock takes
   GroupProbe probe_;
   examples::Output output_;
 };
 
 // Tracks the speed of the machine during measurements by timing parts of the job itself.
 //
-// Other programs slow this one down by half and more, for minutes, so key groups in the middle
-// would seem more expensive. The same few key groups are therefore timed repeatedly, and their
-// times correct all others. These groups are too few to measure memory contention. Several passes
-// over all key groups address that (measure.h).
+// Other programs may slow this one down by half and more for minutes, so the key groups measured in
+// that time would seem more expensive. The same few key groups are therefore timed repeatedly, and
+// their times correct the times of all other groups. These groups are too few to measure memory
+// contention, for which measure.h makes several passes over all key groups.
 class Pace {
  public:
   // `timer` must outlive this object.
   explicit Pace(GroupTimer& timer) : timer_(timer) {}
 
-  // Adds a key group of this duration. The first groups are timed repeatedly.
+  // Adds a key group of this duration. The first groups that are added are timed repeatedly.
   void Offer(const GroupRecords& group, double seconds);
-  // Times the known groups if they are due, before the group of index `next_group` is measured in
+  // Times the known groups if they are due, before the group with index `next_group` is measured in
   // `pass`.
   absl::Status Note(std::size_t pass, std::uint32_t next_group);
-  // Divides `seconds`, by pass and group, by the slowdown of the machine at that time. Returns the
-  // largest factor.
+  // Divides `seconds`, which are indexed by pass and group, by the slowdown of the machine at that
+  // time. Returns the largest factor.
   double Correct(std::vector<std::vector<float>>& seconds) const;
 
  private:
   GroupTimer& timer_;
   std::vector<GroupRecords> known_;
-  double known_seconds_ = 0;  // approximate total of the known key groups
-  double next_at_ = 0;        // by the thread's clock
-  // Each reading consists of the next pass and group, and the duration of the known groups.
+  double known_seconds_ = 0;  // approximate total of the times of the known key groups
+  double next_at_ = 0;        // time of the next reading by the thread's clock
+  // Each reading consists of the next pass and group, and of the duration of the known groups.
   std::vector<std::pair<std::size_t, std::uint32_t>> next_groups_;
   std::vector<double> seconds_;
 };

@@ -22,7 +22,7 @@ bool IsOver(AttemptState state) {
          state == AttemptState::kKilled;
 }
 
-// The time range of an attempt at a reduce task.
+// The slot and times of each attempt at a reduce task.
 class Lanes {
  public:
   void Add(const AttemptChanged& change, absl::Time heard_at) {

@@ -9,7 +9,7 @@
 namespace tidemark::bench {
 namespace {
 
-constexpr double kShareMin = 0.01;
+constexpr double kShareMin = 0.02;
 
 double WeightOf(const Lateness& lateness) {
   double weight = 0;
@@ -17,16 +17,16 @@ double WeightOf(const Lateness& lateness) {
   return weight;
 }
 
-std::optional<double> LateAt(const Prediction& update, double deadline) {
+bool HasInterval(const Prediction& update) { return update.end && update.lower && update.upper; }
+
+// Returns the stated probability that the run ends after `deadline`. REQUIRES: HasInterval().
+std::optional<double> LateAt(const Prediction& update, double start, double deadline) {
   const auto left = [&](double end) {
     return std::max(absl::Seconds(end - update.at), absl::ZeroDuration());
   };
-  const Estimate estimate = {.remaining = Range{.median = left(*update.end),
-                                                .lower = left(*update.lower),
-                                                .upper = left(*update.upper)},
-                             .basis = update.is_of_run ? Basis::kThisRun : Basis::kGuess,
-                             .known_share = 1};
-  return LateProbability(estimate, absl::Seconds(deadline - update.at));
+  const Range remaining = {
+      .median = left(*update.end), .lower = left(*update.lower), .upper = left(*update.upper)};
+  return LateProbability(remaining, absl::Seconds(update.at - start), left(deadline));
 }
 
 }  // namespace
@@ -58,17 +58,13 @@ double Lateness::mean_error() const {
 
 Lateness MeasureLateness(std::span<const Prediction> predictions, double start, double end) {
   Lateness lateness;
-  const auto has_interval = [&](const Prediction& update) {
-    return update.at > start && update.at < end && update.end && update.lower && update.upper;
-  };
-  const auto first = std::ranges::find_if(predictions, has_interval);
-  if (first == predictions.end()) return lateness;
   for (const double factor : kDeadlines) {
-    const double deadline = first->at + factor * std::max(*first->end - first->at, 0.0);
+    const double deadline = start + factor * (end - start);
     std::vector<double> said;
-    for (auto update = first; update != predictions.end(); ++update) {
-      if (!has_interval(*update) || update->at >= deadline) continue;
-      if (const auto late = LateAt(*update, deadline)) said.push_back(*late);
+    for (const Prediction& update : predictions) {
+      if (update.at <= start || update.at >= std::min(deadline, end)) continue;
+      if (!HasInterval(update)) continue;
+      if (const auto late = LateAt(update, start, deadline)) said.push_back(*late);
     }
     const double weight = 1.0 / static_cast<double>(std::max<std::size_t>(said.size(), 1));
     for (const double late : said) {
@@ -80,6 +76,16 @@ Lateness MeasureLateness(std::span<const Prediction> predictions, double start, 
     }
   }
   return lateness;
+}
+
+nlohmann::ordered_json LatenessJson(const Lateness& lateness) {
+  nlohmann::ordered_json bins = nlohmann::ordered_json::array();
+  for (const LateBin& bin : lateness.bins) {
+    bins.push_back({{"weight", bin.weight}, {"said", bin.mean_said()}, {"were", bin.share_late()}});
+  }
+  return {{"largest_error", lateness.largest_error()},
+          {"mean_error", lateness.mean_error()},
+          {"bins", bins}};
 }
 
 }  // namespace tidemark::bench

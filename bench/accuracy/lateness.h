@@ -1,22 +1,22 @@
 // Compares stated probabilities of lateness with observed frequencies.
 //
-// At the first update with an interval, deadlines are set at kDeadlines times the remaining time.
-// They do not change, so a deadline does not depend on the true end. Each later update until the
-// deadline states the probability of missing it. All updates of one run and deadline have a total
-// weight of one.
+// Deadlines are at kDeadlines times the true time of a run, as people set them near the time that a
+// job takes. Half of them are missed. Each update until the deadline states the probability of
+// missing it. All updates of one run and deadline have a total weight of one.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "bench/accuracy/metrics.h"
 
 namespace tidemark::bench {
 
-inline constexpr std::array<double, 9> kDeadlines = {0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5, 2, 3};
+inline constexpr std::array<double, 4> kDeadlines = {0.8, 0.99, 1.01, 1.2};
 
-// Predictions whose probability lies within one tenth.
+// Predictions with probabilities in one tenth of the range.
 struct LateBin {
   double weight = 0;
   double said = 0;  // weighted sum of the predicted probabilities
@@ -30,13 +30,16 @@ struct Lateness {
   std::array<LateBin, 10> bins;
 
   void Add(const Lateness& other);
-  // Return the largest difference between prediction and observation among bins with at least a
-  // hundredth of the weight, and the weighted mean over all bins.
+  // These functions return the largest difference between prediction and observation among bins
+  // with at least a fiftieth of the weight, and the weighted mean over all bins.
   double largest_error() const;
   double mean_error() const;
 };
 
-// Computes the bins of one run. Has the preconditions of Measure().
+// Computes the bins of one run. Has the same preconditions as Measure().
 Lateness MeasureLateness(std::span<const Prediction> predictions, double start, double end);
+
+// Returns {"largest_error": ..., "mean_error": ..., "bins": [{"weight", "said", "were"}, ...]}.
+nlohmann::ordered_json LatenessJson(const Lateness& lateness);
 
 }  // namespace tidemark::bench

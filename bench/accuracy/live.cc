@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The directory of one run, removed with this object.
+// The directory of one run, which the destructor removes.
 class RunDirectory {
  public:
   explicit RunDirectory(std::string path) : path_(std::move(path)) { Remove(); }
@@ -56,7 +56,7 @@ absl::StatusOr<std::string> RunOnce(const Row& row, const JobInputs& inputs,
                               .parameters = inputs.parameters,
                               .worker_command = {self.string(), "worker"}};
   run.master_options.event_log_dir = directory;
-  // Makes agents send the data that these indicators need.
+  // Agents then send the data that these indicators need.
   run.master_options.job.indicators = indicators;
   run.master_options.tick_interval = run.master_options.tick_interval_min = absl::Seconds(1);
   const absl::StatusOr<examples::RunSummary> summary = examples::RunJob(run);
@@ -65,7 +65,7 @@ absl::StatusOr<std::string> RunOnce(const Row& row, const JobInputs& inputs,
   return store::EventLogPath(directory, run.job_id);
 }
 
-// Adds Tidemark's predictions for each run with the other runs as history.
+// Adds Tidemark's predictions for each run, with the other runs as past runs.
 absl::Status JudgeWithHistory(const std::vector<std::string>& logs, std::vector<JudgedLog>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     std::vector<PastRun> others;

@@ -1,5 +1,5 @@
-// Runs rows live, including map and shuffle phases. Worker processes of the test engine run on
-// slots of this machine, with a master on loopback.
+// Runs rows live, including their map and shuffle phases. Worker processes of the test engine run
+// on slots of this machine, with a local master.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -9,9 +9,9 @@
 
 namespace tidemark::bench {
 
-// Runs the job once per seed, one run after another, with a snapshot per second. Evaluates all
-// indicators by the event log of each run. Also evaluates kWithHistory if there is more than one
-// seed. The workers are this program with the argument "worker".
+// Runs the job once for each seed, sequentially, with a snapshot every second. Evaluates all
+// indicators on the event log of each run. If there are several seeds, also evaluates kWithHistory.
+// The workers are this program with the argument "worker".
 absl::StatusOr<RowResult> RunLive(const Row& row, const JobInputs& inputs,
                                   const ReplayOptions& options);
 

@@ -1,4 +1,5 @@
-// tidemark_accuracy_bench: see --help; docs/internals/accuracy.md describes the method.
+// The program tidemark_accuracy_bench. --help lists its options, and docs/internals/accuracy.md
+// describes the method.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -31,13 +32,13 @@ namespace {
 struct Arguments {
   std::vector<std::string> suites;
   std::vector<std::string> rows;  // substrings of row names; if empty, all rows run
-  // A job on any data, which replaces the suites.
+  // A job with its inputs, which replaces the suites.
   std::string job;
   std::vector<std::string> inputs;
   std::map<std::string, std::string> parameters;
   std::string scenario;
   std::string log;  // an event log, which replaces suites and job
-  // Replaces the value of the rows.
+  // If set, they replace the values of the rows.
   std::optional<std::uint32_t> workers;
   std::optional<std::uint32_t> waves;
   ReplayOptions replay;
@@ -46,7 +47,7 @@ struct Arguments {
   std::string curves_path;
 };
 
-// Returns the arguments, or an exit code after --help or an error message.
+// The arguments, or an exit code after --help or an error message.
 struct Parsed {
   std::optional<Arguments> arguments;
   int exit_code = 0;
@@ -184,7 +185,7 @@ absl::StatusOr<std::vector<RowResult>> RunJob(const Arguments& arguments) {
   for (const auto& [name, value] : arguments.parameters) {
     row.data += fmt::format("-{}-{}", name, value);
   }
-  // The maximum length of a file name that identifies its content.
+  // The maximum length of a file name, which must identify its content.
   constexpr std::size_t kNameMax = 100;
   row.data.resize(std::min(row.data.size(), kNameMax));
   Adjust(arguments, row);
@@ -235,7 +236,7 @@ absl::Status Run(const Arguments& arguments) {
 }  // namespace tidemark::bench
 
 int main(int argc, char** argv) {
-  // Runs as a worker of live rows.
+  // This process is a worker of a live row.
   if (argc > 1 && std::string_view(argv[1]) == "worker") {
     return tidemark::examples::WorkerMain({argv + 2, argv + argc});
   }

@@ -21,7 +21,7 @@ using examples::PathOf;
 
 constexpr std::uint32_t kMapTasks = 8;
 
-// Runs the rounds one after another in one directory.
+// Runs the rounds sequentially in one directory.
 class Rounds {
  public:
   Rounds(const examples::JobDefinition& definition, std::map<std::string, std::string> parameters,
@@ -74,7 +74,7 @@ class Rounds {
     return absl::OkStatus();
   }
 
-  // Runs the reduce tasks. Their output is the input of the next round.
+  // Runs the reduce tasks, whose output becomes the input of the next round.
   absl::Status Reduce(const JobPlan& plan) {
     const auto reduced = RunTask(plan, {kReduceStage, 0, 0}, examples::RunReduceTask, plan.part(0));
     if (!reduced.ok()) return reduced.status();
@@ -112,7 +112,7 @@ class Rounds {
   const std::map<std::string, std::string> parameters_;
   std::vector<InputFile> inputs_;
   const std::string directory_;
-  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // has no master
+  const std::unique_ptr<Agent> agent_ = Agent::Create({});  // an agent without a master
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Runs a job of the test engine in this process up to the start of its last reduce phase.
+// Runs a job of the test engine in this process, up to the start of its last reduce phase.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,22 @@ namespace tidemark::bench {
 // A job and its data.
 struct JobInputs {
   std::string job;                                // one of JobNames()
-  std::vector<std::string> paths;                 // plain or .zst
-  std::map<std::string, std::string> parameters;  // non-default values
+  std::vector<std::string> paths;                 // plain or .zst files
+  std::map<std::string, std::string> parameters;  // parameters that are not the defaults
 };
 
-// Identifies a measurement except for the machine: job, parameters, names and sizes of the inputs.
+// Returns a text that identifies a measurement except for the machine. Consists of the job, its
+// parameters, and the names and sizes of the inputs.
 absl::StatusOr<std::string> IdentityOf(const JobInputs& inputs);
 
-// Runs all rounds except the last, then the map tasks of the last round one after another. A round
-// has about eight map tasks, and at least one per input. Writes their files to `directory`. The
-// returned plan of the last round has one reduce task and names the files.
+// Runs all rounds except the last, and then the map tasks of the last round, sequentially. A round
+// has about eight map tasks, and at least one for each input. Writes the files of the tasks to
+// `directory`. Returns a plan of the last round, which has one reduce task and names these files.
 absl::StatusOr<examples::JobPlan> RunMapTasks(const JobInputs& inputs,
                                               const std::string& directory);
 
-// Returns the job of the plan's round, as a worker creates it, for this number of reduce tasks.
+// Returns the planned round of the job for the given number of reduce tasks, as a worker creates
+// it.
 absl::StatusOr<std::unique_ptr<examples::Job>> MakeWorkerJob(const examples::JobPlan& plan,
                                                              std::uint32_t reduce_task_count);
 

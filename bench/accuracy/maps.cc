@@ -34,7 +34,7 @@ void Add(const InputSplit& more, InputSplit& file) {
   if (file.bytes && more.bytes) *file.bytes += *more.bytes;
 }
 
-// Creates files of `next_count` splits. One task reads each file.
+// Creates files of `next_count()` splits. One task reads each file.
 template <typename NextCount>
 Splits Merge(const Splits& splits, NextCount next_count) {
   Splits files;
@@ -60,7 +60,7 @@ Splits SomeWholeFiles(const Splits& splits) {
 }
 
 Splits SkewedFiles(const Splits& splits, Random& random) {
-  // A Pareto distribution: most files have one split, few have tens. Chosen by hand.
+  // With a Pareto distribution, most files have one split and few have tens. Chosen by hand.
   constexpr double kExponent = 1.2;
   constexpr double kSplitsMax = 40;
   return Merge(splits, [&] {
@@ -154,7 +154,7 @@ absl::StatusOr<Simulation> ReplayMaps(const Trace& trace, int updates) {
 
 absl::StatusOr<RowResult> RunMaps(const Row& row, const JobInputs& inputs,
                                   const ReplayOptions& options) {
-  constexpr int kUpdates = 100;  // like SimulationOptions
+  constexpr int kUpdates = 100;  // as in SimulationOptions
   const absl::StatusOr<std::vector<Trace>> jobs =
       ReadRumen(inputs.paths.front(), /*failed_too=*/true);
   if (!jobs.ok()) return jobs.status();

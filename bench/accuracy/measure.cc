@@ -27,7 +27,7 @@ namespace {
 
 using examples::Job;
 
-// Lighter groups are rarely observed while half done, and more curves cost memory.
+// Cheaper groups are rarely observed while half done, and more curves take memory.
 constexpr double kCurveShare = 1.0 / 5000;
 constexpr std::size_t kCurvesMax = 2000;
 
@@ -50,7 +50,7 @@ class Partitions {
   std::vector<std::uint16_t> Take() { return std::move(partitions_); }
 
  private:
-  // Returns the partition that the engine's partitioner, which uses the same hash, would choose.
+  // Returns the partition that the engine's partitioner would choose with the same hash.
   std::uint16_t OfHash(KeyHash key) const {
     return static_cast<std::uint16_t>(static_cast<std::uint64_t>(key) % count_);
   }
@@ -62,12 +62,13 @@ class Partitions {
 };
 
 constexpr std::size_t kPassesMin = 3;
-// A job of a few milliseconds is scaled most, which also scales the disturbances of its key groups.
+// A job of a few milliseconds is scaled by the largest factor, which also scales the disturbances
+// of its key groups.
 constexpr std::size_t kPassesMax = 9;
 constexpr double kShortSeconds = 15;
 
-// Returns the best times. A disturbance only slows a key group down, and rarely in half of all
-// passes. Sorts `seconds`.
+// Returns the best times. A disturbance can only slow a key group down, and rarely does so in half
+// of all passes. Sorts `seconds`.
 std::array<float, kTimes> BestTimes(std::vector<float>& seconds) {
   std::sort(seconds.begin(), seconds.end());
   return {seconds[0], seconds[1], seconds[std::min<std::size_t>(2, seconds.size() / 2)]};
@@ -198,8 +199,8 @@ class Measurement {
 
   const examples::JobPlan plan_;
   std::vector<Partitions> partitions_;
-  std::vector<std::vector<float>> seconds_;  // by pass and group, as measured
-  double total_seconds_ = 0;                 // in the first pass
+  std::vector<std::vector<float>> seconds_;  // measured times by pass and group
+  double total_seconds_ = 0;                 // total of the first pass
   CostLog log_;
 };
 
@@ -209,8 +210,8 @@ absl::StatusOr<CostLog> MapAndTime(const JobInputs& inputs, const std::string& d
   return Measurement(*std::move(mapped)).Run();
 }
 
-// Holds a lock during measurements, so that two processes neither disturb each other nor measure
-// the same log.
+// Holds a lock during measurements, so that two processes do not disturb each other or measure the
+// same log.
 class FileLock {
  public:
   explicit FileLock(const std::string& path)

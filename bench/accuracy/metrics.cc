@@ -8,7 +8,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The part of the phase from which the relative error of the remaining time counts.
+// The relative error of the remaining time counts only within this range of the phase.
 constexpr double kEtaFrom = 0.05;
 constexpr double kEtaTo = 0.95;
 constexpr double kEtaErrorMax = 5;
@@ -16,12 +16,12 @@ constexpr double kEtaErrorMax = 5;
 constexpr double kStepBack = 0.001;
 // Interval widths are capped at this multiple of the remaining time.
 constexpr double kWidthMax = 20;
-// A running job never shows 100 %.
+// Shown progress of a running job never reaches 100 %.
 constexpr double kShownMax = 0.999;
-// Tolerance for shares of the phase, which are quotients.
+// Tolerance for shares of the phase, which are rounded quotients.
 constexpr double kRounding = 1e-9;
 
-// The data of one run for its figures.
+// The predictions and times of one run, and the metrics that they result in.
 class Run {
  public:
   Run(std::span<const Prediction> predictions, double start, double end)
@@ -36,16 +36,21 @@ class Run {
   void AddEtaError(Metrics& metrics) const;
   void AddSteps(Metrics& metrics) const;
   void AddIntervals(Metrics& metrics) const;
+  const Prediction& Nearest(double share) const;
   Milestone At(double share) const;
 
  private:
   double TrueProgress(const Prediction& update) const {
     return (update.at - start_) / (end_ - start_);
   }
-  double RawProgress(const Prediction& update) const {
-    if (!update.end) return 0;
-    if (*update.end <= update.at) return 1;
-    return (update.at - start_) / (*update.end - start_);
+  double ShownProgress(const Prediction& update) const {
+    const double shown = Progress(update.at, update.shown_end ? update.shown_end : update.end);
+    return std::min(shown, update.at < end_ ? kShownMax : 1);
+  }
+  double RawProgress(const Prediction& update) const { return Progress(update.at, update.end); }
+  double Progress(double at, std::optional<double> end) const {
+    if (!end) return 0;
+    return *end <= at ? 1 : (at - start_) / (*end - start_);
   }
   bool Holds(const Prediction& update) const {
     return *update.lower <= end_ && end_ <= *update.upper;
@@ -59,12 +64,15 @@ class Run {
 
 void Run::AddErrors(Metrics& metrics) const {
   double sum = 0;
+  double shown = 0;
   for (const Prediction& update : updates_) {
     const double error = 100 * std::abs(RawProgress(update) - TrueProgress(update));
     sum += error;
+    shown += 100 * std::abs(ShownProgress(update) - TrueProgress(update));
     metrics.max_err = std::max(metrics.max_err, error);
   }
   metrics.avg_err = sum / count();
+  metrics.shown_err = shown / count();
 }
 
 void Run::AddEtaError(Metrics& metrics) const {
@@ -87,8 +95,7 @@ void Run::AddSteps(Metrics& metrics) const {
   int backward_shown = 0;
   for (const Prediction& update : updates_) {
     const double raw = RawProgress(update);
-    const double most = update.at < end_ ? kShownMax : 1;
-    const double shown = std::max(shown_before, std::min(raw, most));
+    const double shown = ShownProgress(update);
     backward += raw < raw_before - kStepBack ? 1 : 0;
     backward_shown += shown < shown_before - kStepBack ? 1 : 0;
     raw_before = raw;
@@ -113,16 +120,24 @@ void Run::AddIntervals(Metrics& metrics) const {
   if (count == 0) return;
   metrics.coverage90 = static_cast<double>(hits) / count;
   if (left > 0) metrics.width90 = widths / left;
+  const Prediction& half = Nearest(0.5);
+  if (half.lower && half.upper && *half.lower > start_) {
+    metrics.ratio50 = (*half.upper - start_) / (*half.lower - start_);
+  }
 }
 
-Milestone Run::At(double share) const {
-  const auto nearest = std::min_element(
+const Prediction& Run::Nearest(double share) const {
+  return *std::min_element(
       updates_.begin(), updates_.end(), [&](const Prediction& a, const Prediction& b) {
         return std::abs(TrueProgress(a) - share) < std::abs(TrueProgress(b) - share);
       });
+}
+
+Milestone Run::At(double share) const {
+  const Prediction& nearest = Nearest(share);
   Milestone milestone;
-  if (nearest->end) milestone.end_error = std::abs(*nearest->end - end_) / (end_ - start_);
-  if (nearest->lower && nearest->upper) milestone.hit = Holds(*nearest);
+  if (nearest.end) milestone.end_error = std::abs(*nearest.end - end_) / (end_ - start_);
+  if (nearest.lower && nearest.upper) milestone.hit = Holds(nearest);
   return milestone;
 }
 
@@ -140,6 +155,21 @@ Metrics Measure(std::span<const Prediction> predictions, double start, double en
     metrics.at[i] = run.At(kMilestones[i] / 100.0);
   }
   return metrics;
+}
+
+nlohmann::ordered_json PredictionsJson(std::span<const Prediction> predictions) {
+  using Json = nlohmann::ordered_json;
+  Json at = Json::array(), end = Json::array(), lower = Json::array(), upper = Json::array();
+  const auto add = [](const std::optional<double>& value, Json& values) {
+    values.push_back(value ? Json(*value) : Json(nullptr));
+  };
+  for (const Prediction& prediction : predictions) {
+    at.push_back(prediction.at);
+    add(prediction.end, end);
+    add(prediction.lower, lower);
+    add(prediction.upper, upper);
+  }
+  return {{"at", at}, {"end", end}, {"lower", lower}, {"upper", upper}};
 }
 
 }  // namespace tidemark::bench

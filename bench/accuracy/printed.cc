@@ -18,7 +18,7 @@ struct PrintedRow {
   std::array<double, 4> largest;
 };
 
-// The comments name the paper's data sets.
+// The comments name the data sets in the paper.
 constexpr PrintedRow kRows[] = {
     {"word-count", {11.30, 13.02, 13.01, 12.44}, {19.02, 21.34, 21.34, 20.80}},    // wiki
     {"word-count-nc", {6.68, 0.48, 0.53, 0.95}, {16.27, 1.56, 1.56, 3.10}},        // wiki

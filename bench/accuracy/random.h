@@ -1,4 +1,5 @@
-// Random numbers with equal bits in every run. Standard distributions differ between libraries.
+// Random numbers whose bits are the same everywhere. Standard distributions differ between
+// libraries.
 #pragma once
 
 #include <cmath>
@@ -7,14 +8,15 @@
 
 namespace tidemark::bench {
 
-// Spreads neighbouring numbers over all 64 bits (the finalizer of MurmurHash3, 64 bits).
+// Spreads adjacent numbers over all 64 bits, with the 64-bit finalizer of MurmurHash3.
 inline std::uint64_t Scatter(std::uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
   x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
   return x ^ (x >> 33);
 }
 
-// A stream of numbers from a seed (SplitMix64). O(1), eight bytes.
+// Generates numbers from a seed (SplitMix64). A number takes O(1) time, and the state takes eight
+// bytes.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -10,7 +10,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The values of the two clocks at virtual time 0, far from their zeros.
+// The values of the two clocks at virtual time 0. Both are far from zero.
 constexpr std::int64_t kWallSeconds = 1'700'000'000;
 constexpr std::int64_t kMonotonicNanos = 1'000'000'000'000;
 
@@ -116,7 +116,7 @@ void ReducePlayer::PlayUntil(double now) {
   EndGroups(std::min(now, attempt_.end));
   if (now >= attempt_.end) {
     over_ = true;
-    // A failed or killed process reports nothing more.
+    // A failed or killed process reports nothing further.
     if (attempt_.outcome != AttemptState::kFinished) return;
     recorder_->Finish();
     agent_.Execute();
@@ -148,7 +148,8 @@ void ReducePlayer::PlayPartOfGroup(double now) {
     agent_.clock().Set(group_start());
     recorder_->BeginGroup(KeyBytes(cost.key));
     in_group_ = true;
-    // A function reads its first values at once. If the group is large, the agent detects it here.
+    // A function reads its first values immediately. If the group is large, the agent detects it
+    // here.
     const std::uint64_t values = std::min<std::uint64_t>(cost.values, kFirstValues);
     ReadUpTo({cost.size_bytes * values / std::max<std::uint64_t>(cost.values, 1), values, 0});
   }
@@ -172,7 +173,7 @@ void ReducePlayer::PlayPartOfGroup(double now) {
             between(below.bytes_emitted, above->bytes_emitted)});
 }
 
-// Reads value by value, since their number is also reported.
+// Reads the values one by one, since their number is also reported.
 void ReducePlayer::ReadUpTo(const Counters& counters) {
   if (counters.values_read < counters_.values_read) return;
   for (; counters_.values_read < counters.values_read; ++counters_.values_read) {

@@ -1,4 +1,5 @@
-// Plays one attempt at a reduce task: calls its task agent like the engine, at virtual times.
+// Plays one attempt at a reduce task, which calls its task agent like the engine, but at virtual
+// times.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "agent/inbox.h"
 #include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
@@ -22,12 +22,12 @@
 
 namespace tidemark::bench {
 
-// Converts virtual time, in seconds from the start of the reduce phase, to an instant. Every
-// process has the correct time.
+// Converts virtual time, in seconds since the start of the reduce phase, to a time of the clock.
+// The clock of every process is correct.
 absl::Time InstantOf(double seconds);
 double SecondsOf(absl::Time instant);
 
-// Replaces the serialized key in virtual tasks, on the map side and on the reduce side.
+// Replaces the serialized key in virtual tasks, for both map and reduce tasks.
 inline std::string_view KeyBytes(const KeyHash& key) {
   return {reinterpret_cast<const char*>(&key), sizeof(key)};
 }
@@ -43,16 +43,17 @@ class VirtualClock final : public agent::Clock {
   std::int64_t monotonic_nanos_ = 0;
 };
 
-// One reporting process in virtual time. It uses the measuring, merging and buffering of agent/
-// without its thread, network and clocks. Task recorders are created with shared() and must be
-// destroyed first.
+// A reporting process in virtual time. It uses the code of agent/ that measures, merges and
+// buffers, without its thread, network and clocks. Task recorders are created with shared(), and
+// must be destroyed before this object.
 class VirtualAgent {
  public:
   // Sets all fields of the event except its body and its arrival.
   using Post = std::function<void(Event event, const v1::Event& body)>;
 
   explicit VirtualAgent(const AgentOptions& options);
-  // Drops reports after the end of the agent, since storing them would keep both alive.
+  // Drops reports after the end of the agent, since inbox and agent would otherwise keep each other
+  // alive.
   ~VirtualAgent() { shared_->inbox.Close(); }
   VirtualAgent(const VirtualAgent&) = delete;
   VirtualAgent& operator=(const VirtualAgent&) = delete;
@@ -60,14 +61,14 @@ class VirtualAgent {
   VirtualClock& clock() { return clock_; }
   const std::shared_ptr<agent::Shared>& shared() const { return shared_; }
 
-  // Performs a wake-up of agent::Background, which processes the task's reports.
+  // Does the work of one wake-up of agent::Background, which processes the task's reports.
   void Execute();
-  // Empties the ring, which is due every 8,000 key groups.
+  // Empties the ring. Must be called after at most 8,000 key groups.
   void Collect();
   // Reports at the end of a flush interval.
   void Flush();
 
-  // Sends all waiting events now and acknowledges them.
+  // Sends and acknowledges all waiting events.
   void Deliver(const Post& post);
   // Requests names of key groups, and points, like a master.
   void Steer(const NamedGroups& wanted, bool wants_points);
@@ -76,23 +77,23 @@ class VirtualAgent {
   VirtualClock clock_;
   const std::shared_ptr<agent::Shared> shared_;
   std::vector<std::shared_ptr<agent::Reporter>> reporters_;
-  NamedGroups wanted_;  // the last request
+  NamedGroups wanted_;  // the last requested names
   std::string job_id_;
   std::string source_id_;
 };
 
-// A key group reads all records when it begins and emits everything when it ends, unless it has a
-// curve.
+// Plays an attempt. A key group with a curve follows the curve. Other key groups read all records
+// when they begin, and emit everything when they end.
 class ReducePlayer {
  public:
-  // `log`, `groups` (indexes into `log`, one per group_ends of the attempt) and `attempt` must
-  // outlive this object.
+  // `log`, `groups` (indexes into `log`, one for each of the attempt's group_ends) and `attempt`
+  // must outlive this object.
   ReducePlayer(const CostLog& log, std::span<const std::uint32_t> groups, const Attempt& attempt,
                const AgentOptions& options);
 
-  // Plays all events up to `now`, which never decreases and is not before the attempt's start.
+  // Plays all events up to `now`, which never decreases and is not before the start of the attempt.
   void PlayUntil(double now);
-  // Reports at the end of a flush interval at `now`.
+  // Reports at `now`, the end of a flush interval.
   void Flush(double now);
   bool is_over() const { return over_; }
   VirtualAgent& agent() { return agent_; }

@@ -17,32 +17,32 @@ struct ReplayOptions {
   std::uint64_t seeds = 5;  // 1, 2, ...
   std::uint32_t lambda = 500;
   std::vector<std::string> indicators;
-  unsigned jobs = 1;      // concurrent rows
-  std::string cost_logs;  // a directory
+  unsigned jobs = 1;      // number of concurrent rows
+  std::string cost_logs;  // directory of cost logs
   bool remeasure = false;
-  bool keep_curves = false;  // whether to keep RunResult::simulation
+  bool keep_curves = false;  // if true, RunResult::simulation is kept
 };
 
-// The results of one row with one seed.
+// The results of one row for one seed.
 struct RunResult {
   std::uint64_t seed = 0;
-  std::vector<Metrics> metrics;    // by indicator, like RowResult
-  std::vector<Lateness> lateness;  // by indicator, like RowResult
+  std::vector<Metrics> metrics;    // by indicator, in the order of RowResult::indicators
+  std::vector<Lateness> lateness;  // by indicator, in the order of RowResult::indicators
   Simulation simulation;           // empty unless requested
 };
 
 struct RowResult {
   Row row;
-  std::vector<std::string> indicators;  // the oracle is last
+  std::vector<std::string> indicators;  // with the oracle as the last one
   std::vector<RunResult> runs;          // by seed
   double tick_seconds = 0;              // mean time of one update; not deterministic
 };
 
-// Computes the figures of one run.
+// Computes the metrics of one run.
 RunResult MeasureRun(Simulation simulation, std::uint64_t seed, bool keep_curves);
 
-// First measures missing cost logs, one at a time, then replays the rows. Skips a row without data
-// and prints a notice. Stops at the first other error. Live rows run last, one by one.
+// Measures missing cost logs, one at a time, and then replays the rows. Skips a row without data
+// and prints a notice. Stops at the first other error. Live rows run last, one at a time.
 absl::StatusOr<std::vector<RowResult>> ReplayRows(const std::vector<Row>& rows,
                                                   const DataSets& data_sets,
                                                   const ReplayOptions& options);

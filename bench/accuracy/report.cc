@@ -25,12 +25,14 @@ Json RowJson(const Row& row) {
 
 Json FiguresJson(const auto& metrics) {
   Json figures = {{"avg_err", metrics.avg_err},
+                  {"shown_err", metrics.shown_err},
                   {"max_err", metrics.max_err},
                   {"eta_err", metrics.eta_err},
                   {"backward", metrics.backward},
                   {"backward_shown", metrics.backward_shown},
                   {"coverage90", OrNull(metrics.coverage90)},
-                  {"width90", OrNull(metrics.width90)}};
+                  {"width90", OrNull(metrics.width90)},
+                  {"ratio50", OrNull(metrics.ratio50)}};
   for (std::size_t i = 0; i < kMilestones.size(); ++i) {
     figures["at"][fmt::format("{}", kMilestones[i])] = {
         {"end_err", OrNull(metrics.at[i].end_error)}, {"hit", OrNull(metrics.at[i].hit)}};
@@ -88,17 +90,6 @@ Json AttemptsJson(const Timeline& timeline) {
   return attempts;
 }
 
-Json PredictionsJson(const std::vector<Prediction>& predictions) {
-  Json at = Json::array(), end = Json::array(), lower = Json::array(), upper = Json::array();
-  for (const Prediction& prediction : predictions) {
-    at.push_back(prediction.at);
-    end.push_back(OrNull(prediction.end));
-    lower.push_back(OrNull(prediction.lower));
-    upper.push_back(OrNull(prediction.upper));
-  }
-  return {{"at", at}, {"end", end}, {"lower", lower}, {"upper", upper}};
-}
-
 // --- Table ---
 
 class Table {
@@ -150,18 +141,8 @@ Lateness LatenessOf(const std::vector<RowResult>& results, const std::string& in
   return sum;
 }
 
-Json LatenessJson(const Lateness& lateness) {
-  Json bins = Json::array();
-  for (const LateBin& bin : lateness.bins) {
-    bins.push_back({{"weight", bin.weight}, {"said", bin.mean_said()}, {"were", bin.share_late()}});
-  }
-  return {{"largest_error", lateness.largest_error()},
-          {"mean_error", lateness.mean_error()},
-          {"bins", bins}};
-}
-
 // Adds the errors of each job of the suite `paper` next to the printed errors. Both are means over
-// the data sets of the job for the reduce phase alone.
+// the job's data sets for the reduce phase alone.
 void AddPrinted(const std::vector<RowResult>& results, Table& table) {
   std::vector<std::string> jobs;
   for (const RowResult& result : results) {
@@ -190,7 +171,7 @@ std::string Percent(std::optional<double> share) {
 }  // namespace
 
 std::string TableOf(const std::vector<RowResult>& results) {
-  constexpr std::size_t kNameWidthMin = 42;  // for the lines below the rows
+  constexpr std::size_t kNameWidthMin = 42;  // width for the lines below the rows
   std::size_t name_width = kNameWidthMin;
   for (const RowResult& result : results) {
     name_width = std::max(name_width, TitleOf(result.row).size());
@@ -295,11 +276,11 @@ std::string CurvesOf(const std::vector<RowResult>& results) {
 namespace {
 
 constexpr double kEvenCoverage = 0.75;
-// An indicator is behind in a row if its error exceeds that of the best other indicator by more
-// than this.
+// An indicator is behind in a row if its error exceeds the error of the best other indicator by
+// more than this value.
 constexpr double kBehindPoints = 0.5;
 
-// Adds the runs of the indicator in a row.
+// Adds the indicator's runs in a row.
 void AddRuns(const RowResult& result, const std::string& indicator,
              std::vector<const Metrics*>& runs) {
   const auto found = std::find(result.indicators.begin(), result.indicators.end(), indicator);
@@ -328,12 +309,14 @@ MeanMetrics MeansOf(const std::vector<const Metrics*>& runs) {
   };
   MeanMetrics means = {.runs = static_cast<int>(runs.size()),
                        .avg_err = mean(&Metrics::avg_err),
+                       .shown_err = mean(&Metrics::shown_err),
                        .max_err = mean(&Metrics::max_err),
                        .eta_err = mean(&Metrics::eta_err),
                        .backward = mean(&Metrics::backward),
                        .backward_shown = mean(&Metrics::backward_shown),
                        .coverage90 = Mean(runs, [](const Metrics& run) { return run.coverage90; }),
                        .width90 = Mean(runs, [](const Metrics& run) { return run.width90; }),
+                       .ratio50 = Mean(runs, [](const Metrics& run) { return run.ratio50; }),
                        .even_coverage = Mean(runs, [](const Metrics& run) -> std::optional<double> {
                          if (!run.coverage90) return std::nullopt;
                          return *run.coverage90 >= kEvenCoverage ? 1 : 0;

@@ -22,12 +22,12 @@ constexpr char kLambda[] = "lambda";
 
 Row MakeRow(const std::string& job, const std::string& data) {
   Row row = {.job = job, .data = data, .data_set = data};
-  // The generated matrices have this block side.
+  // Selects the side of a block in the generated matrices.
   if (row.job.starts_with("matmult")) row.parameters["block"] = fmt::format("{}", kBlockSide);
   return row;
 }
 
-// Returns the same books, split into more documents than files.
+// Returns a row with the same books, but split into more documents than files.
 Row BooksInPieces() {
   Row row = MakeRow("inverted-index", "books-in-pieces");
   row.data_set = "books";
@@ -57,7 +57,7 @@ std::vector<Row> PaperRows() {
   return rows;
 }
 
-// Returns the rows of [NF] Figure 12 and, with the indicator "fit", of Figure 13.
+// Returns the rows of [NF] Figure 12 and, with the indicator "fit", the rows of Figure 13.
 std::vector<Row> LambdaRows() {
   std::vector<Row> rows;
   for (const char* job : {"two-path", "triangle-count"}) {
@@ -133,8 +133,8 @@ std::vector<Row> LiveRows() {
   return rows;
 }
 
-// Returns jobs of a Rumen trace with at least ten map tasks, on slots for about ten waves. Adds
-// variants of the jobs with known bytes.
+// Returns jobs of a Rumen trace with at least ten map tasks, on so many slots that there are about
+// ten waves. Adds variants of the jobs whose bytes are known.
 std::vector<Row> MapRows() {
   constexpr char kCluster[] = "rumen/19-jobs.trace";
   const auto make = [](const std::string& job, const char* trace, std::uint32_t slots) {

@@ -20,7 +20,7 @@ void MultiplyCost(GroupCost& group, double factor) {
   for (float& seconds : group.seconds) seconds = static_cast<float>(seconds * factor);
 }
 
-// Returns the size below which this share of all bytes lies.
+// Returns the size below which the given share of all bytes lies.
 std::uint64_t SizeQuantile(const CostLog& log, double share) {
   std::vector<std::uint64_t> sizes;
   double total_bytes = 0;
@@ -37,7 +37,7 @@ std::uint64_t SizeQuantile(const CostLog& log, double share) {
   return 0;
 }
 
-// Keeps only the groups `kept`, in that order.
+// Keeps only the groups in `kept`, in the same order.
 void KeepGroups(const std::vector<std::uint32_t>& kept, CostLog& log) {
   constexpr std::uint32_t kGone = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> place(log.groups.size(), kGone);
@@ -79,8 +79,8 @@ void HideModes(CostLog& log) {
   }
 }
 
-// Hashing spreads the order of the log over all tasks, so the second half of the log is in the
-// second half of every task.
+// Hashing spreads the groups of the log evenly over all tasks, so the second half of the log forms
+// the second half of every task.
 void MakeSecondHalfDear(CostLog& log) {
   for (std::size_t i = log.groups.size() / 2; i < log.groups.size(); ++i) {
     MultiplyCost(log.groups[i], 4);
@@ -123,8 +123,8 @@ void KeepFewGroups(CostLog& log) {
   KeepGroups(heaviest, log);
 }
 
-// Gives the most expensive group as much cost as all others together. Its output grows by the same
-// factor, and its size by the square root of that factor.
+// Makes the most expensive group cost as much as all other groups together. Its output grows by the
+// same factor, and its size by the square root of that factor.
 void MakeOneGiant(CostLog& log) {
   if (log.groups.empty()) return;
   const auto giant = std::max_element(
@@ -176,8 +176,8 @@ std::vector<NominalSpeed> HotNodes(std::uint32_t nodes, double phase_seconds) {
   return speeds;
 }
 
-// Returns nodes with one very slow node. A second attempt that starts half-way finishes before the
-// attempt on this node.
+// Returns nodes of which one is very slow. A second attempt that starts half-way finishes before
+// the attempt on this node.
 std::vector<NominalSpeed> OneVerySlowNode(std::uint32_t nodes, double /*phase_seconds*/) {
   std::vector<NominalSpeed> speeds(nodes);
   speeds.front().speed = 0.3;

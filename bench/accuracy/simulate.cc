@@ -20,17 +20,17 @@ namespace tidemark::bench {
 namespace {
 
 constexpr char kJobId[] = "simulated";
-// Time from the start of the job and its map tasks to the reduce phase.
+// Time from the start of the job and its map tasks to the start of the reduce phase.
 constexpr double kMapSeconds = 10;
-// Real agents report every second. Reports at updates and one second before give the master nearly
-// the same data, since no burst stays open longer.
+// Real agents report every second. Here, reports arrive only at updates and one second before them.
+// The master has nearly the same data, since no burst stays open longer.
 constexpr double kFlushSeconds = 1;
 // Speeds of nodes vary by two percent over a twentieth of the phase.
 constexpr double kNoiseDeviation = 0.02;
 constexpr double kNoiseCorrelation = 1.0 / 20;
 constexpr double kNoiseStep = 1.0 / 200;
 
-// Passes events to the monitor like the master's ingest service, and loses some.
+// Passes events to the monitor like the master's ingest service, but loses some of them.
 class Ingest {
  public:
   Ingest(JobMonitor& monitor, double lost_share, std::uint64_t seed)
@@ -61,7 +61,7 @@ class Ingest {
   std::uint64_t refused_events_ = 0;
 };
 
-// An event of the application master and its time.
+// An event of the application master with its time.
 struct Saying {
   double at = 0;
   AttemptChanged change;
@@ -146,11 +146,13 @@ class VirtualCluster {
   JobMonitor monitor_;
   Ingest ingest_;
   VirtualAgent application_master_;
-  std::vector<std::uint64_t> mapped_bytes_;  // bytes of each key group over the map tasks so far
+  // bytes of each key group in the outputs of the map tasks so far
+  std::vector<std::uint64_t> mapped_bytes_;
   Oracle oracle_;
-  std::vector<std::unique_ptr<ReducePlayer>> players_;  // by attempt; null unless it runs
-  std::vector<bool> is_over_;                           // by attempt
-  std::vector<Saying> starts_;                          // sorted by time
+  // by attempt; null unless the attempt is running
+  std::vector<std::unique_ptr<ReducePlayer>> players_;
+  std::vector<bool> is_over_;   // by attempt
+  std::vector<Saying> starts_;  // sorted by time
   std::vector<Saying> ends_;
   std::size_t next_start_ = 0;
   std::size_t next_end_ = 0;
@@ -159,8 +161,8 @@ class VirtualCluster {
   double tick_seconds_ = 0;
 };
 
-// Returns the change of a map task to `state`. Map tasks run from the start of the job to the start
-// of the reduce phase.
+// Returns the event that changes a map task to `state`. Map tasks run from the start of the job to
+// the start of the reduce phase.
 AttemptChanged VirtualCluster::MapTaskIs(AttemptState state, double at, std::uint32_t index) const {
   const MapTaskLog& task = log_.map_tasks[index];
   return {.attempt = {kMapStage, index, 0},
@@ -192,8 +194,8 @@ void VirtualCluster::RunMapPhase() {
   }
 }
 
-// Returns the values of a group in the output of one map task. The log contains their total, and
-// each map task has a share in proportion to its bytes.
+// Returns the number of values of a group in the output of one map task. The log contains their
+// total, of which each map task has a share in proportion to its bytes.
 std::uint64_t VirtualCluster::TakeValues(const GroupShare& share) {
   const GroupCost& group = log_.groups[share.group];
   const auto until = [&](std::uint64_t bytes) {
@@ -242,8 +244,8 @@ void VirtualCluster::SayUntil(double now, std::vector<Saying>& sayings, std::siz
   for (; next < sayings.size() && sayings[next].at <= now; ++next) Say(now, sayings[next].change);
 }
 
-// Sends all reports of a flush interval that ends at `now`. The application master reports an
-// attempt's start before the attempt reports, and its end afterwards.
+// Sends all reports of a flush interval that ends at `now`. The application master reports the
+// start of an attempt before the attempt's own reports, and the end after them.
 void VirtualCluster::FlushAll(double now) {
   SayUntil(now, starts_, next_start_);
   for (std::size_t i = 0; i < players_.size(); ++i) {
@@ -312,9 +314,11 @@ Prediction PredictionOf(const Snapshot& snapshot, const std::string& indicator, 
   Prediction prediction = {.at = at};
   if (estimate == nullptr) return prediction;
   const auto after = [at](absl::Duration left) { return at + absl::ToDoubleSeconds(left); };
+  if (const double shown = estimate->fraction_done; shown > 0) {
+    prediction.shown_end = after(snapshot.elapsed() * ((1 - shown) / shown));
+  }
   if (estimate->state == EstimateState::kOverdue) prediction.end = at;
   if (!estimate->remaining) return prediction;
-  prediction.is_of_run = estimate->basis != Basis::kGuess && estimate->basis != Basis::kEarlierRuns;
   prediction.end = after(estimate->remaining->median);
   if (estimate->remaining->lower && estimate->remaining->upper) {
     prediction.lower = after(*estimate->remaining->lower);

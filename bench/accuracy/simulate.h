@@ -1,11 +1,11 @@
-// Runs the reduce phase of a measured job on a virtual cluster, and requests its end from
-// indicators.
+// Runs the reduce phase of a measured job on a virtual cluster, and records when indicators predict
+// its end.
 //
 //   cost log --> workload --> timeline --> task agents --> events --> JobMonitor --> predictions
 //               (a seed)     (the truth)  (virtual time)
 //
 // From the task agents on, the live code runs. Equal logs and options give equal bits. A run takes
-// about 0.2 us per key group, a few milliseconds per task, and the indicators' time.
+// about 0.2 us per key group, a few milliseconds per task, and the time of the indicators.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +25,13 @@ struct SimulationOptions {
   std::uint32_t slots = 7;
   std::uint32_t reduce_tasks = 7;
   std::uint64_t seed = 1;
-  // The number of explicit keys per map task. It is a quarter of the default, since the jobs are
-  // also smaller.
+  // Number of explicit keys per map task. It is a quarter of the default, since the jobs are
+  // smaller.
   std::uint32_t lambda = 500;
   double phase_seconds = 2400;  // with expected costs on perfect nodes
-  int updates = 100;            // equally spaced, the last one at the end
+  int updates = 100;            // number of updates, equally spaced and the last one at the end
   std::vector<std::string> indicators;
-  // True if the log's costs already contain the scenario.
+  // The costs in the log already include the changes that the scenario makes to costs.
   Scenario scenario;
 };
 
@@ -41,8 +41,9 @@ struct IndicatorRecord {
 };
 
 struct Simulation {
-  Timeline timeline;                     // without the ends of key groups
-  std::vector<IndicatorRecord> records;  // by option; the oracle is last
+  Timeline timeline;  // does not contain the ends of key groups
+  // in the order of the options, with the oracle as the last one
+  std::vector<IndicatorRecord> records;
   std::uint64_t refused_events = 0;
   double tick_seconds = 0;  // processor time of all updates; not deterministic
 };
@@ -53,8 +54,8 @@ inline constexpr char kWithHistory[] = "tidemark-with-history";
 
 absl::StatusOr<Simulation> Simulate(const CostLog& log, const SimulationOptions& options);
 
-// Returns the prediction of `indicator` in `snapshot`, without an end if it is missing. `at` and
-// the result count seconds from the same instant.
+// Returns the prediction of `indicator` in `snapshot`. It has no end if the snapshot does not
+// contain the indicator. `at` and the result are in seconds since the same time.
 Prediction PredictionOf(const Snapshot& snapshot, const std::string& indicator, double at);
 
 }  // namespace tidemark::bench

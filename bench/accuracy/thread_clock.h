@@ -1,4 +1,4 @@
-// Processor time of the calling thread.
+// The processor time of the calling thread.
 #pragma once
 
 #include <time.h>

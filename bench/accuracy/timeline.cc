@@ -82,7 +82,7 @@ class Scheduler {
     timeline_.attempts.push_back(std::move(attempt));
   }
 
-  // Returns an attempt that runs to its end.
+  // Returns an attempt that runs until it finishes.
   Attempt Begin(std::uint32_t task, std::uint32_t number, std::uint32_t slot, double start) {
     Attempt attempt = {.task = task, .number = number, .slot = slot, .start = start};
     const std::span<const float> seconds = workload_.SecondsOf(task);
@@ -100,7 +100,8 @@ class Scheduler {
     Attempt& last =
         *std::max_element(timeline_.attempts.begin(), timeline_.attempts.end(),
                           [](const Attempt& a, const Attempt& b) { return a.end < b.end; });
-    free_at_[last.slot] = std::numeric_limits<double>::infinity();  // on another node
+    // the next attempt runs on another node
+    free_at_[last.slot] = std::numeric_limits<double>::infinity();
     const auto slot = std::min_element(free_at_.begin(), free_at_.end());
     const double start = std::max(*slot, (last.start + last.end) / 2);
     if (start >= last.end) return;
@@ -151,7 +152,7 @@ double Oracle::PredictAttempt(std::size_t index, double now) {
   const double group_start =
       progress.groups_done == 0 ? attempt.start : attempt.group_ends[progress.groups_done - 1];
   const double group_work = expected[progress.groups_done];
-  // Assumes that the group needs its expected work from its start, and ends now at the earliest.
+  // Assumes that the group takes its expected work from its start, and ends now at the earliest.
   const double group_end = std::max(now, nodes_[attempt.slot].Advance(group_start, group_work));
   const double others = std::max(progress.work_left - group_work, 0.0);
   return nodes_[attempt.slot].Advance(group_end, others);

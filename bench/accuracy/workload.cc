@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kTasksMax = std::numeric_limits<std::uint16_t>::max();
 
-// Independent uses of one seed.
+// Independent uses of the same seed.
 enum class Use : std::uint64_t { kPartition = 1, kTime, kNoise };
 
 std::uint64_t SaltOf(std::uint64_t seed, Use use) {
@@ -77,7 +77,7 @@ class Costs {
     const GroupCost& cost = log_.groups[group];
     const double measured = cost.seconds[HashOf(cost.key, time_salt_) % kTimes];
     if (noise_ == 0) return measured;
-    // Has a mean of 1.
+    // The factor has a mean of 1.
     const double normal = Random(HashOf(cost.key, noise_salt_)).Normal();
     return measured * std::exp(noise_ * normal - noise_ * noise_ / 2);
   }

@@ -1,4 +1,4 @@
-// The reduce tasks of one run, with their key groups and the costs in this run.
+// The reduce tasks of one run, with their key groups and the costs of the groups in this run.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@ struct WorkloadOptions {
   std::uint32_t slots = 7;
   std::uint32_t reduce_tasks = 7;
   // Length of the phase with the expected costs on perfect nodes. All costs are multiplied by one
-  // factor, as on a slower machine.
+  // factor to reach this length.
   double phase_seconds = 2400;
-  double cost_noise = 0;  // additional standard deviation of the logarithm
+  double cost_noise = 0;  // additional standard deviation of the logarithm of a cost
 };
 
-// Key groups are sorted by reduce task, and within a task in the order of the log. A key group
-// takes 14 bytes.
+// Key groups are sorted by reduce task, and within a task they have the order of the log. A key
+// group takes 14 bytes.
 struct Workload {
   std::vector<std::uint16_t> partitions;  // partition of each group of the log
   std::vector<std::uint32_t> groups;      // indexes into the log
@@ -45,8 +45,8 @@ struct Workload {
 };
 
 // Creates the workload of a run. The seed determines the hashes of keys and the measurement of each
-// group. Returns InvalidArgument if the log lacks the partitions of the job's partitioner for this
-// number of tasks.
+// group. Returns InvalidArgument if the job has its own partitioner and the log does not contain
+// its partitions for this number of tasks.
 absl::StatusOr<Workload> MakeWorkload(const CostLog& log, const WorkloadOptions& options);
 
 }  // namespace tidemark::bench

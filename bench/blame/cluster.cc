@@ -11,10 +11,10 @@ namespace tidemark::bench {
 namespace {
 
 constexpr double kReportSeconds = 1;
-constexpr double kBytesPerSecond = 1e8;  // speed of a disk or a network without contention
+constexpr double kBytesPerSecond = 1e8;  // speed of a disk or network without contention
 
-// A resource of a host. Its own time passes at the rate at which each task's work is done. A task
-// ends after an amount of that time equal to its work.
+// A resource of a host. Its own clock advances at the rate at which each task progresses. A task
+// ends after an amount of that clock's time equal to its work.
 class Shared {
  public:
   Shared(double capacity, std::size_t queries) : capacity_(capacity), tasks_of_(queries) {}
@@ -138,7 +138,7 @@ class Simulation {
     bool is_running = false;
     std::uint32_t parts_done = 0;
     double part_since = 0;
-    double done_then = 0;  // progress of its current resource
+    double done_then = 0;  // progress of the resource's clock at the last change
     std::array<double, kPartCount> worked{};
     std::array<double, kPartCount> spent{};
   };
@@ -163,7 +163,7 @@ class Simulation {
     if (tasks_of_stage_[stage].empty()) EndStage(stage);
   }
 
-  // Prefers the query with the fewest tasks on the host.
+  // A free slot goes to the query with the fewest tasks on the host.
   void FillSlots(std::uint32_t host) {
     while (true) {
       std::optional<std::uint32_t> next;
@@ -283,10 +283,10 @@ class Simulation {
   double now_ = 0;
   std::uint64_t planned_ = 0;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<Shared> shared_;  // by host x kPartCount + part
+  std::vector<Shared> shared_;  // indexed by host x kPartCount + part
   std::vector<Task> tasks_;
-  std::vector<std::deque<std::uint32_t>> waiting_;  // by host x queries + query
-  std::vector<std::uint32_t> running_;              // by host x queries + query
+  std::vector<std::deque<std::uint32_t>> waiting_;  // indexed by host x queries + query
+  std::vector<std::uint32_t> running_;              // indexed by host x queries + query
   std::vector<std::vector<std::uint32_t>> tasks_of_stage_;
   std::vector<std::vector<std::uint32_t>> children_;
   std::vector<std::uint32_t> tasks_left_;

@@ -1,8 +1,8 @@
-// A cluster in virtual time whose queries delay each other, with the true losses.
+// A cluster in virtual time whose queries delay each other, and the true losses of each query.
 //
-// Hosts have processors, a disk and a network, each shared evenly by the tasks that need it. A task
-// alternates between fetching, reading and computing. Like a connector, it reports totals once per
-// second for its wait for processors and its time at disk and network.
+// Each host has processors, a disk and a network, which the tasks that need them share evenly. A
+// task alternates between fetching, reading and computing. Like a connector, it reports totals once
+// per second: its wait for processors, and its time at disk and network.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "master/waits/piece.h"
+#include "master/waits/ledger.h"
 #include "master/waits/proto_graph.h"
 
 namespace tidemark::bench {
@@ -23,11 +23,11 @@ struct Shape {
   std::uint32_t stages = 250;
   std::uint32_t tasks = 24'000;
   double cores = 8;
-  // The number of concurrent tasks of a query on a host. If slots are shared, the number for all
-  // queries.
+  // Number of concurrent tasks of a query on a host. If slots are shared, the number for all
+  // queries together.
   std::uint32_t slots = 4;
   bool shared_slots = false;
-  // Speed of disks and networks relative to the use of one task.
+  // Speed of disks and networks, relative to what one task can use.
   double streams = 1;
 };
 
@@ -38,13 +38,13 @@ struct SimulatedTask {
   std::uint32_t stage = 0;
   std::uint32_t host = 0;
   std::uint32_t rounds = 1;
-  std::array<double, kPartCount> seconds{};  // without contention, over all rounds
+  std::array<double, kPartCount> seconds{};  // durations without contention, over all rounds
 };
 
 struct Workload {
   Shape shape;
   std::vector<waits::QueryStage> stages;
-  std::vector<double> submitted;  // submission of each query in seconds
+  std::vector<double> submitted;  // time of submission of each query in seconds
   std::vector<SimulatedTask> tasks;
 };
 
@@ -67,12 +67,13 @@ struct TaskTimes {
 
 struct Outcome {
   std::vector<TaskTimes> tasks;
-  std::vector<Report> reports;             // sorted by time; empty unless requested
-  std::vector<double> query_seconds;       // from its submission to its end
-  std::vector<std::vector<double>> taken;  // [from][by]: task seconds lost to another query
+  std::vector<Report> reports;        // sorted by time; empty unless requested
+  std::vector<double> query_seconds;  // time from submission to end
+  // [from][by]: task seconds that a query lost to another query
+  std::vector<std::vector<double>> taken;
 };
 
-// Simulates the workload, without the query `without` if it is set.
+// Simulates the workload, but omits the query `without` if it is set.
 Outcome Simulate(const Workload& workload, bool with_reports,
                  std::optional<std::uint32_t> without = std::nullopt);
 

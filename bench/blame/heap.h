@@ -1,4 +1,4 @@
-// Measures the allocated memory.
+// Measures the amount of allocated memory.
 #pragma once
 
 #include <malloc.h>

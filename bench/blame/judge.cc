@@ -5,8 +5,8 @@
 #include <iostream>
 #include <numeric>
 
+#include "bench/blame/ranking.h"
 #include "master/waits/attempts.h"
-#include "master/waits/delay.h"
 
 namespace tidemark::bench {
 namespace {
@@ -41,7 +41,7 @@ std::vector<waits::Piece> PiecesOf(const Workload& workload, const Outcome& outc
     const SimulatedTask& task = workload.tasks[t];
     if (outcome.tasks[t].ended_at <= 0) continue;
     const auto query = static_cast<std::uint32_t>(workload.stages[task.stage].query);
-    // Ignores slots of a host, which tasks already have.
+    // Tasks with the same pool compete for the same slots.
     const Pool pool{workload.shape.shared_slots ? task.host
                                                 : workload.shape.hosts * (1 + query) + task.host};
     add(attempts.Start(Attempt{t}, Stage{task.stage}, Host{task.host}, outcome.tasks[t].started_at,

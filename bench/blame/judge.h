@@ -1,4 +1,4 @@
-// Compares the named queries with the true causes.
+// Compares the queries that Tidemark names as causes with the true causes.
 #pragma once
 
 #include <cstddef>
@@ -13,17 +13,18 @@ namespace tidemark::bench {
 // [target][source] in any unit. A query has no entry for itself.
 using Weights = std::vector<std::vector<double>>;
 
-// Converts the reports to a master to pieces. Without reports, each task is one piece.
+// Converts the reports that a master receives to pieces. If there are no reports, each task is one
+// piece.
 std::vector<waits::Piece> PiecesOf(const Workload& workload, const Outcome& outcome);
 
 waits::Ledger LedgerOf(const std::vector<waits::Piece>& pieces);
 std::vector<waits::Target> AllTargets(const Workload& workload);
 
-// Return the seconds of delay, and ProtoGraph's responsibility.
+// These functions return the seconds of delay, and ProtoGraph's responsibility.
 Weights DelaySeconds(const Workload& workload, const waits::Ledger& ledger);
 Weights GraphResponsibilities(const Workload& workload, const waits::Ledger& ledger);
 
-// The usual measures. They are the seconds for which tasks of two queries were on one host, and the
+// The usual measures: the seconds during which tasks of two queries were on one host, and the
 // processor seconds of the other query in that time.
 struct Baselines {
   Weights overlap_seconds;
@@ -33,8 +34,9 @@ Baselines BaselinesOf(const Workload& workload, const Outcome& outcome);
 
 struct Score {
   std::size_t targets = 0;
-  std::size_t top1 = 0;        // the first one is correct
-  std::size_t top3_order = 0;  // the first three are correct and in order
+  std::size_t top1 = 0;  // cases in which the first query is correct
+  // cases in which the first three queries are correct and in the right order
+  std::size_t top3_order = 0;
   void Add(const std::vector<double>& truth, const std::vector<double>& named);
 };
 

@@ -1,5 +1,4 @@
-// Runs the workload through a master. Each query is a job, and its driver sends events once per
-// second.
+// Runs the workload with a master. Each query is a job, whose driver sends events once per second.
 #pragma once
 
 #include <vector>
@@ -11,13 +10,15 @@
 namespace tidemark::bench {
 
 struct Live {
-  // The seconds by which each job delayed each other job according to `tidemark why`, with limits.
+  // The seconds by which each job delayed each other job according to `tidemark why`, with lower
+  // and upper bounds.
   Weights seconds;
   Weights lower;
   Weights upper;
-  std::vector<double> update_ms;  // time per simulated second to process events and add up sums
+  // milliseconds to process the events and sums of one simulated second
+  std::vector<double> update_ms;
   std::vector<double> question_ms;
-  // The contention of all jobs, and the time to compute it.
+  // The contention of all jobs, and the time that its computation took.
   std::vector<ContentionList> lists;
   double contention_ms = 0;
   double memory_mb = 0;

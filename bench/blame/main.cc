@@ -1,7 +1,7 @@
-// Measures whether the named query is the true cause on a cluster in virtual time, and the cost of
-// the answer. The goals are the true first query first in 95 of 100 cases and the first three in
-// order in 80 of 100. The paper's largest graph should take 200 ms, an update 20 ms, and memory at
-// most 50 MB.
+// Measures how often the named query is the true cause, on a cluster in virtual time, and what the
+// answer costs. The first query should be correct in 95 of 100 cases, and the first three in the
+// right order in 80 of 100. The paper's largest graph should take 200 ms, an update 20 ms, and
+// memory at most 50 MB.
 #include <fmt/format.h>
 #include <malloc.h>
 
@@ -84,7 +84,8 @@ Json Told(const std::map<std::string, Score>& scores) {
   return json;
 }
 
-// Compares with the resources that the simulation gave to one query while another waited.
+// Compares the answers with the resources that the simulation gave to one query while another
+// waited.
 Json JudgeSimulated(const Options& options, const Shape& shape, const char* title) {
   std::map<std::string, Score> scores;
   double said = 0;
@@ -110,7 +111,8 @@ Json JudgeSimulated(const Options& options, const Shape& shape, const char* titl
   return json;
 }
 
-// Compares the delay by the query that a master names first with the true gain without that query.
+// Compares the delay that a master attributes to the first query with the true gain if that query
+// is omitted.
 Json Foretold(std::vector<double> ratios) {
   if (ratios.empty()) return nullptr;
   std::sort(ratios.begin(), ratios.end());
@@ -123,7 +125,7 @@ Json Foretold(std::vector<double> ratios) {
       {"quarter", quantile(0.25)}, {"median", quantile(0.5)}, {"three_quarters", quantile(0.75)}};
 }
 
-// Compares with the gain of the target without the other query.
+// Compares the answers with the target's gain if the other query is omitted.
 Json JudgeInterventions(const Options& options, bool shared_slots) {
   Shape shape;
   shape.shared_slots = shared_slots;
@@ -168,7 +170,7 @@ Json JudgeInterventions(const Options& options, bool shared_slots) {
   return json;
 }
 
-// Returns the largest reported loss as a share of a query's time, with resources so ample that no
+// Returns the largest reported loss as a share of a query's time. Resources are so ample that no
 // query delays another.
 double FalseBlame(const Options& options) {
   Shape shape;
@@ -187,7 +189,7 @@ double FalseBlame(const Options& options) {
   return most;
 }
 
-// Folds 24,000 whole tasks without reports and explains them with all queries as targets.
+// Processes 24,000 whole tasks without reports, and explains the waits of all queries.
 void MeasureGraph(const Workload& workload, const Outcome& outcome, Json& json) {
   Outcome ends = outcome;
   std::erase_if(ends.reports, [](const Report& report) { return !report.is_last; });
@@ -205,8 +207,8 @@ void MeasureGraph(const Workload& workload, const Outcome& outcome, Json& json) 
   json["graph_ms"] = Median(milliseconds);
 }
 
-// Measures a harder case than the paper's. All 24,000 tasks run at once and report in the same
-// second, with the paper's number of concurrent stages, or with all 250.
+// Measures a harder case than the paper. All 24,000 tasks run at the same time and report in the
+// same second, with either the paper's number of concurrent stages or all 250.
 void MeasureAllAtOnce(std::uint32_t stages, Json& json) {
   constexpr std::uint32_t kTasks = 24'000;
   ::malloc_trim(0);
@@ -234,8 +236,8 @@ void MeasureAllAtOnce(std::uint32_t stages, Json& json) {
   json[fmt::format("memory_mb_24000_running_of_{}_stages", stages)] = HeapMegabytes() - heap_before;
 }
 
-// Measures the total cost, and the cost of updates and questions with a master that receives the
-// same workload as events.
+// Measures the total cost. Also measures the cost of updates and questions at a master that
+// receives the same workload as events.
 Json CostsOfAMaster(const Workload& workload, const Outcome& outcome) {
   Json costs;
   MeasureGraph(workload, outcome, costs);
@@ -277,7 +279,7 @@ int Main(int argc, char** argv) {
   fmt::print("{}\n", json.dump(2));
   std::fflush(stdout);
   json["simulated"] = JudgeSimulated(options, {}, "all resources");
-  // The stolen-time baseline performs best if only processors are short.
+  // This baseline, stolen time, performs best if only processors are short.
   Shape processors;
   processors.streams = 1'000;
   processors.cores = 2;

@@ -14,7 +14,7 @@ std::uint32_t Below(Random& random, std::uint32_t n) {
   return static_cast<std::uint32_t>(random.Next() % n);
 }
 
-// Returns random parts that add up to one.
+// Returns random shares that sum to one.
 std::array<double, kPartCount> Mix(Random& random, double deviation) {
   std::array<double, kPartCount> mix{};
   for (double& part : mix) part = LogNormal(random, deviation);

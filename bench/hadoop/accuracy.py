@@ -3,7 +3,7 @@
 
 Both are sampled at the same instants. The error is that of [NF] 7.4 for the whole job: the mean
 distance between the shown progress and elapsed / total, in points of progress. Writes
-bench/results/hadoop_accuracy.json and build/bench/hadoop_accuracy.svg.
+bench/results/hadoop_accuracy.json.
 In one or two waves, eight reduce tasks share the cores of this machine and run faster when others end.
 In four waves on two cores, each has a separate core. With --again each job runs twice with one
 master that has a history: first as an unknown job, then with a past run. With --short, eight of Hadoop's
@@ -29,21 +29,32 @@ REDUCES = 8
 TERA_BYTES = 300_000_000
 INDICATORS = ("tidemark", "nearestfit", "hadoop", "jobratio", "taskratio")
 BOOK_COPIES = 24
-# Megabytes of each of the two nodes. An application master takes 384, a task 256.
+# Megabytes of each of the two nodes. An application master takes 384, and a task 256.
 NODE_MEGABYTES = {1: 1664, 2: 832, 4: 512}
 
 
-JOBS = {  # name: jar, job, the setting for the amount of work and its value, input, skewed
+# Maps a name to its jar, job, setting for the amount of work and its value, input, whether it is
+# skewed, and other settings.
+JOBS = {
     "two-path-github": ("jobs", "two-path", "two.path.rounds", 200, "musae-github", True),
     "two-path-facebook": ("jobs", "two-path", "two.path.rounds", 3000, "facebook-combined", True),
     "two-path-wiki-vote": ("jobs", "two-path", "two.path.rounds", 2000, "wiki-vote", True),
     "two-path-regular": ("jobs", "two-path", "two.path.rounds", 450, "regular", False),
     "inverted-index": ("jobs", "inverted-index", "index.rounds", 6, "books", False),
     "terasort": ("examples", "terasort", None, 0, "rows", False),
+    "random-text": ("examples", "randomtextwriter", None, 0, None, False,
+                    "-Dmapreduce.randomtextwriter.totalbytes=1600000000",
+                    "-Dmapreduce.randomtextwriter.bytespermap=200000000"),
+    "index-maps": ("jobs", "inverted-index", None, 0, "books", False, "-Dmapreduce.job.reduces=0",
+                   "-Dmapreduce.input.fileinputformat.split.maxsize=8000000"),
+    "hanging-map": ("jobs", "faulty-words", None, 0, "books", False, "-Dfaulty.map.hangs=1",
+                    "-Dmapreduce.map.speculative=true",
+                    "-Dmapreduce.input.fileinputformat.split.maxsize=4000000"),
 }
 
 
-# Jobs of Hadoop's examples in two halves. Each half is measured at a master that has run the other.
+# Jobs of Hadoop's examples in two halves. Each half is measured at a master that has run the other
+# half.
 SHORT_JOBS = (
     {"wordcount": ["-Dmapreduce.job.reduces=4", "IN", "OUT"],
      "wordmean": ["IN", "OUT"],
@@ -98,16 +109,17 @@ def average_error(curve):
 
 
 def run_job(cluster, name, scale, address):
-    jar, job, effort, amount, source, skewed = JOBS[name]
-    size = (TERA_BYTES * scale if source == "rows"
+    jar, job, effort, amount, source, skewed, *others = JOBS[name]
+    size = (TERA_BYTES * scale if source in ("rows", None)
             else (cluster.folder / "inputs" / source).stat().st_size)
     settings = [f"-Dmapreduce.job.reduces={REDUCES}",
                 f"-Dmapreduce.input.fileinputformat.split.maxsize={int(size) // MAPS + 1}",
                 "-Dmapreduce.reduce.speculative=false", "-Dmapreduce.map.speculative=false"]
     if effort:
-        # Books are repeated with the amount of work; graphs are not.
+        # Books are repeated in proportion to the amount of work, and graphs are not.
         settings.append(f"-D{effort}={amount if source == 'books' else scaled(amount, scale)}")
-    run = run_words(cluster, jar, [job, *settings, f"/inputs/{source}", cluster.output()], address)
+    paths = [f"/inputs/{source}"] if source else []
+    run = run_words(cluster, jar, [job, *settings, *others, *paths, cluster.output()], address)
     return {"job": name, "skewed": skewed, **run}
 
 
@@ -125,9 +137,7 @@ def run_words(cluster, jar, words, address):
     return {"seconds": end - begin,
             "errors": {indicator: average_error(curve) for indicator, curve in curves.items()},
             "reduce_phase": {error["indicator"]: [error["last_stage_avg_points"], error["last_stage_max_points"]]
-                             for error in final.get("errors", []) if "last_stage_avg_points" in error},
-            "curves": {indicator: [round(said, 3) for said in curve]
-                       for indicator, curve in curves.items()}}
+                             for error in final.get("errors", []) if "last_stage_avg_points" in error}}
 
 
 def run_short_jobs(arguments, inputs):
@@ -164,41 +174,6 @@ def print_reduce_phase(runs):
     for indicator in measured[0] if measured else []:
         average, largest = (sum(run[indicator][i] for run in measured) / len(measured) for i in (0, 1))
         print(f"reduce phase, {indicator}: {average:.2f} / {largest:.1f}, printed {printed.get(indicator, '-')}")
-
-
-def without_curves(run):
-    """Returns the values of a run for the repository, without the curves, which are only drawn."""
-    return {key: value for key, value in run.items() if key != "curves"}
-
-
-def plot(runs, path):
-    import matplotlib
-    matplotlib.use("svg")
-    import matplotlib.pyplot as pyplot
-    matplotlib.rcParams["svg.hashsalt"] = "tidemark"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    columns = 3
-    rows = (len(runs) + columns - 1) // columns
-    figure, axes = pyplot.subplots(rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False)
-    for axis in axes.flat[len(runs):]:
-        axis.axis("off")
-    for run, axis in zip(runs, axes.flat):
-        axis.plot([0, run["seconds"]], [0, 100], color="0.7", linewidth=1, label="truth")
-        for indicator, colour in (("hadoop-am", "tab:red"), ("tidemark", "tab:blue")):
-            axis.step([run["seconds"] * share for share in judge.TRUTH],
-                      [100 * said for said in run["curves"][indicator]], where="post",
-                      color=colour, linewidth=1.2,
-                      label=f"{indicator} {run['errors'][indicator]:.1f}")
-        known = ", run before" if run["earlier_runs"] else ""
-        work = f", {run['scale']:g} times the work" if run["scale"] != 1 else ""
-        axis.set_title(f"{run['job']}, {run['waves']} wave{'s' * (run['waves'] > 1)}{known}{work}",
-                       fontsize=8)
-        axis.legend(fontsize=7, loc="upper left")
-        axis.tick_params(labelsize=7)
-    figure.supxlabel("seconds", fontsize=8)
-    figure.supylabel("progress, percent", fontsize=8)
-    figure.tight_layout()
-    figure.savefig(path, metadata={"Date": None})
 
 
 def print_means(runs):
@@ -247,10 +222,9 @@ def main():
                             runs.append(run)
                             tell(name, waves, f"{earlier_runs} runs", run)
                             measure.save("hadoop_accuracy",
-                                         {"reduces": REDUCES, "runs": [without_curves(r) for r in runs]})
+                                         {"reduces": REDUCES, "runs": runs})
     print_means(runs)
     print_reduce_phase(runs)
-    plot([run for run in runs if "curves" in run], hadoop.ROOT / "build" / "bench" / "hadoop_accuracy.svg")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks whether a master names the Hadoop job that takes the processors from another, on YARN.
+"""Checks whether a master names the Hadoop job that takes the processors from another job, on YARN.
 
 A job computes in two reduce tasks. In every other run a second job computes in twice as many map tasks as there are
-processors. The answer is correct if `tidemark why` names this job and the processor first, and no job in the other
-runs. Everything runs on one host with two node managers. The file of --json stores finished runs, so a second call
-resumes. A run only starts if it can end within --minutes. `--only 1` runs once with the noisy job.
+processors. The answer is correct if `tidemark why` names this job and the processor first, and names no job in the
+other runs. Everything runs on one host with two node managers. The file of --json stores finished runs, so a second
+call resumes. A run only starts if it can end within --minutes. `--only 1` runs once with the noisy job.
 usage: ./dev bench hadoop_blame [--runs N] [--only N] [--minutes N] [--json FILE] [--save]
 """
 
@@ -25,11 +25,13 @@ import measure  # noqa: E402
 import why  # noqa: E402
 
 REDUCES = 2
-ROUNDS = 45  # some 10 to 20 s of a processor for the larger of its reduce tasks
-SAMPLES = 20_000_000_000  # of each task of the noisy job, which is killed long before it has them
-NODE_MEGABYTES = max(2048, 1024 + 256 * (os.cpu_count() or 1))  # each of two nodes; application masters take 384, tasks 256
+ROUNDS = 45  # takes 10 to 20 s of processor time for the larger of its reduce tasks
+# for each task of the noisy job, which is killed long before it has drawn all of them
+SAMPLES = 20_000_000_000
+# of each of the two nodes; application masters take 384, tasks 256
+NODE_MEGABYTES = max(2048, 1024 + 256 * (os.cpu_count() or 1))
 STARTED_SECONDS = 120
-WARM_SECONDS = 3  # until its tasks have told of themselves
+WARM_SECONDS = 3  # until its tasks have reported
 NAMES = {"victim": "two-path", "noisy": "QuasiMonteCarlo"}
 
 
@@ -89,7 +91,7 @@ class Watched:
         return f"/ws/v1/cluster/apps/{self.job.replace('job', 'application')}"
 
     def containers(self):
-        """Returns the running containers; 0 also after the end."""
+        """Returns the number of running containers, which is 0 after the end."""
         return ((self.cluster.ask(self.path()) or {}).get("app") or {}).get("runningContainers", 0)
 
     def wait_for_containers(self, is_enough):
@@ -122,7 +124,8 @@ def run(cluster, asked, number):
     noisy_id = None
     if number % 2 == 1:
         with Watched(cluster, asked, "noisy", noisy(cluster)) as other:
-            other.wait_for_containers(lambda running: running > noisy_tasks())  # includes the application master
+            # The number includes the application master.
+            other.wait_for_containers(lambda running: running > noisy_tasks())
             time.sleep(WARM_SECONDS)
             job, seconds = run_victim(cluster, asked)
         noisy_id = other.job

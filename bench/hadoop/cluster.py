@@ -1,4 +1,4 @@
-"""A real Hadoop for the benchmarks: BenchCluster of agent/hadoop, and jobs on it."""
+"""A real Hadoop cluster for the benchmarks (BenchCluster in agent/hadoop), and its jobs."""
 
 import json
 import os
@@ -102,7 +102,7 @@ class Cluster:
         return seconds, done.stderr
 
     def ask(self, path):
-        """Returns the answer of the resource manager's web service, or None without one."""
+        """Returns the response of the resource manager's web service, or None if there is none."""
         try:
             with urllib.request.urlopen(self.says["web"] + path, timeout=5) as answer:
                 return json.load(answer)
@@ -111,7 +111,7 @@ class Cluster:
 
 
 class AmProgress(threading.Thread):
-    """Polls Hadoop's own progress from the application master: (instant, fraction) by job id."""
+    """Polls Hadoop's own progress from the application master. Stores (time, fraction) by job id."""
 
     INTERVAL_SECONDS = 0.5
 

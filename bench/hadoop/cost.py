@@ -35,7 +35,7 @@ import cluster as hadoop
 sys.path.insert(0, str(hadoop.ROOT / "bench"))
 import measure  # noqa: E402
 
-# The same options as in the other Hadoop benchmarks (agent/hadoop, Cluster).
+# The same options as in the other Hadoop benchmarks (Cluster in agent/hadoop).
 JAVA_OPTIONS = "-Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 OPENS = "--add-opens=java.base/java.lang=ALL-UNNAMED"
 FLUSH_SECONDS = 1
@@ -110,7 +110,7 @@ def task_host(folder, classes, address, map_bytes, records):
 
 
 def in_turn(pair, runs):
-    """Runs both in alternating order."""
+    """Runs both functions in alternating order."""
     order = list(runs.items())
     return {name: run() for name, run in (order if pair % 2 == 0 else order[::-1])}
 
@@ -152,7 +152,7 @@ def maps(tasks, pairs):
 
 
 def reduces(tasks, pairs, records):
-    """Runs after maps(), since the master samples keys of jobs whose map tasks have reported theirs."""
+    """Must run after maps(), since the master samples keys only in jobs whose map tasks have reported keys."""
     runs = []
     for pair in range(pairs):
         runs.append(in_turn(pair, {
@@ -228,7 +228,7 @@ def main():
                 task_host(folder, classes, address, arguments.map_megabytes * 1_000_000,
                           arguments.records) as port:
             tasks = Tasks(folder, classes, arguments.java, arguments.set, port)
-            for kind in ("m", "r"):  # warms the caches of files
+            for kind in ("m", "r"):  # Fills the caches of files.
                 tasks.run(f"attempt_1_9999_{kind}_000000_0", f"watched-{ONE_RECORD}")
             runs = (processes(tasks, arguments.pairs), maps(tasks, arguments.long_pairs),
                     reduces(tasks, arguments.long_pairs, arguments.records))

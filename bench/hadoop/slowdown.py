@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the cost of the connector for a job on YARN: the same job with and without it, in pairs.
+"""Measures the cost of the connector for a job on YARN, with pairs of runs with and without the connector.
 
 Each pair runs both in alternating order. The slowdown is with / without - 1, of three times. The job's time is from its
 submission to its end by the resource manager. The command's time includes the start of the client and the end of
@@ -27,8 +27,9 @@ TERA_BYTES = 240_000_000
 LANGUAGE_COPIES = 78
 TWO_PATH_ROUNDS = 60
 SPLIT_BYTES = 32_000_000
-SHORT_SPLIT_BYTES = 40_000  # 22 map tasks
-NODE_MEGABYTES = 1280  # of two: eight tasks of 256 at once beside an application master of 384
+SHORT_SPLIT_BYTES = 40_000  # yields 22 map tasks
+# of each of the two nodes; eight tasks of 256 run next to an application master of 384
+NODE_MEGABYTES = 1280
 MEASURES = ("job", "command", "processor")
 
 
@@ -48,10 +49,10 @@ def splits_of(size_bytes):
 
 
 def write_languages(path, copies):
-    """The books over and over, each time in a language of its own: with the alphabet shifted.
+    """Writes the books repeatedly, each time in another artificial language, whose alphabet is shifted.
 
-    The vocabulary of many copies of a few books is as small as theirs, and a combiner would leave
-    nothing to shuffle.
+    Many copies of a few books would have the vocabulary of these books, and a combiner would leave almost nothing to
+    shuffle.
     """
     text = accuracy.books()
     small, large = string.ascii_lowercase, string.ascii_uppercase
@@ -111,7 +112,7 @@ def compare(pairs):
 
 
 def measure_job(cluster, name, job, count):
-    run(cluster, job, False)  # fills the file caches
+    run(cluster, job, False)  # Fills the caches of files.
     pairs = []
     for pair in range(count):
         order = [True, False] if pair % 2 == 0 else [False, True]

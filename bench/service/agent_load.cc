@@ -42,7 +42,8 @@ class LoadStream final
     StartCall();
   }
 
-  // Returns the next due time of a paced stream and writes due messages. Called by one thread.
+  // due() returns the time of the next message of a stream with a limited rate. Only one thread may
+  // call due() and Pump().
   absl::Time due() const {
     return std::min(begin_ + static_cast<double>(sent_) * between_messages_, end_);
   }
@@ -82,7 +83,7 @@ class LoadStream final
 
  private:
   void WriteNext() {
-    // Reading the clock per message would add a cost that agents do not have.
+    // Reading the clock for each message would add a cost that agents do not have.
     if (sent_ % 16 == 0 && absl::Now() >= end_) return StartWritesDone();
     Write();
   }
@@ -108,8 +109,8 @@ class LoadStream final
   bool failed_ = false;
 };
 
-// Wakes paced streams when their messages are due, until all are finished. Polling all streams
-// would use processor time that the server needs.
+// Wakes streams with a limited rate when their messages are due, until all streams have finished.
+// Polling all streams would take processor time that the server needs.
 void Pace(const std::vector<std::unique_ptr<LoadStream>>& streams) {
   constexpr absl::Duration kLookAgain = absl::Milliseconds(1);
   using Due = std::pair<absl::Time, LoadStream*>;
@@ -216,7 +217,7 @@ LoadResult RunLoad(const AgentLoad& load) {
       }
     }
   }
-  std::latch ended(load.streams);  // open streams
+  std::latch ended(load.streams);  // counts the streams that are open
   const absl::Duration between_messages =
       load.messages_per_second > 0 ? absl::Seconds(load.streams / load.messages_per_second)
                                    : absl::ZeroDuration();
@@ -229,7 +230,8 @@ LoadResult RunLoad(const AgentLoad& load) {
   }
   const absl::Time begin = absl::Now();
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    // Spreads the start times, also within a job, since agents do not all start in the same second.
+    // Spreads the start times, also those within a job, since agents do not all start in the same
+    // second.
     const double task = static_cast<double>(i % load.streams_per_job);
     const double job = static_cast<double>(i / load.streams_per_job) / jobs;
     const absl::Duration later = between_messages * ((task + job) / load.streams_per_job);

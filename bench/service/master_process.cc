@@ -100,7 +100,7 @@ std::size_t MasterProcess::resident_bytes() const {
 }
 
 absl::Duration MasterProcess::cpu_time() const {
-  // After the name, which ends with ")", the state is field 3. User and system time are fields 14
+  // After the name, which ends with ")", state is field 3, and user and system time are fields 14
   // and 15.
   std::ifstream file(fmt::format("/proc/{}/stat", pid_));
   std::string line;
@@ -163,7 +163,7 @@ bool WantsToServe(int argc, char** argv) { return argc > 1 && std::string(argv[1
 
 int Serve(int argc, char** argv) {
   MasterOptions options;
-  // All agents and readers are on this host.
+  // All agents and readers run on this host.
   options.streams_per_peer_max = std::size_t{1} << 20;
   options.share_percent = 100;
   options.calls_per_second = 0;

@@ -1,4 +1,4 @@
-// Runs `tidemark serve` or another server as a separate process that can be measured and killed.
+// Runs `tidemark serve` or another server as a separate process, which can be measured and killed.
 // Also runs processes of agents.
 #pragma once
 
@@ -29,11 +29,11 @@ class MasterProcess {
   MasterProcess& operator=(MasterProcess&& other) noexcept;
   ~MasterProcess();  // calls Kill()
 
-  // Sends SIGKILL and waits for the end.
+  // Sends SIGKILL and waits until the process has ended.
   void Kill();
 
   const std::string& address() const { return address_; }
-  // Return the used memory and the processor time so far.
+  // These functions return the memory and the processor time that the process has used so far.
   std::size_t resident_bytes() const;
   absl::Duration cpu_time() const;
 
@@ -46,8 +46,8 @@ class MasterProcess {
   std::string address_;
 };
 
-// Agents in separate processes. They have a low priority, since agents of a real cluster run on
-// other hosts and take no processor time from the master.
+// Agents in separate processes with a low priority. Agents of a real cluster run on other hosts and
+// take no processor time from the master.
 class AgentProcesses {
  public:
   AgentProcesses() = default;
@@ -55,20 +55,20 @@ class AgentProcesses {
   AgentProcesses& operator=(const AgentProcesses&) = delete;
   ~AgentProcesses();  // kills the processes
 
-  // Starts a process that calls `run` and ends. This process must not have used gRPC before.
+  // Starts a process that calls `run` and then ends. This process must not have used gRPC before.
   absl::Status Start(const std::function<std::string()>& run);
-  // Waits until all processes have ended. Returns the result of each, which is empty if the process
-  // failed.
+  // Waits until all processes have ended. Returns their results; the result of a failed process is
+  // empty.
   std::vector<std::string> Join();
 
  private:
-  std::vector<std::pair<pid_t, int>> children_;  // each with a pipe from it
+  std::vector<std::pair<pid_t, int>> children_;  // process ids, and pipes from the processes
 };
 
 // Returns true if the first argument is "serve".
 bool WantsToServe(int argc, char** argv);
-// Runs a master like `tidemark serve --listen ADDRESS [--data-dir DIR]`, so that a benchmark can be
-// its own server process. Returns only after an error.
+// Runs a master like `tidemark serve --listen ADDRESS [--data-dir DIR]`, so that a benchmark can
+// start itself as a server. Returns only after an error.
 int Serve(int argc, char** argv);
 
 }  // namespace tidemark::bench

@@ -20,7 +20,7 @@ class ScratchDirectory {
     std::error_code ignored;
     if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
   }
-  // Returns the path, or an empty text if the directory could not be created.
+  // Returns the path, or an empty string if the directory could not be created.
   const std::string& path() const { return path_; }
 
  private:

@@ -20,11 +20,11 @@ namespace tidemark::bench {
 namespace {
 
 constexpr absl::Duration kLookAgain = absl::Milliseconds(2);
-constexpr absl::Duration kLast = absl::Minutes(1);  // wait for unacknowledged messages at the end
+constexpr absl::Duration kLast = absl::Minutes(1);  // limit of the final wait for acknowledgements
 
 class SteadyAgent;
 
-// Agents with due messages, for the pacing thread.
+// Agents with due messages, and a signal for the thread that sends them.
 class Bell {
  public:
   void Ring(SteadyAgent* agent) {
@@ -54,8 +54,8 @@ class SteadyAgent {
         sources_(request_.sources()),
         backoff_(task) {}
 
-  // Performs due work, and returns the next due time, or InfiniteFuture() if the bell will ring.
-  // Called by one thread.
+  // Does the work that is due. Returns the time of the next work, or InfiniteFuture() if the bell
+  // will ring. Only one thread may call this function.
   absl::Time Step(absl::Time now, absl::Time end) {
     if (over_) return absl::InfiniteFuture();
     if (now < begin_) return begin_;
@@ -105,7 +105,7 @@ class SteadyAgent {
       ended = true;
       of.bell_.Ring(&of);
     }
-    // Does nothing if the call has failed in the meantime.
+    // Has no effect if the call has failed.
     void Send(const v1::StreamEventsRequest* request) {
       const std::lock_guard lock(mutex_);
       if (released_) return;
@@ -140,7 +140,7 @@ class SteadyAgent {
     bool released_ = false;  // guarded by the mutex
   };
 
-  // Returns the number of due messages of an agent.
+  // Returns the number of messages of an agent that are due.
   std::uint64_t DueAt(absl::Time now) const {
     return now < begin_
                ? 0
@@ -205,7 +205,7 @@ class SteadyAgent {
   absl::Time back_at_ = absl::InfinitePast();
 };
 
-// Sends due messages until all agents have sent all messages.
+// Sends messages when they are due, until all agents have sent all messages.
 void Pace(const std::vector<std::unique_ptr<SteadyAgent>>& agents, Bell& bell, absl::Time end) {
   using Due = std::pair<absl::Time, SteadyAgent*>;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> next;

@@ -1,5 +1,5 @@
-// Agents that reconnect. Each keeps a stream open like a task, resends unacknowledged events after
-// a break, and waits between attempts.
+// Agents that reconnect. Like a task, each of them keeps a stream open and resends unacknowledged
+// events after a break. It waits between attempts.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SteadyLoad {
   std::uint32_t points = 10;
   absl::Duration between_messages;  // time between two messages of an agent
   absl::Duration opening;           // time over which the first messages are spread
-  // Time from the first message. Unacknowledged messages then have a minute.
+  // Time from the first to the last message. Unacknowledged messages then have another minute.
   absl::Duration duration;
 };
 
@@ -28,7 +28,7 @@ struct SteadyAgentFate {
   std::uint64_t acknowledged = 0;
   std::uint64_t refused = 0;
   std::uint64_t breaks = 0;  // broken streams and failed attempts
-  absl::Time back_at;        // first acknowledgement after the last break, if any
+  absl::Time back_at;        // time of the first acknowledgement after the last break, if any
 };
 
 struct SteadyJobFate {

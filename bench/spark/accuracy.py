@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Measures the forecast error of Tidemark for Spark applications, compared with Spark's own count of tasks.
 
-Each application runs on two executors in separate processes: first without the connector, which gives the
-expected output, then twice at one master with a history, without and with a past run. The errors are taken
-at 200 instants from the start of the application to its end. They compare the last snapshot of the master,
-as the bar shows it, and Spark's share of ended tasks with the true progress.
-docs/internals/spark-connector.md defines each figure.
+Each application runs on two executors in separate processes: first without the connector, which gives the expected
+output, then twice at one master with a history, without and with a past run. The errors are measured at 200 times from
+the start of the application to its end. They compare the last snapshot of the master, as the bar shows it, and Spark's
+share of ended tasks with the true progress. docs/internals/spark-connector.md defines each figure.
 
 --keep DIR holds the event logs of the master and of Spark for each run. With --replay, another build of Tidemark
 computes its forecasts from the master's logs, in seconds and without Spark. These logs contain the past runs of
@@ -27,7 +26,7 @@ import cluster
 import judge
 
 VERSIONS = ("3.5.7", "4.0.1", "4.3.0")
-# This version is tested in short runs only.
+# This version is tested only with short runs.
 SHORT = {"4.3.0": 0.3}
 TASK_FRACTIONS = cluster.ROOT / "build" / "release" / "bench" / "tidemark_task_fractions_bench"
 KEYS = ("job", "version", "run", "indicator")
@@ -40,7 +39,7 @@ def replayed(tidemark, log, options=()):
 
 
 class Kept:
-    """The logs of a folder: JOB@VERSION@RUN.tidemark-log and .spark-log of each run."""
+    """The logs in a folder, which are JOB@VERSION@RUN.tidemark-log and .spark-log for each run."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
@@ -135,7 +134,7 @@ def replay_tidemark_logs(arguments):
 def replay_spark_logs(arguments):
     kept = Kept(arguments.keep)
     with tempfile.TemporaryDirectory() as histories:
-        for name in kept_names(arguments, kept):  # the runs of one application one after the other
+        for name in kept_names(arguments, kept):  # The runs of one application are consecutive.
             history = pathlib.Path(histories) / name.rpartition("@")[0]
             yield rows_of(replayed(arguments.tidemark, kept.spark_log(name), ["--history", str(history)]), kept, name)
 

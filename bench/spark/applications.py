@@ -9,11 +9,11 @@ ADAPTIVE = {"spark.sql.adaptive.enabled": "true",
             "spark.sql.adaptive.advisoryPartitionSizeInBytes": "2m",
             "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "2m",
             "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "2"}
-# Partitions as large as on a cluster would leave the cores of this machine idle.
+# Partitions of the size that clusters use would leave the cores of this machine idle.
 PARTITIONED = {"spark.sql.adaptive.enabled": "true",
                "spark.sql.adaptive.advisoryPartitionSizeInBytes": "4m"}
 
-OURS = {  # name: a class or a script, settings
+OURS = {  # Maps a name to a class or a script, and to its settings.
     "groups": ("Groups", {}),
     "groups-keys": ("Groups", {"spark.tidemark.keys": "true"}),
     "skew-join-aqe": ("skew_join.py", ADAPTIVE),
@@ -39,9 +39,9 @@ def words_of(spark, name, scale):
 
 
 def others(words):
-    """Applications by name: each begins with a file, or with options and a file, in one word.
+    """Returns applications by name. Each begins with a file, or with options and a file, in one word.
 
-    Words in which there is no file that ends in .py or .jar are arguments of the one before.
+    Words without a .py or .jar file are arguments of the preceding application.
     """
     found = {}
     for word in words:

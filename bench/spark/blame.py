@@ -1,8 +1,8 @@
 """Tests on a real Spark whether a master names the application that takes processors from another.
 
 Two executors of the slowed application compute on this machine. In every other run, a noisy application computes on
-more threads than there are processors. A run counts as right if `tidemark why` names processors and the noisy
-application first, or no application in runs without it.
+more threads than there are processors. An answer is correct if `tidemark why` names processors and the noisy
+application first. Without the noisy application, an answer is correct if it names no application.
 """
 
 import argparse
@@ -14,11 +14,11 @@ import time
 import cluster
 import why
 
-VICTIM = ("8", "3")  # tasks, seconds of a processor each
+VICTIM = ("8", "3")  # number of tasks, and the processor seconds of each
 
 
 def start(spark, name, address, words, more=()):
-    """A reporting application, as a process."""
+    """Starts a reporting application as a process."""
     events = spark.folder / f"events-{name}-{time.monotonic_ns()}"
     events.mkdir()
     command = spark.submit([*more, "--name", name, "--class", "org.tidemark.bench.Spin", str(spark.jobs_jar()), *words],

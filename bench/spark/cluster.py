@@ -57,7 +57,7 @@ class Ended:
 
     def __init__(self, out, err, events, processor_seconds):
         self.out, self.err, self.events = out, err, events
-        self.processor_seconds = processor_seconds  # of all its processes
+        self.processor_seconds = processor_seconds  # of all processes of the cluster
 
     def digest(self):
         return hashlib.sha256(self.out.encode()).hexdigest()
@@ -78,7 +78,7 @@ class Spark:
     def __enter__(self):
         self.temporary = tempfile.TemporaryDirectory(prefix="tidemark-spark-")
         self.folder = pathlib.Path(self.temporary.name)
-        # A cluster writes files into the folder of Spark. Links keep the original clean.
+        # A cluster writes files into the folder of Spark. Links keep the original folder unchanged.
         self.home = self.folder / "spark"
         self.home.mkdir()
         for part in self.installed.iterdir():
@@ -125,7 +125,7 @@ class Spark:
                 "PYSPARK_PYTHON": sys.executable, "PYTHONDONTWRITEBYTECODE": "1"}
 
     def run(self, words, settings=None, watched=None):
-        """Runs an application, which must succeed. `watched`: options of `tidemark run spark`."""
+        """Runs an application, which must succeed. `watched` are options of `tidemark run spark`."""
         self.runs += 1
         events = self.folder / f"events{self.runs}"
         events.mkdir()

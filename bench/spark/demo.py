@@ -12,7 +12,7 @@ import cluster
 VERSION = "3.5.7"
 SCALE = 0.6
 SETTINGS = {"spark.sql.adaptive.enabled": "false", "spark.tidemark.keys": "true",
-            "spark.log.level": "ERROR"}  # so that there is little above the bar
+            "spark.log.level": "ERROR"}  # limits the output above the bar
 
 
 def show(spark, application, options):

@@ -1,4 +1,5 @@
-"""Two hosts on this machine for the benchmarks of waits: network namespaces on a bridge, one processor each.
+"""Two hosts on this machine for the benchmarks of waits. They are network namespaces on a bridge, with one processor
+each.
 
 A third host, the hub, runs masters and drivers. The network of the machine itself does not change. Needs root.
 """
@@ -15,7 +16,7 @@ import cluster
 NETWORK = "10.77.0"
 HUB = f"{NETWORK}.1"
 STARTED_SECONDS = 60
-# Only applications with large shuffles wait for this bandwidth.
+# At this bandwidth, only applications with large shuffles wait for the network.
 USUAL_RATE = "400mbit"
 
 
@@ -29,10 +30,10 @@ class Host:
         self.namespace = namespace
         self.processor = processor
         self.address = f"{NETWORK}.{number + 1}"
-        self.port = f"to{number}"  # at the hub
+        self.port = f"to{number}"  # on the side of the hub
 
     def within(self, *words):
-        """Returns the command prefixed to run on the processor of this host."""
+        """Returns the command with a prefix that runs it on the processor of this host."""
         return ["ip", "netns", "exec", self.namespace, "taskset", "-c", str(self.processor), *map(str, words)]
 
 
@@ -85,7 +86,7 @@ class Hosts:
              "latency", "400ms")
 
     def start(self, command, log, **options):
-        """A process that is ended on exit, with its children."""
+        """Starts a process, which is ended on exit together with its children."""
         with open(log, "w") as said:
             process = subprocess.Popen(command, stderr=said, stdin=options.pop("stdin", subprocess.DEVNULL),
                                        stdout=options.pop("stdout", said), start_new_session=True, **options)
@@ -109,9 +110,9 @@ class Hosts:
 
 
 class Standalone:
-    """Spark's standalone cluster manager at the hub, and a worker with `slots` on each host.
+    """Spark's standalone cluster manager at the hub, and a worker with `slots` slots on each host.
 
-    `disks`: a folder for each host's shuffle files.
+    `disks` contains a folder for the shuffle files of each host.
     """
 
     def __init__(self, spark, hosts, slots, disks):

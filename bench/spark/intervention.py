@@ -1,18 +1,18 @@
 """Tests by intervention, on a real Spark with two hosts, whether a master names the cause of a slow query.
 
-Four queries run at once in two FAIR pools: one computes, one shuffles, one reads, and one scans cached data.
-`tidemark why` reports for how many seconds each of the others delayed one of them, the target. Then each of the others
-is removed in turn, and at the end all four run again. The answer is right if the target is fastest without the query
-that was named for the most seconds. A workload does not count if no removal gains 10 %, or if the best gain exceeds the
-next by less than the two rounds of all four queries differ.
+Four queries run concurrently in two FAIR pools. One computes, one shuffles, one reads, and one scans cached data. One
+of them is the target. `tidemark why` reports for how many seconds each other query delayed the target. Then each of the
+other queries is removed in turn, and finally all four run again. The answer is correct if the target is fastest without
+the query that was named for the most seconds. A workload does not count if no removal gains 10 %. It also does not
+count if the best gain exceeds the next by less than the difference between the two rounds of all four queries.
 
-With --paper, the interventions of the ProtoXplore paper follow: INTV1 delays the named query by a quarter and by half of
-the target's time, INTV2 runs the same queries on twice the slots, and INTV3 gives the query that `tidemark contention`
-names as the worst cause a pool of its own with half the weight of the others. The figures are the target's and the
-total time of all queries before and after, and the responsibility of the named query.
+With --paper, the interventions of the ProtoXplore paper follow. INTV1 delays the named query by a quarter and by half
+of the target's time, INTV2 runs the same queries on twice the slots, and INTV3 gives the query that `tidemark
+contention` names as the worst cause its own pool with half the weight of the other pools. The results are the times of
+the target and of all queries before and after, and the responsibility of the named query.
 
-With --induced, one query runs alone while other processes use the processor of a host, write to its disk, or its
-network is slow, or without contention. The answer is right if the query waited most for that resource and host. Without
+With --induced, one query runs alone. Other processes use the processor of a host or write to its disk, its network is
+slow, or there is no contention. The answer is correct if the query waited most for that resource and host. Without
 contention, a wait of more than a fifth of the query's time, or a named job, counts as a false finding.
 
 The hosts are network namespaces with one processor each (hosts.py), which needs root. They share one disk, so the host
@@ -38,19 +38,19 @@ import hosts as machines
 import why
 
 KINDS = ("compute", "shuffle", "read", "cache")
-# Initial amount of work of a query of weight 1: processor seconds, megabytes, files, scans.
+# Initial amount of work of a query with weight 1, in processor seconds, megabytes, files or scans.
 AMOUNTS = {"compute": 8, "shuffle": 160, "read": 24, "cache": 120}
-ALONE_SECONDS = 4  # that it takes by itself, by its measured amount
-TRIED = 0.5  # of these amounts, to measure them
+ALONE_SECONDS = 4  # target duration of a query that runs alone
+TRIED = 0.5  # share of these amounts that is used to measure them
 POOLS = ("a", "b")
-OWN_POOL = "own"  # of the query that INTV3 isolates
-DELAYS = (0.25, 0.5)  # of the target's time, in INTV1
-SLOTS = 4  # of each host, on one processor
-ROUND_SECONDS = 180  # patience
+OWN_POOL = "own"  # pool of the query that INTV3 isolates
+DELAYS = (0.25, 0.5)  # as shares of the target's time, in INTV1
+SLOTS = 4  # of each host, with one processor
+ROUND_SECONDS = 180  # timeout of a round
 GAIN_MIN = 0.1
-WAIT_MIN = 0.2  # of a query's time, from which on the console names it
+WAIT_MIN = 0.2  # share of a query's time above which the console names the wait
 CONTENTIONS = ("processor", "disk", "network", "none")
-CONTENTION_FOR = {"io": "disk"}  # what is waited for then; of the others the name is the same
+CONTENTION_FOR = {"io": "disk"}  # Names of resources that differ from the names of waits.
 SPINNERS = 3
 WRITERS = 8
 # Each task of the target fetches about 0.4 MB from the other host.
@@ -60,7 +60,7 @@ WARM = "warm:mixed:a:12:0.2"
 
 
 class Application:
-    """Rounds.java on a standalone cluster: one round at a time."""
+    """Runs Rounds.java on a standalone cluster, one round at a time."""
 
     def __init__(self, spark, hosts, manager, asked, more):
         data = spark.folder / f"data-{time.monotonic_ns()}"
@@ -145,7 +145,7 @@ def words_of(queries, amounts, share=1.0, delays=None):
     for kind, (pool, tasks, weight) in queries.items():
         work = amounts[kind] * weight * share
         if kind == "read":
-            tasks = 1  # a file is a task
+            tasks = 1  # each task reads one file
         if kind in ("compute", "shuffle"):
             work /= tasks
         word = f"{kind}:{kind}:{pool}:{tasks}:{work if kind == 'compute' else max(1, round(work))}"
@@ -200,7 +200,7 @@ def intervene(begun, amounts, asked, number):
 
 
 def pools_file(folder):
-    """Returns the settings of the pools: the own pool has half the weight of the others."""
+    """Returns the settings of the pools. The own pool has half the weight of the other pools."""
     path = folder / "pools.xml"
     pools = [(pool, 2) for pool in POOLS] + [(OWN_POOL, 1)]
     path.write_text("<allocations>" + "".join(
@@ -223,7 +223,7 @@ def figures_of(ended, begun, asked, target):
 
 
 def worst_of_all(ended, begun, asked):
-    """Returns the query of the round that delayed all others most."""
+    """Returns the query of the round that delayed the other queries most."""
     names = {name: kind for kind, (name, _) in ended.items()}
     lists = {each["list"]: each["rows"] for each in asked.ask("contention", begun.job, "--top", "100")}
     return next((names[row["cause"]["query"]] for row in lists.get("causing_queries", [])
@@ -233,7 +233,7 @@ def worst_of_all(ended, begun, asked):
 def paper_rounds(begun, amounts, asked, number):
     """Returns the figures of INTV0, INTV1 and INTV3 for one workload."""
     target, queries, sources = workload(number)
-    begun.round(*words_of(queries, amounts))  # the first round of many is a slow one
+    begun.round(*words_of(queries, amounts))  # The first of many rounds is slow.
     ended = begun.round(*words_of(queries, amounts))
     base = figures_of(ended, begun, asked, target)
     named = max(base["responsibilities"], key=base["responsibilities"].get, default=None)
@@ -255,7 +255,7 @@ def paper_rounds(begun, amounts, asked, number):
 
 
 def paper_all(arguments, kept, spark, hosts, asked):
-    """Starts two applications for each workload, one after the other: the second has twice the slots (INTV2)."""
+    """Starts two applications for each workload in sequence. The second has twice the slots (INTV2)."""
     disks = [spark.folder / f"disk-of-{host.number}" for host in hosts.hosts]
     for disk in disks:
         disk.mkdir()
@@ -283,7 +283,7 @@ def line_of_paper(run):
 
 
 def summary_of_paper(runs):
-    """Returns how often the named query was that of the largest gain, and the median gains of INTV1 to INTV3."""
+    """Returns how often the named query was the one with the largest gain, and the median gains of INTV1 to INTV3."""
     def gain(run, figures, of="seconds"):
         return 1 - figures[of] / run["base"][of]
     best = [min(run["without"], key=lambda kind: run["without"][kind]["seconds"]) for run in runs]
@@ -320,7 +320,8 @@ def intervene_all(arguments, kept, spark, hosts, asked):
             if begun is None:
                 begun = stack.enter_context(application(spark, hosts, SLOTS, disks, asked))
                 amounts = measured(begun)
-                begun.round(*words_of(workload(number)[1], amounts))  # the first round of many is a slow one
+                # The first of many rounds is slow.
+                begun.round(*words_of(workload(number)[1], amounts))
                 print(f"amounts: {amounts}", flush=True)
             yield intervene(begun, amounts, asked, number)
 
@@ -348,7 +349,7 @@ def contention(kind, hosts, host, disk):
         for noise in pathlib.Path(disk).glob("noise*"):
             noise.unlink()
         if kind == "disk":
-            os.sync()  # so that it is over
+            os.sync()  # completes earlier writes
 
 
 def waits_of(answer):
@@ -397,7 +398,7 @@ def induce_all(arguments, kept, spark, hosts, asked):
             disks = [disk if one is host else memory for one in hosts.hosts]
             for number in kept.missing(n for n in range(arguments.runs) if place_of(n)[1] == place):
                 if begun is None:
-                    # A write counts once it is on the disk.
+                    # A write counts when its bytes are on the disk.
                     begun = stack.enter_context(
                         application(spark, hosts, 1, disks, asked, {"spark.shuffle.sync": "true"}))
                     begun.round(WARM)

@@ -7,7 +7,7 @@ again from it. The saving is the median difference between an unchanged run and 
 result. A run is timed from the first access to the data to the last row, so JVM startup is excluded. The first program
 also runs on a hundredth of the data, where nothing can be saved.
 
---keep holds the runs, which are not repeated.
+--keep DIR stores the runs. A later call with the same folder does not repeat them.
 
 usage: materialization.py [--json FILE] [--keep DIR] [--tidemark FILE] [--version V] [--scale X] [--runs N]
 Prints {"predicted_s", "saved_s", "harmful", "points": [...]}: sums over the advised results, the number of advised
@@ -26,10 +26,10 @@ PROGRAM = cluster.JOBS / "materialization.py"
 VERSION = "3.5.7"
 KEPT = cluster.BUILD / "materialization"
 RUNS = 3
-# The last operator of the plan of each result.
+# The last operator in the plan of each result.
 RESULTS = {"gdelt": {"filtered": "Project", "condensed": "Aggregate"},
            "weather": {"joined": "Project", "condensed": "Aggregate"}}
-# Thresholds of the runs: hundredths of a tone, and observations at scale 1.
+# Thresholds of the runs, in hundredths of a tone, and in observations at scale 1.
 THRESHOLDS = {"gdelt": (50, 80, 60, 90, 70), "weather": (130, 140, 120, 135, 125)}
 
 
@@ -57,7 +57,7 @@ class Kept:
         return self.folder / f"kept-{program}-{result}"
 
     def record(self, spark, name, program, words):
-        """Runs a program. The log of an unchanged run becomes part of the history."""
+        """Runs a program, and adds the log of an unchanged run to the history."""
         ended = spark.run(["--name", program, str(PROGRAM), *map(str, words)])
         lines = dict(line.split(" ", 1) for line in ended.out.splitlines() if line.startswith(("RESULT", "SECONDS")))
         if name.startswith(f"{program}-plain-"):
@@ -98,7 +98,7 @@ def record_missing(version, kept_in, scale, count):
 
 
 def point_of(advice, program, table, kind):
-    """Returns the most expensive result of this kind and table, which is the nearest to the end."""
+    """Returns the most expensive result of this kind and table, which is the one nearest to the end."""
     found = [point for point in advice["points"]
              if point["kind"] == kind and any(table in path for path in point["tables"])]
     if not found:
@@ -140,7 +140,7 @@ def judge_program(tidemark, kept, program, count):
 
 
 def judged(tidemark, kept_in, scale, count):
-    """Returns the entry "materialization" of `what_if` and its rows; None unless all runs exist."""
+    """Returns the entry "materialization" of `what_if` and its rows, or None unless all runs exist."""
     rows = []
     for kept, share, programs in parts(kept_in, scale):
         if not all(kept.has(name) for name, _, _ in runs_of(kept, programs, share, count)):

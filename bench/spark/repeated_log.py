@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-# Events of jobs and SQL executions, which repeat. Other events, such as executors, occur once.
+# Events of jobs and SQL executions, which the program repeats. Other events, such as events of executors, occur once.
 OF_WORK = ("SQLExecutionStart", "SQLAdaptiveExecutionUpdate", "DriverAccumUpdates", "JobStart", "StageSubmitted",
            "TaskStart", "TaskEnd", "StageCompleted", "JobEnd", "SQLExecutionEnd")
 BEGINS = ("SQLExecutionStart", "JobStart")
@@ -27,7 +27,7 @@ def text_of(path):
 
 
 def numbers_in(value, found):
-    """Returns the numbers of jobs, stages, tasks and SQL executions by kind, and the instants as `TIMES`."""
+    """Returns the numbers of jobs, stages, tasks and SQL executions by kind, and the times as `TIMES`."""
     if isinstance(value, list):
         for part in value:
             numbers_in(part, found)

@@ -17,9 +17,9 @@ import applications
 import cluster
 import judge
 
-# Applications of half a minute to two minutes, which the pairs use in turn.
+# Applications that take half a minute to two minutes. The pairs use them in turn.
 JOBS = ("aggregate", "groups", "query", "pagerank", "skew-join-aqe")
-# Settings of each kind of run, in addition to the reporting ones.
+# Settings of each kind of run, in addition to those for reports.
 PLAIN, CONNECTED, KEYS = None, {}, {"spark.tidemark.keys": "true"}
 
 
@@ -33,7 +33,7 @@ def run(spark, words, settings, address, kind):
 
 
 def runs_of(spark, words, settings, address, kinds):
-    """Runs the applications one after the other."""
+    """Runs the applications sequentially."""
     runs = {name: run(spark, words, settings, address, kind) for name, kind in kinds}
     outs = {one.pop("out") for one in runs.values()}
     if len(outs) != 1:

@@ -1,5 +1,5 @@
-// Measures how well the processed share of a task's input predicts its elapsed share of time, for
-// each report of a task in an event log.
+// For each report of a task in an event log, measures how well the processed share of its input
+// predicts the elapsed share of its time.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -27,7 +27,7 @@ class Fractions {
   explicit Fractions(double seconds_min) : seconds_min_(seconds_min) {}
 
   void Take(const Event& event) {
-    facts::Apply(event, {}, record_).IgnoreError();  // the master has logged errors
+    facts::Apply(event, {}, record_).IgnoreError();  // The master has logged the errors.
     if (const auto* heartbeat = std::get_if<TaskHeartbeat>(&event.body)) {
       Report(heartbeat->attempt, event.arrived_at);
     } else if (const auto* changed = std::get_if<AttemptChanged>(&event.body)) {
@@ -47,7 +47,8 @@ class Fractions {
   }
 
  private:
-  // The stage, the attempt at the stage, the index and the number of an attempt.
+  // The stage, the attempt at the stage, the index of a task, and the number of the attempt at the
+  // task.
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
   static Key KeyOf(const AttemptId& id) {
     return {id.stage, id.stage_attempt, id.index, id.attempt};
@@ -59,7 +60,7 @@ class Fractions {
   struct Errors {
     std::uint64_t tasks = 0;
     std::uint64_t reports = 0;
-    std::uint64_t told = 0;  // reports with a fraction
+    std::uint64_t told = 0;  // number of reports with a fraction
     double sum = 0;
 
     nlohmann::json Row() const {

@@ -6,9 +6,9 @@ are not repeated. The suites are
 
 settings         four programs run at 16 settings each (executors, cores, memory, compression, partitions, data),
                  --rounds times. The runs of each half of the settings predict the other half.
-gray_box         three programs run at other parameters, data and resources. Each half of the runs predicts the other.
-materialization  savings from results that `tidemark advise` names.
-logs             one run of a query predicts all runs on other numbers of executors (folders of event logs named
+gray_box         three programs run at other parameters, data and resources. Each half of the runs predicts the other
+half. materialization  savings from results that `tidemark advise` names. logs             one run of a query predicts
+all runs on other numbers of executors (folders of event logs named
                  QUERY-eNN-*), and one run of an application those on other hosts (tables of stages). Three other
                  methods are compared.
 learnt           runs of a query on some numbers of executors of a cluster predict its runs on others, by all sets of
@@ -36,7 +36,7 @@ from what_if_answers import foretold
 
 SUITES = ("settings", "gray_box", "materialization", "logs", "learnt", "row")
 ROW_STAGES = 50
-ORDER_COUNTS_FROM = 0.10  # two settings that differ by less are indistinguishable
+ORDER_COUNTS_FROM = 0.10  # settings whose times differ by less are indistinguishable
 
 
 def seconds_of(log):
@@ -114,7 +114,7 @@ def told(figures):
 
 
 def gray_box(arguments, kept):
-    """Returns rows, and 1 - mean error of each program."""
+    """Returns rows, and (1 - mean error) of each program."""
     runs = [run for run in what_if_runs.parameter_runs() if kept.has(run)]
     rows, accuracies = [], {}
     for program in what_if_runs.PARAMETERS:

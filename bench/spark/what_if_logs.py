@@ -79,8 +79,8 @@ def logs(arguments):
 
 def learnt(arguments):
     """Returns the mean error of each method, and the share of runs within Tidemark's bounds and their mean width, by query
-    and by whether the executors are within the learnt ones. All sets of two or more numbers of executors of a cluster
-    predict its other runs, from one run each."""
+    and by whether the executors are within the learnt ones. Each proper subset of two or more executor counts of
+    a cluster predicts the runs with its other counts, from one run per count."""
     runs = {}
     for path in sorted(path for folder in arguments.logs for path in pathlib.Path(folder).iterdir()):
         if match := re.match(r"(\w+)-e\d+-application_(\d+)_", path.name):
@@ -110,7 +110,7 @@ def learnt(arguments):
 
 
 def concurrent_work(stages, slots):
-    """Returns the slot seconds of each stage. Concurrent stages share slots equally; no stage has more slots than
+    """Returns the slot seconds of each stage. Concurrent stages share slots equally, and no stage has more slots than
     tasks."""
     instants = sorted({instant for stage in stages for instant in (stage["start"], stage["end"])})
     work = [0.0] * len(stages)
@@ -122,7 +122,7 @@ def concurrent_work(stages, slots):
 
 
 def of_table(folder, hosts):
-    """Does the same as `of_log` from tables of stages, with equal task times in each stage."""
+    """Like of_log(), but reads tables of stages and assumes equal task times in each stage."""
     def rows(name):
         with open(folder / name, newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
@@ -139,8 +139,8 @@ def of_table(folder, hosts):
 
 
 def plan_of(run):
-    """Returns the stages as a plan. Each stage waits for its parents, and for the last stage to end before its
-    submission, after which the driver started it."""
+    """Returns the stages as a plan. Each stage waits for its parents, and for the last stage that ended before its
+    submission."""
     ran = {stage["id"] for stage in run["stages"]}
     stages = []
     for stage in run["stages"]:

@@ -1,4 +1,4 @@
-"""Predictions of other methods for a run on other numbers of slots, after their descriptions.
+"""Predictions of other methods for a run on other numbers of slots, implemented from their descriptions.
 
 A run: "seconds" from the start of the application to the end of its last job, its "slots", and "stages" with "start",
 "end" and the seconds of their "tasks".
@@ -19,20 +19,20 @@ def driver_seconds(run):
 
 
 def by_critical_path(run, slots):
-    """Predicts like Sparklens: the driver's time, and for each stage the larger of its longest task and its work divided
-    by the slots."""
+    """Predicts like Sparklens. Adds the driver's time and, for each stage, the larger of its longest task and its work
+    divided by the slots."""
     return driver_seconds(run) + sum(max(max(stage["tasks"]), sum(stage["tasks"]) / slots) for stage in run["stages"])
 
 
 def by_boe(run, slots):
-    """Predicts the work of each stage divided by the slots that its tasks can fill, stage after stage."""
+    """Predicts the work of each stage divided by the slots that its tasks can fill, for sequential stages."""
     return driver_seconds(run) + sum(
         max(statistics.fmean(stage["tasks"]), sum(stage["tasks"]) / min(slots, len(stage["tasks"])))
         for stage in run["stages"])
 
 
 def by_waves(run, slots):
-    """Predicts the mean task time multiplied by the number of waves, stage after stage."""
+    """Predicts the mean task time multiplied by the number of waves, for sequential stages."""
     return driver_seconds(run) + sum(
         statistics.fmean(stage["tasks"]) * -(-len(stage["tasks"]) // slots) for stage in run["stages"])
 

@@ -23,8 +23,8 @@ PARAMETER_RUNS_OF_EACH = 12
 
 
 def balanced(program):
-    """Returns the settings of a program, which are always the same. In the first eight and the last eight, each level
-    occurs as often as the others of its kind."""
+    """Returns the settings of a program, which are always the same. In the first eight and in the last eight, all
+    levels of a setting occur equally often."""
     chance = random.Random(program)
     all_of_them = [dict(zip(LEVELS, levels)) for levels in itertools.product(*LEVELS.values())]
     best, least = None, None
@@ -43,7 +43,7 @@ def balanced(program):
 
 
 def settings_runs(rounds):
-    """Yields all runs `rounds` times, in an order in which a noisy minute affects different programs."""
+    """Yields all runs `rounds` times, in an order in which a disturbance of one minute affects different programs."""
     of = {program: balanced(program) for program in PROGRAMS}
     for at, i, program in itertools.product(range(rounds), range(SETTINGS_OF_EACH), PROGRAMS):
         yield {"suite": "settings", "program": program, "half": 2 * i // SETTINGS_OF_EACH, "number": i,
@@ -92,7 +92,7 @@ def properties(run):
 
 
 class Kept:
-    """NAME.spark-log and NAME.json of each run, in a folder with their data."""
+    """Stores NAME.spark-log and NAME.json of each run, in a folder with their data."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
@@ -124,7 +124,7 @@ class Kept:
 
 
 def record_missing(kept, runs, said=print):
-    """Runs the programs without a log."""
+    """Runs the programs that have no log yet."""
     missing = [run for run in runs if not kept.has(run)]
     if not missing:
         return

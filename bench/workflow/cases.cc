@@ -27,7 +27,7 @@ std::vector<std::string> FilesIn(const std::string& folder) {
   return files;
 }
 
-// Returns the last part of a path up to the first dot, or up to the first dash as in
+// Returns the last component of a path up to its first dot. Ends at the first dash in names such as
 // q26-e03-application_1.zst.
 std::string FamilyOf(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
@@ -81,8 +81,8 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
           others.emplace_back(ratio, profile);
           (ratio <= 2 ? near : far).cases.push_back({&run->trace, {&profile->profile}});
         }
-        // If two runs are equally distant, prefers the smaller one and not the one with the lower
-        // address.
+        // If two runs are equally distant, prefers the smaller run rather than the run with the
+        // lower address.
         std::stable_sort(others.begin(), others.end(),
                          [](const auto& a, const auto& b) { return a.first < b.first; });
         if (others.size() >= 2) {
@@ -94,8 +94,8 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
         blind.cases.push_back({&run->trace, {}});
       }
     }
-    // Runs two to ten queries at once, in the order of the file, with times at other executor
-    // counts.
+    // Runs two to ten queries at the same time, in the order of the file, with times measured at
+    // other numbers of executors.
     constexpr placement::Policy kPolicies[] = {placement::Policy::kFifo, placement::Policy::kFair,
                                                placement::Policy::kDrf};
     for (std::size_t p = 0; p < mixes.size(); ++p) {
@@ -140,7 +140,7 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
     trace->group = FamilyOf(log);
     trace->name = std::filesystem::path(log).stem().string();
     std::vector<const Run*>& family = families[trace->group];
-    trace->held_out = (families.size() - 1) % 2 == 1;  // holds out whole queries, alternately
+    trace->held_out = (families.size() - 1) % 2 == 1;  // Holds out every second query.
     family.push_back(&Add(*std::move(trace)));
   }
   Suite one = NewSuite("tpcds-one-run", Moment::kBeforeStart);
@@ -148,17 +148,18 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
   Suite live_one = NewSuite("tpcds-live-one-run", Moment::kLive);
   Suite live_five = NewSuite("tpcds-live-five-runs", Moment::kLive);
   Suite blind = NewSuite("tpcds-live-no-history", Moment::kLive);
+  // Two programs under one name: the newest past run is of another query.
+  Suite live_mixed = NewSuite("tpcds-live-mixed-programs", Moment::kLive);
   for (auto& [name, family] : families) {
+    const auto next = families.upper_bound(name);
+    const auto& other_family = next == families.end() ? families.begin()->second : next->second;
     for (std::size_t i = 0; i < family.size(); ++i) {
       const Run& run = *family[i];
       std::vector<const Run*> others;
       for (std::size_t step = 1; step < family.size(); ++step) {
-        // Strides through the family, so that the sample is not limited to neighbours in time.
+        // Strides through the family, so that the sample is not limited to adjacent runs.
         const Run* other = family[(i + step * 17) % family.size()];
-        if (other->trace.slots != run.trace.slots &&
-            other->trace.stages.size() == run.trace.stages.size()) {
-          others.push_back(other);
-        }
+        if (other->trace.slots != run.trace.slots) others.push_back(other);
       }
       if (others.size() < 5) continue;
       for (std::size_t k = 0; k < 4; ++k) one.cases.push_back({&run.trace, {&others[k]->profile}});
@@ -168,9 +169,12 @@ absl::Status Library::LoadSpark(const std::vector<std::string>& logs, std::vecto
       live_one.cases.push_back({&run.trace, {&others[0]->profile}});
       live_five.cases.push_back({&run.trace, runs});
       blind.cases.push_back({&run.trace, {}});
+      if (families.size() == 1) continue;
+      const Run& of_other_query = *other_family[i % other_family.size()];
+      live_mixed.cases.push_back({&run.trace, {&of_other_query.profile, &others[0]->profile}});
     }
   }
-  for (Suite* suite : {&one, &five, &live_one, &live_five, &blind}) {
+  for (Suite* suite : {&one, &five, &live_one, &live_five, &blind, &live_mixed}) {
     AddIfAny(std::move(*suite), suites);
   }
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-// A case consists of a run with a known end and the past runs that an indicator may use.
+// A case consists of a run with a known end, and of the past runs that an indicator may use.
 #pragma once
 
 #include <deque>
@@ -24,7 +24,7 @@ struct Suite {
   std::vector<Case> cases;
 };
 
-// The locations of data sets. A missing data set gives no suite.
+// The locations of data sets. A missing data set yields no suite.
 struct Sources {
   std::string data;                     // folder with tpch-task-times/, spark-eventlogs/, hadoop/
   std::string repository;               // the small data sets of the source tree

@@ -10,7 +10,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The seconds between two reports of a running task, as for Spark's executors.
+// Time between two reports of a running task in seconds, as for Spark's executors.
 constexpr double kBeat = 10;
 
 StageOpened Opening(const Trace& trace, std::uint32_t number) {

@@ -1,4 +1,4 @@
-// Converts a trace to the events for a master.
+// Converts a trace to the events that a master receives.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,23 @@
 
 namespace tidemark::bench {
 
-// Converts an instant of a trace to the master's clock.
+// Converts a time of a trace to the master's clock.
 absl::Time At(double seconds);
 
-// Yields the events of one run in order. These are the driver's reports, and heartbeats of all
-// running tasks at every call. A stage of a group is reported when it became visible, other stages
-// with the job. The bytes of a map task's split are reported before the task starts. Its progress
-// is reported at a steady pace. Not thread-safe.
+// Yields the events of one run in order: the driver's reports, and heartbeats of all running tasks
+// at every call. A stage that belongs to a group is reported when it became visible, and other
+// stages together with the job. The number of bytes in a map task's split is reported before the
+// task starts. The task's progress is reported at a steady pace. Not thread-safe.
 class Replay {
  public:
   // `trace` must outlive this object.
   explicit Replay(const Trace& trace);
 
   using Take = absl::FunctionRef<void(const Event&)>;
-  // Passes `take` the events since the last call and up to `seconds`, which never decreases.
+  // Passes `take` the events after the last call and up to `seconds`, which never
+  // decreases.
   void Until(double seconds, Take take);
-  // Passes `take` the opening events, before any task has started.
+  // Passes `take` the opening events, which precede the start of any task.
   void Opening(Take take);
   // Passes `take` the remaining events and the end of the job.
   void ToTheEnd(Take take);

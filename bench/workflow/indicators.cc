@@ -7,15 +7,15 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "bench/workflow/dag_methods.h"
 #include "master/facts/fold.h"
 #include "master/forecast/dag/stages_now.h"
-#include "master/forecast/papers/papers.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::bench {
 namespace {
 
-// Exits after an error. A trace that contradicts its events is a bug in the benchmark.
+// Exits after an error. A trace that contradicts its events is a bug of the benchmark.
 void Require(const absl::Status& applied) {
   if (applied.ok()) return;
   fmt::print(stderr, "{}\n", applied.ToString());
@@ -37,6 +37,10 @@ class Tidemark : public Indicator {
       answer.remaining = absl::ToDoubleSeconds(left->median);
       if (left->lower) answer.lower = absl::ToDoubleSeconds(*left->lower);
       if (left->upper) answer.upper = absl::ToDoubleSeconds(*left->upper);
+    }
+    const double shown = snapshot.estimate.fraction_done;
+    if (shown > 0) {
+      answer.shown_remaining = absl::ToDoubleSeconds(snapshot.elapsed()) * (1 - shown) / shown;
     }
     for (const StageForecast& stage : monitor_.stage_forecasts()) {
       if (stage.stage) answer.stage_ends.push_back(absl::ToDoubleSeconds(stage.ends_in));

@@ -1,5 +1,5 @@
-// Methods that predict the end of a job of stages. They run in parallel, and each follows the job's
-// events.
+// Methods that predict the end of a job of stages. They run in parallel, and each of them receives
+// the job's events.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,8 @@ struct Answer {
   std::optional<double> remaining;  // empty without a prediction
   std::optional<double> lower;      // 90 % interval; empty if unknown
   std::optional<double> upper;
-  std::vector<double> stage_ends;  // by stage number, if predicted
+  std::optional<double> shown_remaining;  // makes the shown progress exact; empty: as `remaining`
+  std::vector<double> stage_ends;         // by stage number, if predicted
 };
 
 class Indicator {
@@ -29,10 +30,10 @@ class Indicator {
   virtual Answer Ask(absl::Time now) = 0;
 };
 
-// Returns the names of the methods of master/forecast/papers/papers.h, and `tidemark`, which uses
+// Returns the names of the methods in master/forecast/papers/papers.h, and `tidemark`, which uses
 // the published values of a JobMonitor.
 std::vector<std::string> IndicatorNames();
-// `history` contains past runs, newest first. `on` is the cluster, which the methods of papers
+// `history` contains past runs, the newest first. `on` is the cluster, which the published methods
 // receive. `tidemark` infers the cluster.
 std::unique_ptr<Indicator> MakeIndicator(const std::string& name, std::vector<PastRun> history,
                                          const placement::Resourcing& on);

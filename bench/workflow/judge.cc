@@ -12,11 +12,11 @@
 namespace tidemark::bench {
 namespace {
 
-// The same threshold as for suites of single jobs (bench/accuracy/report.cc).
+// The same thresholds as for suites of single jobs (bench/accuracy/report.cc).
 constexpr double kEvenCoverage = 0.75;
 constexpr double kBehindPoints = 0.5;
 
-// One value of a case, or empty if the case has none.
+// One value of a case, or nullopt if the case has none.
 struct Sample {
   std::string group;
   bool held_out = false;
@@ -24,11 +24,13 @@ struct Sample {
   std::optional<bool> hit;
   std::optional<double> width;
   std::optional<Metrics> live;
+  Lateness late;
   double live_end_error = 0;
 };
 
 void AddLive(const std::vector<Prediction>& predictions, double end, Sample& sample) {
   sample.live = Measure(predictions, 0, end);
+  sample.late = MeasureLateness(predictions, 0, end);
   for (const Prediction& prediction : predictions) {
     // A missing prediction counts as an error of the whole duration.
     sample.live_end_error += prediction.end ? std::abs(*prediction.end - end) / end : 1;
@@ -106,7 +108,9 @@ class Judging {
       if (answer.remaining) prediction.end = at + *answer.remaining;
       if (answer.lower) prediction.lower = at + *answer.lower;
       if (answer.upper) prediction.upper = at + *answer.upper;
+      if (answer.shown_remaining) prediction.shown_end = at + *answer.shown_remaining;
     }
+    if (options_.on_run) options_.on_run(suite_.name, name_, truth, predictions);
     Sample sample = NewSample(truth);
     AddLive(predictions, truth.end, sample);
     samples.push_back(sample);
@@ -134,14 +138,15 @@ std::optional<double> MeanOf(const std::vector<Sample>& samples, const Figure& f
   return sum / static_cast<double>(groups.size());
 }
 
-std::optional<double> Percentile90(const std::vector<Sample>& samples, const Figure& figure) {
+std::optional<double> Percentile(double share, const std::vector<Sample>& samples,
+                                 const Figure& figure) {
   std::vector<double> values;
   for (const Sample& sample : samples) {
     if (const auto value = figure(sample)) values.push_back(*value);
   }
   if (values.empty()) return std::nullopt;
   std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(0.9 * static_cast<double>(values.size() - 1) + 0.5)];
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
 }
 
 Figure OfLive(double Metrics::*member) {
@@ -166,7 +171,7 @@ Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
   if (moment == Moment::kBeforeStart) {
     const Figure end_error = [](const Sample& sample) { return std::optional(sample.end_error); };
     verdict.makespan_err_mean = MeanOf(samples, end_error);
-    verdict.makespan_err_p90 = Percentile90(samples, end_error);
+    verdict.makespan_err_p90 = Percentile(0.9, samples, end_error);
     verdict.coverage90 = MeanOf(samples, [](const Sample& sample) -> std::optional<double> {
       if (!sample.hit) return std::nullopt;
       return *sample.hit ? 1 : 0;
@@ -175,6 +180,7 @@ Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
     return verdict;
   }
   verdict.avg_err = MeanOf(samples, OfLive(&Metrics::avg_err));
+  verdict.shown_err = MeanOf(samples, OfLive(&Metrics::shown_err));
   verdict.max_err = MeanOf(samples, OfLive(&Metrics::max_err));
   verdict.end_err =
       MeanOf(samples, [](const Sample& sample) { return std::optional(sample.live_end_error); });
@@ -190,7 +196,10 @@ Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
     return *sample.live->coverage90 >= kEvenCoverage ? 1 : 0;
   });
   verdict.width90 = MeanOf(samples, [](const Sample& sample) { return sample.live->width90; });
+  verdict.ratio50 =
+      Percentile(0.5, samples, [](const Sample& sample) { return sample.live->ratio50; });
   verdict.backward_shown = MeanOf(samples, OfLive(&Metrics::backward_shown));
+  for (const Sample& sample : samples) verdict.late.Add(sample.late);
   return verdict;
 }
 
@@ -201,11 +210,6 @@ Verdict VerdictOf(const std::vector<WatchedRun>& runs) {
   for (const WatchedRun& run : runs) {
     Sample& sample = samples.emplace_back();
     AddLive(run.predictions, run.end, sample);
-    // These are the errors of shown progress, which never falls and may differ from the prediction.
-    const Metrics shown = Measure(run.shown, 0, run.end);
-    sample.live->avg_err = shown.avg_err;
-    sample.live->max_err = shown.max_err;
-    sample.live->backward_shown = shown.backward;
   }
   return VerdictOf(samples, Moment::kLive);
 }

@@ -19,7 +19,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The tasks of one job by phase, by the sender's clock.
+// The tasks of one job by phase, according to the sender's clock.
 struct JobTasks {
   std::vector<std::pair<absl::Time, absl::Time>> map;
   std::vector<std::pair<absl::Time, absl::Time>> reduce;
@@ -46,8 +46,8 @@ absl::StatusOr<JobTasks> ReadTasks(const std::string& log) {
   }
 }
 
-// Reads the trace of a workflow. Each job has a stage of map tasks and a stage of reduce tasks
-// after it. Every task has a separate process, so no task runs in a warm process.
+// Reads the trace of a workflow. Each job has a stage of map tasks followed by a stage of reduce
+// tasks. Every task has its own process, so no task runs in a warm process.
 absl::StatusOr<Trace> ReadTrace(const Plan& plan, const std::string& log_dir, std::uint32_t slots) {
   Trace trace = {.group = "web-log",
                  .name = plan.id,
@@ -110,21 +110,20 @@ class Listener {
   std::thread thread_;
 };
 
-// Converts the snapshots that have a predicted end.
+// Returns the predictions of the snapshots that have a predicted end.
 WatchedRun Watched(const std::vector<Snapshot>& said) {
   WatchedRun run = {.end = absl::ToDoubleSeconds(said.back().elapsed())};
   for (const Snapshot& snapshot : said) {
     const std::optional<Range>& left = snapshot.estimate.remaining;
     const double at = absl::ToDoubleSeconds(snapshot.elapsed());
-    if (!left || at <= 0) continue;
+    const double shown = snapshot.estimate.fraction_done;
+    if (!left || at <= 0 || !(shown > 0)) continue;
     const auto end_after = [at](absl::Duration time) { return at + absl::ToDoubleSeconds(time); };
     run.predictions.push_back({.at = at,
                                .end = end_after(left->median),
                                .lower = end_after(left->lower.value_or(left->median)),
-                               .upper = end_after(left->upper.value_or(left->median))});
-    Prediction& shown = run.shown.emplace_back(Prediction{.at = at});
-    const double fraction = snapshot.estimate.fraction_done;
-    if (fraction > 0) shown.end = at / fraction;
+                               .upper = end_after(left->upper.value_or(left->median)),
+                               .shown_end = at / shown});
   }
   return run;
 }

@@ -1,4 +1,4 @@
-// Measures the accuracy of a workflow's predicted end, before it starts and while it runs.
+// Measures the accuracy of the predicted end of workflows, before they start and while they run.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,6 +27,7 @@ using Field = std::pair<const char*, std::optional<double> Verdict::*>;
 constexpr Field kFields[] = {{"makespan_err_mean", &Verdict::makespan_err_mean},
                              {"makespan_err_p90", &Verdict::makespan_err_p90},
                              {"avg_err", &Verdict::avg_err},
+                             {"shown_err", &Verdict::shown_err},
                              {"max_err", &Verdict::max_err},
                              {"end_err", &Verdict::end_err},
                              {"remaining_err_10", &Verdict::remaining_err_10},
@@ -36,6 +38,7 @@ constexpr Field kFields[] = {{"makespan_err_mean", &Verdict::makespan_err_mean},
                              {"coverage90", &Verdict::coverage90},
                              {"even_coverage", &Verdict::even_coverage},
                              {"width90", &Verdict::width90},
+                             {"ratio50", &Verdict::ratio50},
                              {"backward_shown", &Verdict::backward_shown}};
 
 ordered_json JsonOf(const Verdict& verdict) {
@@ -44,14 +47,15 @@ ordered_json JsonOf(const Verdict& verdict) {
     const std::optional<double>& value = verdict.*member;
     json[name] = value ? ordered_json(*value) : ordered_json(nullptr);
   }
+  if (verdict.avg_err) json["late"] = LatenessJson(verdict.late);
   return json;
 }
 
-// One entry per data set. It has live predictions, and predictions before the start with one past
-// run. The suites are in a separate object.
+// A data set, with one suite for predictions during runs and another for predictions before the
+// start from one past run.
 struct DataSet {
   const char* name;
-  std::vector<const char*> suites;  // a field comes from the first suite that has it
+  std::vector<const char*> suites;  // a value comes from the first suite that has it
 };
 const std::vector<DataSet>& DataSets() {
   static const auto* const kSets =
@@ -82,19 +86,21 @@ std::string Cell(const std::optional<double>& value, double times, int digits) {
 }
 
 std::string LineOf(const std::string& name, const Verdict& v) {
-  return fmt::format("  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}\n", name, v.cases,
-                     Cell(v.makespan_err_mean, 100, 1), Cell(v.makespan_err_p90, 100, 1),
-                     Cell(v.avg_err, 1, 2), Cell(v.max_err, 1, 1), Cell(v.end_err, 100, 1),
-                     Cell(v.remaining_err_50, 100, 1), Cell(v.coverage90, 1, 2),
-                     Cell(v.even_coverage, 1, 2), Cell(v.width90, 1, 2));
+  return fmt::format("  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}{:>8}\n", name,
+                     v.cases, Cell(v.makespan_err_mean, 100, 1), Cell(v.makespan_err_p90, 100, 1),
+                     Cell(v.avg_err, 1, 2), Cell(v.shown_err, 1, 2), Cell(v.max_err, 1, 1),
+                     Cell(v.end_err, 100, 1), Cell(v.remaining_err_50, 100, 1),
+                     Cell(v.coverage90, 1, 2), Cell(v.even_coverage, 1, 2), Cell(v.width90, 1, 2),
+                     Cell(v.ratio50, 1, 2));
 }
 
 std::string WorkflowTable(const std::vector<Judged>& suites) {
   std::string table;
   for (const Judged& suite : suites) {
-    table += fmt::format("{}\n  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}\n",
-                         suite.suite, "", "cases", "end %", "p90 %", "avgErr", "maxErr", "end %",
-                         "at 50", "cover", "even", "width");
+    table +=
+        fmt::format("{}\n  {:<18}{:>6}{:>9}{:>8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>7}{:>7}{:>7}{:>8}\n",
+                    suite.suite, "", "cases", "end %", "p90 %", "avgErr", "shown", "maxErr",
+                    "end %", "at 50", "cover", "even", "width", "ratio50");
     for (const Row& row : suite.rows) {
       table += LineOf(row.indicator, row.all);
       if (row.indicator == "tidemark") table += LineOf("  held-out half", row.held_out);
@@ -103,9 +109,9 @@ std::string WorkflowTable(const std::vector<Judged>& suites) {
   return table;
 }
 
-// Returns {"suites": {SUITE: {INDICATOR: {"makespan_err_mean": ..., "held_out": {...}}}}}; shares
-// of the duration, points for avg_err and max_err; null without a figure. Next to "suites" is
-// "behind": {INDICATOR: SuitesBehind(), "held_out": {INDICATOR: ...}}.
+// Returns {"suites": {SUITE: {INDICATOR: {"makespan_err_mean": ..., "held_out": {...}}}}}. Errors
+// are shares of the duration, except avg_err and max_err, which are in points. A missing value is
+// null. Next to "suites" is "behind": {INDICATOR: SuitesBehind(), "held_out": {INDICATOR: ...}}.
 std::string WorkflowJson(const std::vector<Judged>& suites) {
   ordered_json json = {{"suites", ordered_json::object()}};
   for (const Judged& suite : suites) {
@@ -128,7 +134,7 @@ std::string WorkflowJson(const std::vector<Judged>& suites) {
   return json.dump(1) + "\n";
 }
 
-// Returns the suite of live workflows. Each run is evaluated with the previous one as its history.
+// Returns the suite of live workflows. Each run is evaluated with the previous run as its history.
 absl::StatusOr<Judged> JudgeLocal(const LocalOptions& local, const JudgeOptions& options) {
   const absl::StatusOr<LocalRuns> runs = RunLocally(local);
   if (!runs.ok()) return runs.status();
@@ -138,7 +144,7 @@ absl::StatusOr<Judged> JudgeLocal(const LocalOptions& local, const JudgeOptions&
   for (std::size_t i = 1; i < profiles.size(); ++i) {
     suite.cases.push_back({&runs->traces[i], {&profiles[i - 1]}});
   }
-  // The values of tidemark are the published values.
+  // The values for tidemark are the published values.
   JudgeOptions others = options;
   std::erase(others.indicators, "tidemark");
   Judged judged = Judge(suite, others);
@@ -154,6 +160,7 @@ int Run(int argc, char** argv) {
   options.indicators.push_back("oracle");
   std::string wanted;
   std::string json_path;
+  std::string curves_path;
   LocalOptions local = {.worker_command = {TIDEMARK_WORKER, "worker"}};
   app.add_option("--suite", wanted, "Run only suites whose name begins with this text");
   app.add_option("--data", sources.data, "Directory of the data sets")->envname("TIDEMARK_DATA");
@@ -169,12 +176,25 @@ int Run(int argc, char** argv) {
   app.add_option("--local-visits", local.visits, "Number of visits per run")
       ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{1'000'000'000}));
   app.add_option("--json", json_path, "Write the results to this file");
+  app.add_option("--curves", curves_path,
+                 "Write every live prediction to this file, as JSON lines");
   CLI11_PARSE(app, argc, argv);
   Library library;
   const absl::StatusOr<std::vector<Suite>> suites = library.Load(sources, wanted);
   if (!suites.ok()) {
     fmt::print(stderr, "{}\n", suites.status().ToString());
     return 1;
+  }
+  std::ofstream curves;
+  if (!curves_path.empty()) {
+    curves.open(curves_path);
+    options.on_run = [&curves](const std::string& suite, const std::string& indicator,
+                               const Trace& run, std::span<const Prediction> predictions) {
+      curves << ordered_json{{"suite", suite},           {"name", run.name},
+                             {"held_out", run.held_out}, {"end", run.end},
+                             {"indicator", indicator},   {"updates", PredictionsJson(predictions)}}
+             << "\n";
+    };
   }
   std::vector<Judged> judged;
   for (const Suite& suite : *suites) {

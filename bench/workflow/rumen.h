@@ -1,5 +1,5 @@
-// Reads jobs of a Rumen trace (concatenated JSON objects) as workflows of two stages, maps and
-// reduces.
+// Reads the jobs of a Rumen trace (concatenated JSON objects) as workflows with two stages, map and
+// reduce.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace tidemark::bench {
 
-// Returns successful jobs with their timed tasks and the input of map tasks. The slots of a job are
-// its largest number of concurrent attempts. Reduce tasks start before the last map task ends, as
-// in nearly all such jobs. If `failed_too`, also returns failed jobs with their successful tasks.
+// Returns successful jobs with their timed tasks and the input of map tasks. The number of slots of
+// a job is its maximum number of concurrent attempts. Reduce tasks start before the last map task
+// ends, as in nearly all such jobs. If `failed_too` is true, also returns failed jobs with their
+// successful tasks.
 absl::StatusOr<std::vector<Trace>> ReadRumen(const std::string& path, bool failed_too = false);
 
 }  // namespace tidemark::bench

@@ -17,7 +17,7 @@
 namespace tidemark::bench {
 namespace {
 
-// The runs of one application, from its driver's events.
+// The runs of one application, built from the events of its driver.
 class Runs {
  public:
   void Take(const Event& event) {
@@ -54,7 +54,7 @@ class Runs {
     StageOpened opened;  // the first description
     absl::Time told_at;
     std::optional<absl::Time> submitted_at;  // the latest submission
-    std::vector<Task> tasks;                 // tasks of all attempts, by end
+    std::vector<Task> tasks;                 // tasks of all attempts, in the order of their ends
   };
 
   template <typename Body>
@@ -85,7 +85,7 @@ class Runs {
       return;
     }
     const auto task = running_.find(key);
-    if (task == running_.end()) return;  // an obsolete attempt
+    if (task == running_.end()) return;  // This is an obsolete attempt.
     task->second.end = changed.at;
     if (*changed.at >= task->second.start) stages_[id.stage].tasks.push_back(task->second);
     running_.erase(task);
@@ -97,7 +97,7 @@ class Runs {
 
   TraceStage Build(const Run& run) {
     const StageOpened& opened = run.opened;
-    // Identifies the stage by its signature or, without one, by its name and number of tasks.
+    // The signature identifies the stage. Without a signature, the name and number of tasks do.
     TraceStage built = {.name = opened.signature.empty()
                                     ? absl::StrCat(opened.name, " of ", *opened.task_count)
                                     : opened.signature,
@@ -113,7 +113,7 @@ class Runs {
     return built;
   }
 
-  // Parents without tasks are replaced by their parents.
+  // A parent without tasks is replaced by its own parents.
   void AddParent(std::uint32_t parent, TraceStage& stage) {
     if (const auto place = place_.find(parent); place != place_.end()) {
       stage.parents.push_back(place->second);

@@ -8,10 +8,10 @@
 
 namespace tidemark::bench {
 
-// Reads a log. The trace covers the time from the first submission of a job to the end of the last
-// job. A stage becomes visible with its job. Failed attempts count as tasks, and stages without
-// tasks are omitted. Returns the errors of spark::LogReader, or InvalidArgument if the log has no
-// job.
+// Reads a log. The trace begins at the first submission of a job and ends at the end of the last
+// job. A stage becomes visible together with its job. Failed attempts count as tasks, and stages
+// without tasks are omitted. Returns the errors of spark::LogReader, or InvalidArgument if the log
+// contains no job.
 absl::StatusOr<Trace> ReadSparkLog(const std::string& path);
 
 }  // namespace tidemark::bench

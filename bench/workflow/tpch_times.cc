@@ -24,7 +24,7 @@ void AppendTimes(const json& by_executors, const std::string& executors,
   for (const json& time : *times) seconds.push_back(time.get<double>() * kMillisecond);
 }
 
-// Returns an order of the stages in which parents are first, as traces require.
+// Returns an order of the stages in which parents precede their children, as traces require.
 absl::StatusOr<std::vector<std::size_t>> OrderOf(const json& query, placement::Parents& parents) {
   parents.resize(query.at("stages").size());
   for (const json& edge : query.at("edges_parent_child")) {
@@ -50,7 +50,7 @@ std::vector<MeasuredStage> StagesAt(const json& query, const std::vector<std::si
   return stages;
 }
 
-// Returns the numbers of executors at which every stage was measured.
+// Returns the numbers of executors for which every stage was measured.
 std::vector<std::string> MeasuredAt(const json& query) {
   std::vector<std::string> executors;
   for (const auto& [count, times] : query.at("stages").at(0).at("first_wave").items()) {
@@ -76,7 +76,7 @@ absl::StatusOr<MeasuredQuery> ParseQuery(const std::string& line) {
       measured.by_executors[std::stoi(executors)] = StagesAt(query, *order, parents, executors);
     }
     return measured;
-  } catch (const std::exception& error) {  // thrown by the JSON library and by lookups
+  } catch (const std::exception& error) {  // The JSON library and the lookups throw exceptions.
     return absl::InvalidArgumentError(error.what());
   }
 }

@@ -19,7 +19,7 @@ struct MeasuredQuery {
   std::map<int, std::vector<MeasuredStage>> by_executors;
 };
 
-// Returns InvalidArgument with the number of the first invalid line.
+// Fails with InvalidArgument, which contains the number of the first invalid line.
 absl::StatusOr<std::vector<MeasuredQuery>> ReadTpchTimes(const std::string& path);
 
 }  // namespace tidemark::bench

@@ -1,4 +1,4 @@
-// A workflow that has run, with the times of its tasks in seconds since the workflow began.
+// A workflow that has run. Task times are in seconds from the start of the workflow.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,10 @@ namespace tidemark::bench {
 struct TraceTask {
   double start = 0;
   double end = 0;
-  std::optional<std::uint32_t> executor;  // index in Trace::executors; empty for a separate process
-  std::optional<double> shuffled;         // end of a reduce task's shuffle, if known
-  std::optional<std::uint64_t> bytes;     // size of a map task's split, if known
+  // index in Trace::executors; nullopt for a separate process
+  std::optional<std::uint32_t> executor;
+  std::optional<double> shuffled;      // end of the shuffle of a reduce task, if known
+  std::optional<std::uint64_t> bytes;  // size of the split of a map task, if known
 };
 
 struct TraceExecutor {
@@ -28,41 +29,42 @@ struct TraceExecutor {
 };
 
 struct TraceStage {
-  std::string name;                  // identifies it in another run
-  std::string title;                 // a description; if empty, the name is used
-  std::vector<std::size_t> parents;  // have lower indexes
+  std::string name;                  // identifies the stage in other runs
+  std::string title;                 // a description; empty if the name serves as the description
+  std::vector<std::size_t> parents;  // parents have lower indexes than the stage
   std::size_t owner = 0;
-  std::string group;       // the job that contains the stage; empty if known from the start
-  std::uint64_t work = 0;  // like StageOpened.work
+  // the job that contains the stage; empty if the stage was known from the start
+  std::string group;
+  std::uint64_t work = 0;  // as in StageOpened
   StageKind kind = StageKind::kGeneric;
-  double visible_at = 0;               // when the engine reported it
-  std::optional<double> submitted_at;  // when its tasks could run for the first time
+  double visible_at = 0;               // time at which the engine reported the stage
+  std::optional<double> submitted_at;  // time at which the tasks of the stage could first run
   std::vector<TraceTask> tasks;        // sorted by start
 };
 
 struct Trace {
-  std::string group;  // figures are averaged within a group first
+  std::string group;  // values are first averaged within a group
   std::string name;
-  bool held_out = false;  // not used for choosing constants
+  bool held_out = false;  // true if the trace is not used to choose constants
   double slots = 1;
   placement::Policy policy = placement::Policy::kFifo;
   std::size_t owners = 1;
   double end = 0;
   std::vector<TraceExecutor> executors;
-  // The engine's reports of groups and their times: GroupOpened and GroupClosed.
+  // The engine's reports of groups with their times: GroupOpened and GroupClosed.
   std::vector<std::pair<double, EventBody>> groups;
   std::vector<TraceStage> stages;
 };
 
 placement::Resourcing ResourcingOf(const Trace& trace);
-// Returns the end of the last task of an owner's stages.
+// Returns the end of the last task in the stages of an owner.
 double EndOfOwner(const Trace& trace, std::size_t owner);
 
-// Sorts tasks by start and sets `end`.
+// Sorts the tasks by start, and sets `end`.
 void Finish(Trace& trace);
 
-// Reads a whole file, unpacking .zst and .gz. Returns NotFound, DataLoss if the contents do not
-// match the suffix, or ResourceExhausted if they exceed 2 GiB.
+// Reads a whole file and unpacks .zst and .gz. Fails with NotFound, with DataLoss if the contents
+// do not match the suffix, or with ResourceExhausted if they exceed 2 GiB.
 absl::StatusOr<std::string> ReadUnpacked(const std::string& path);
 
 }  // namespace tidemark::bench

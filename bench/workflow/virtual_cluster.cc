@@ -68,7 +68,8 @@ class VirtualCluster {
     return best;
   }
 
-  // Prefers a slot that has run the stage, then one that has run any task, then a new one.
+  // Prefers a slot that has run a task of the stage, then one that has run any task, and then a new
+  // one.
   std::size_t TakeSlot(std::size_t stage) {
     const auto coldness = [&](std::size_t slot) {
       const auto& last = slots_[slot].last_stage;

@@ -7,7 +7,7 @@
 #include "tests/bench/some_costs.h"
 #include "tests/scratch_directory.h"
 
-namespace tidemark::bench {
+namespace tidemark::bench::cost_log_test {
 namespace {
 
 class CostLogFile : public ::testing::Test {
@@ -48,4 +48,4 @@ TEST_F(CostLogFile, RejectsATruncatedFile) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::cost_log_test

@@ -11,7 +11,7 @@
 #include "master/facts/fold.h"
 #include "master/forecast/dag/stages_now.h"
 
-namespace tidemark::bench {
+namespace tidemark::bench::events_test {
 namespace {
 
 using dag::Warmth;
@@ -62,7 +62,8 @@ TEST(Replay, TheOpeningStartsNoTask) {
   EXPECT_TRUE(state.stages.at(0).tasks.empty());
 }
 
-// AttemptWatch of the Hadoop connector and the heartbeats of its map tasks report the same events.
+// The Hadoop connector reports the same events, from AttemptWatch and from the heartbeats of its
+// map tasks.
 TEST(Replay, ReportsMapTasksAsAConnectorDoes) {
   Trace trace = RunOnVirtualCluster({{"map", {}, 0, {4, 2}}}, 1, placement::Policy::kFifo);
   trace.stages[0].kind = StageKind::kMap;
@@ -77,7 +78,7 @@ TEST(Replay, ReportsMapTasksAsAConnectorDoes) {
   };
   replay.Until(0, take);
   replay.Until(3, take);
-  ASSERT_EQ(changes.size(), 3u);  // a waiting change is reported with its bytes
+  ASSERT_EQ(changes.size(), 3u);  // A waiting change is reported with its bytes.
   EXPECT_EQ(changes[0].state, AttemptState::kQueued);
   EXPECT_EQ(changes[0].input_bytes, 1000u);
   EXPECT_EQ(changes[0].executor, std::nullopt);
@@ -101,7 +102,7 @@ TEST(RunOf, BecomesThePastRunOfTheNextOne) {
   EXPECT_EQ(run.stages[1].tasks, 1u);
 }
 
-// Tasks run at 0-3 and 0-1, then 1-6, then 6-8.
+// Tasks run from 0 to 3 and from 0 to 1, then from 1 to 6, then from 6 to 8.
 TEST(Tidemark, ReturnsThePublishedPrediction) {
   const Trace trace = ScanAndJoin();
   const auto tidemark = MakeIndicator("tidemark", {RunOf(trace)}, ResourcingOf(trace));
@@ -117,4 +118,4 @@ TEST(Tidemark, ReturnsThePublishedPrediction) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::events_test

@@ -11,7 +11,7 @@
 #include "tests/store/written_log.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
-namespace tidemark::bench {
+namespace tidemark::bench::judge_log_test {
 namespace {
 
 using test::At;
@@ -29,8 +29,8 @@ test::VirtualJob SomeJob() {
   return job;
 }
 
-// Returns the log of a master that ticks every second. The log contains the whole run or its first
-// part.
+// Returns the log of a master that ticks every second. The log contains either the whole run or its
+// first part.
 std::string WriteLog(const test::ScratchDirectory& directory, const test::Story& story,
                      double until, double from = 0) {
   const std::string path = directory / "job.tidemark-log";
@@ -115,4 +115,4 @@ TEST(JudgeLog, NamesAMissingLog) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::judge_log_test

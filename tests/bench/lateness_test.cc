@@ -4,9 +4,10 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 #include <vector>
 
-namespace tidemark::bench {
+namespace tidemark::bench::lateness_test {
 namespace {
 
 double WeightOf(const Lateness& lateness) {
@@ -22,45 +23,39 @@ TEST(Lateness, AnUpdateWithoutAnIntervalHasNoProbability) {
   EXPECT_EQ(Lateness{}.mean_error(), 0);
 }
 
+// The deadline at 0.8 times the time of the run precedes the updates of its last fifth.
 TEST(Lateness, EachDeadlineCountsOnceForAnyNumberOfUpdates) {
   std::vector<Prediction> predictions;
   for (int at = 1; at < 10; ++at) {
     predictions.push_back({.at = static_cast<double>(at), .end = 11, .lower = 9, .upper = 13});
   }
   EXPECT_NEAR(WeightOf(MeasureLateness(predictions, 0, 10)), kDeadlines.size(), 1e-9);
+  EXPECT_NEAR(WeightOf(MeasureLateness(std::span(predictions).subspan(7), 0, 10)),
+              kDeadlines.size() - 1.0, 1e-9);
 }
 
-// Draws ends from the predicted distribution by its inverse. The median is 100, and the interval is
-// 80 to 130.
-TEST(Lateness, ACalibratedForecastHasMatchingShares) {
+double LargestErrorOf(double deviation, double half_width) {
   std::mt19937_64 random(3);
-  std::uniform_real_distribution<double> uniform(0, 1);
-  Lateness sum;
-  for (int run = 0; run < 4000; ++run) {
-    const double late = uniform(random);
-    double end = 0;
-    if (late > 0.55) {
-      end = 100 - 20 * std::pow(-std::log((1 - late) / 0.45) / 3.8, 1 / 0.7);
-    } else {
-      end = 100 * std::pow(1.3, std::pow(-std::log(late / 0.55) / 2, 1 / 0.7));
-    }
-    const std::vector<Prediction> predictions = {{.at = 0, .end = 100, .lower = 80, .upper = 130}};
-    sum.Add(MeasureLateness(predictions, -1, end));
-  }
-  EXPECT_LT(sum.largest_error(), 0.05);
-  EXPECT_LT(sum.mean_error(), 0.02);
-}
-
-TEST(Lateness, AnOverconfidentForecastHasOtherShares) {
-  std::mt19937_64 random(3);
-  std::normal_distribution<double> ends(100, 10);
+  std::normal_distribution<double> log_error(0, deviation);
   Lateness sum;
   for (int run = 0; run < 1000; ++run) {
-    const std::vector<Prediction> predictions = {{.at = 1, .end = 100, .lower = 98, .upper = 102}};
-    sum.Add(MeasureLateness(predictions, 0, ends(random)));
+    const double median = 100 * std::exp(log_error(random));
+    const std::vector<Prediction> predictions = {{.at = 1,
+                                                  .end = median,
+                                                  .lower = median * std::exp(-half_width),
+                                                  .upper = median * std::exp(half_width)}};
+    sum.Add(MeasureLateness(predictions, 0, 100));
   }
-  EXPECT_GT(sum.largest_error(), 0.1);
+  return sum.largest_error();
 }
 
+// The half-width of a 90 % interval is 1.645 deviations.
+TEST(Lateness, ACalibratedForecastHasMatchingShares) {
+  EXPECT_LT(LargestErrorOf(0.1, 0.1645), 0.19);
+  EXPECT_LT(LargestErrorOf(0.5, 0.8225), 0.19);
+}
+
+TEST(Lateness, AnOverconfidentForecastHasOtherShares) { EXPECT_GT(LargestErrorOf(0.1, 0.02), 0.2); }
+
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::lateness_test

@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <vector>
 
-namespace tidemark::bench {
+namespace tidemark::bench::maps_test {
 namespace {
 
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
-// Returns tasks of 2 s and 1000 bytes each, one after the other.
+// Returns sequential tasks of 2 s and 1000 bytes each.
 Trace Recorded(std::size_t tasks) {
   Trace trace = {.name = "job"};
   TraceStage& stage = trace.stages.emplace_back();
@@ -76,4 +76,4 @@ TEST(Maps, EqualTasksHaveSmallErrorsForAllIndicators) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::maps_test

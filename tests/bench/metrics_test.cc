@@ -7,13 +7,13 @@
 #include <optional>
 #include <vector>
 
-namespace tidemark::bench {
+namespace tidemark::bench::metrics_test {
 namespace {
 
 using ::testing::Optional;
 
-// Returns a prediction with this end and an interval around it. All phases last from 100 s to 200
-// s.
+// Returns a prediction with the given end and an interval around it. All phases last from 100 s to
+// 200 s.
 Prediction Predicting(double at, std::optional<double> end, double half_width = 0) {
   Prediction prediction = {.at = at, .end = end};
   if (half_width > 0) {
@@ -45,8 +45,8 @@ TEST(Metrics, PerfectPredictionsHaveNoError) {
 }
 
 TEST(Metrics, ErrorsAreInPointsOfProgress) {
-  // Predicted and true progress are 0 and 0.25 (no prediction), 50 / 200 and 0.5, 75 / 80 and 0.75,
-  // 1 and 1.
+  // Predicted and true progress are 0 (no prediction) and 0.25, then 50 / 200 and 0.5, then 75 / 80
+  // and 0.75, then 1 and 1.
   const Metrics metrics = MeasureAll({Predicting(125, std::nullopt), Predicting(150, 300),
                                       Predicting(175, 180), Predicting(200, 200)});
   EXPECT_DOUBLE_EQ(metrics.avg_err, (25 + 25 + 18.75 + 0) / 4);
@@ -56,8 +56,23 @@ TEST(Metrics, ErrorsAreInPointsOfProgress) {
   EXPECT_DOUBLE_EQ(metrics.eta_err, (1 + 2 + 0.8) / 3);
 }
 
+// The forecast is exact, but half of the phase is shown as 50 / (250 - 100).
+TEST(Metrics, TheShownErrorJudgesTheShownProgress) {
+  Prediction half = Predicting(150, 200);
+  half.shown_end = 250;
+  const Metrics metrics = MeasureAll({half, Predicting(200, 200)});
+  EXPECT_EQ(metrics.avg_err, 0);
+  EXPECT_DOUBLE_EQ(metrics.shown_err, 100 * (1.0 / 2 - 1.0 / 3) / 2);
+}
+
+// At half of the phase, the total time is predicted to be 80 to 120 s.
+TEST(Metrics, TheRatioIsOfTheBoundsOfTheTotalAtHalf) {
+  EXPECT_THAT(MeasureAll({Predicting(150, 200, 20)}).ratio50, Optional(1.5));
+  EXPECT_FALSE(MeasureAll({Predicting(150, 200)}).ratio50);
+}
+
 TEST(Metrics, ProgressIsAtMostOne) {
-  const Metrics metrics = MeasureAll({Predicting(150, 120)});  // overdue
+  const Metrics metrics = MeasureAll({Predicting(150, 120)});  // The job is overdue.
   EXPECT_DOUBLE_EQ(metrics.avg_err, 50);
   EXPECT_DOUBLE_EQ(metrics.eta_err, 80.0 / 50);
 }
@@ -79,7 +94,7 @@ TEST(Metrics, StepsBackExceedATenthOfAPoint) {
   const Metrics metrics = MeasureAll(
       {Predicting(125, 150), Predicting(150, 300), Predicting(150, 300.1), Predicting(190, 200)});
   EXPECT_DOUBLE_EQ(metrics.backward, 1.0 / 4);
-  EXPECT_EQ(metrics.backward_shown, 0);
+  EXPECT_DOUBLE_EQ(metrics.backward_shown, 1.0 / 4);
 }
 
 TEST(Metrics, CoverageCountsIntervalsThatContainTheEnd) {
@@ -90,7 +105,7 @@ TEST(Metrics, CoverageCountsIntervalsThatContainTheEnd) {
   EXPECT_THAT(metrics.width90, Optional(120.0 / (80 + 50 + 25)));
 }
 
-// The first width is limited to 20 x 50. The second is 10 with 25 s remaining.
+// The first width is limited to 20 x 50. The second width is 10, with 25 s remaining.
 TEST(Metrics, AnIntervalIsAtMostTwentyTimesTheRemainingTime) {
   const Metrics metrics = MeasureAll({Predicting(150, 5000, 4000), Predicting(175, 200, 5)});
   EXPECT_THAT(metrics.width90, Optional(1010.0 / 75));
@@ -117,4 +132,4 @@ TEST(Metrics, MetricsWithoutUpdatesAreEmpty) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::metrics_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tidemark::bench {
+namespace tidemark::bench::printed_test {
 namespace {
 
 // The last line of the table contains the arithmetic means of its rows.
@@ -19,7 +19,7 @@ TEST(Printed, HasTheMeansOfThePaper) {
   expect("nearestfit", 2.73, 7.05);
 }
 
-// The job has two data sets: (8.03 + 1.76) / 2 and (18.59 + 5.51) / 2.
+// The job has two data sets, whose means are (8.03 + 1.76) / 2 and (18.59 + 5.51) / 2.
 TEST(Printed, AveragesTheDataSetsOfAJob) {
   const auto mean = PrintedErrorOf("inverted-index", "nearestfit");
   ASSERT_TRUE(mean.has_value());
@@ -33,4 +33,4 @@ TEST(Printed, IsEmptyForOtherJobsAndIndicators) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::printed_test

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-namespace tidemark::bench {
+namespace tidemark::bench::rows_test {
 namespace {
 
 class EverySuite : public ::testing::TestWithParam<std::string> {};
@@ -42,7 +42,7 @@ TEST(Rows, NoSourceOfDataIsInBothHalves) {
     const auto rows = RowsOf(suite);
     ASSERT_TRUE(rows.ok()) << rows.status();
     for (const Row& row : *rows) {
-      // The source of generated keys is the power of their costs. The source of map tasks is their
+      // The source of generated keys is the power of their costs, and that of map tasks is their
       // job.
       const std::string source = row.job == "synthetic" ? row.data.substr(0, row.data.find('-'))
                                  : row.only_maps        ? row.data
@@ -60,4 +60,4 @@ TEST(Rows, AnUnknownSuiteIsRejectedWithTheKnownOnes) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::rows_test

@@ -4,7 +4,7 @@
 
 #include "tests/bench/some_costs.h"
 
-namespace tidemark::bench {
+namespace tidemark::bench::simulate_test {
 namespace {
 
 constexpr std::uint32_t kGroups = 2000;
@@ -79,4 +79,4 @@ INSTANTIATE_TEST_SUITE_P(All, EveryScenario, ::testing::ValuesIn(AllScenarios())
                          });
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::simulate_test

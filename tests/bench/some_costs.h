@@ -1,4 +1,4 @@
-// Cost logs with computed times instead of measured times.
+// Creates cost logs with computed times instead of measured times.
 #pragma once
 
 #include <cmath>
@@ -8,9 +8,9 @@
 
 namespace tidemark::bench {
 
-// Returns `groups` key groups of 10, 20, ... bytes. Their values have ten bytes, and each group has
-// values from both map tasks. The first time of a group in milliseconds equals its size. The second
-// time is twice as long, and the third time three times as long.
+// Returns `groups` key groups of 10, 20, ... bytes. Their values have ten bytes each, and each
+// group has values from both map tasks. The first time of a group in milliseconds equals its size
+// in bytes. The second and third times are two and three times as long.
 inline CostLog SomeCosts(std::uint32_t groups) {
   CostLog log;
   log.identity = "made up";

@@ -9,7 +9,7 @@
 #include "bench/workflow/tpch_times.h"
 #include "tests/scratch_directory.h"
 
-namespace tidemark::bench {
+namespace tidemark::bench::spark_log_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -57,7 +57,7 @@ TEST(TpchTimes, AreInTheOrderOfWaves) {
   const auto queries = ReadTpchTimes(directory.Write("times", R"({"size":"2g","query":3,
 "edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},
 {"first_wave":{"2":[3000]},"rest_wave":{}}]})"));
-  EXPECT_FALSE(queries.ok());  // one object per line is required
+  EXPECT_FALSE(queries.ok());  // One object per line is required.
   const auto one = ReadTpchTimes(directory.Write(
       "time",
       R"({"size":"2g","query":3,"edges_parent_child":[[1,0]],"stages":[{"first_wave":{"2":[4000]},"rest_wave":{"2":[1000]}},{"first_wave":{"2":[3000]},"rest_wave":{}}]})"));
@@ -87,4 +87,4 @@ TEST(Rumen, JobsAreMapsThenReduces) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::spark_log_test

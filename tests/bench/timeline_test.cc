@@ -5,12 +5,12 @@
 
 #include <vector>
 
-namespace tidemark::bench {
+namespace tidemark::bench::timeline_test {
 namespace {
 
 using ::testing::ElementsAre;
 
-// Returns tasks with key groups of these seconds.
+// Returns tasks whose key groups take these seconds.
 Workload TasksOf(const std::vector<std::vector<float>>& tasks) {
   Workload workload;
   for (const std::vector<float>& task : tasks) {
@@ -29,7 +29,8 @@ TEST(Node, WorksAtItsSpeed) {
   Node node = Nodes({{.speed = 0.5, .changes_at = 10, .speed_after = 2}}).front();
   EXPECT_DOUBLE_EQ(node.Advance(0, 2), 4);
   EXPECT_DOUBLE_EQ(node.Advance(4.5, 0.5), 5.5);
-  EXPECT_DOUBLE_EQ(node.Advance(8, 2), 10.5);  // one second of work until 10 s, then another one
+  // one second of work until 10 s, then another second of work
+  EXPECT_DOUBLE_EQ(node.Advance(8, 2), 10.5);
   EXPECT_DOUBLE_EQ(node.Advance(20, 0), 20);
 }
 
@@ -104,4 +105,4 @@ TEST(Oracle, AnOverdueGroupEndsNow) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::timeline_test

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-namespace tidemark::bench {
+namespace tidemark::bench::virtual_cluster_test {
 namespace {
 
-// On two slots, stage 0 runs at 0-3, 0-1 and 1-6. Stage 1 starts at 6.
+// On two slots, stage 0 runs from 0 to 3, from 0 to 1 and from 1 to 6. Stage 1 starts at 6.
 TEST(VirtualCluster, StartsTasksInOrderOnFreeSlots) {
   const Trace trace = RunOnVirtualCluster({{"scan", {}, 0, {3, 1, 5}}, {"join", {0}, 0, {2}}}, 2,
                                           placement::Policy::kFifo);
@@ -28,4 +28,4 @@ TEST(VirtualCluster, FairServesTheOwnerWithTheFewestTasks) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::virtual_cluster_test

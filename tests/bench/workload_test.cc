@@ -9,7 +9,7 @@
 
 #include "tests/bench/some_costs.h"
 
-namespace tidemark::bench {
+namespace tidemark::bench::workload_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -86,4 +86,4 @@ TEST(Workload, AnEmptyWorkloadIsRejected) {
 }
 
 }  // namespace
-}  // namespace tidemark::bench
+}  // namespace tidemark::bench::workload_test

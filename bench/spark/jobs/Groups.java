@@ -9,7 +9,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import scala.Tuple2;
 
 /**
- * A skewed groupByKey whose function compares all values of a key with one another. The key of rank
+ * A skewed groupByKey whose function compares all values of a key with each other. The key of rank
  * r has MOST / (r + 1)^0.7 values. The argument is the share of the usual work.
  */
 public final class Groups {
@@ -27,9 +27,9 @@ public final class Groups {
     }
   }
 
-  /** Returns the number of groups, and of pairs of values that are far apart. */
+  /** Returns the number of groups, and the number of pairs of values that are far apart. */
   public static Tuple2<Long, Long> run(JavaSparkContext context, double scale) {
-    final double most = MOST * Math.sqrt(scale); // the work grows with the square of the sizes
+    final double most = MOST * Math.sqrt(scale); // The work grows with the square of the sizes.
     return context
         .parallelize(IntStream.range(0, MAPS).boxed().collect(Collectors.toList()), MAPS)
         .flatMapToPair(

@@ -12,12 +12,12 @@ import scala.Tuple2;
 
 /**
  * PageRank over a generated web in which popular pages have most links. Ranks are whole numbers, so
- * that the result does not depend on the order of additions. The argument is the share of the usual
+ * the result does not depend on the order of additions. The argument is the share of the usual
  * work.
  */
 public final class PageRank {
   private static final int PAGES = 240_000;
-  private static final int LINKS = 12; // links of a page
+  private static final int LINKS = 12; // number of links of a page
   private static final int PARTITIONS = 6;
   private static final int ITERATIONS = 10;
   private static final long UNIT = 1_000_000_000L;

@@ -30,8 +30,8 @@ import scala.Tuple2;
  * Runs rounds of concurrent queries. The argument is a folder for input files. Each line of the
  * standard input is a round of queries NAME:KIND:POOL:TASKS:WORK[:DELAY], separated by spaces. The
  * program prints QUERY, name, job number and seconds for each ended query, and ROUND after the
- * round. The queries of a round start in the given order, which is their order within a pool, or
- * DELAY seconds later.
+ * round. The queries of a round start in the given order, which is also their order within a pool.
+ * A query with a DELAY starts that many seconds later.
  *
  * <p>The unit of a task's work depends on the kind: processor seconds (compute), emitted megabytes
  * (shuffle), files of equal size, one per task (read), scans of its cached partition (cache), or
@@ -145,10 +145,7 @@ public final class Rounds {
     return spark.parallelize(numbers, tasks);
   }
 
-  /**
-   * Returns random records, so that they cannot be compressed. Each part first computes for
-   * `seconds`.
-   */
+  /** Returns random records, which cannot be compressed. Each part first computes for `seconds`. */
   private JavaRDD<byte[]> records(int parts, int megabytes, double seconds) {
     return numbers(parts)
         .mapPartitionsWithIndex(

@@ -7,7 +7,8 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.api.java.JavaSparkContext;
 
 /**
- * Runs tasks that only compute. The arguments are their number and the processor seconds of each.
+ * Runs tasks that only compute. The arguments are the number of tasks and the processor seconds of
+ * each task.
  */
 public final class Spin {
   private static final long NANOS_PER_SECOND = 1_000_000_000L;

@@ -7,9 +7,9 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 
 /**
- * Runs many empty tasks. Prints the processor time of the connector's event queue at the driver and
- * of a queue with an empty listener, in microseconds. The latter is Spark's own cost of passing
- * events. The argument is the number of tasks.
+ * Runs many empty tasks. Prints the processor time of two event queues at the driver, in
+ * microseconds: that of the connector, and one with an empty listener. The latter is Spark's own
+ * cost of passing events. The argument is the number of tasks.
  */
 public final class Tasks {
   private static final String QUEUES = "spark-listener-group-";
@@ -31,7 +31,7 @@ public final class Tasks {
     }
   }
 
-  /** Returns the processor time of a queue's thread once the queue is empty. */
+  /** Returns the processor time of a queue's thread after the queue has become empty. */
   private static long microsOfQueue(String queue) throws InterruptedException {
     long before = -1;
     long micros = 0;

@@ -17,8 +17,8 @@ import org.apache.spark.sql.SparkSession;
 import scala.Tuple2;
 
 /**
- * The programs of `./dev bench what_if`. The arguments are the program, the folder of the data from
- * "make", the size of the data, and NAME=VALUE...
+ * The programs of `./dev bench what_if`. The arguments are the program, the folder with the data
+ * that "make" generated, the size of the data, and NAME=VALUE...
  */
 public final class WhatIf {
   private static final long ROWS = 2_000_000;
@@ -145,7 +145,7 @@ public final class WhatIf {
     return PageRank.rank(links, partitions, iterations);
   }
 
-  /** Counts words, but not words that begin with one of the letters. */
+  /** Counts words that begin with none of the letters. */
   private static Object wordCount(SparkSession session, String file, String letters) {
     final JavaSparkContext context = new JavaSparkContext(session.sparkContext());
     final String left = letters.replace(",", "");

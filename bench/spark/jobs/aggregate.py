@@ -1,4 +1,4 @@
-"""A hash aggregate of many groups. Argument: the share of the usual work."""
+"""Runs a hash aggregate of many groups. Argument: the share of the usual work."""
 
 import sys
 

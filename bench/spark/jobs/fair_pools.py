@@ -1,4 +1,5 @@
-"""Runs two queries at once, each in its own FAIR pool. Argument: the share of the usual work."""
+"""Runs two queries concurrently, each in its own FAIR pool. Argument: the share of the usual
+work."""
 
 import sys
 
