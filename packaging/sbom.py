@@ -30,7 +30,7 @@ def included(build):
 
 
 def owners(files):
-    """Returns the packages of these files; dpkg may list a file below /usr."""
+    """Returns the packages of these files. dpkg may list a file below /usr."""
     names = {str(pathlib.Path(file).resolve()) for file in files}
     names |= {name.removeprefix("/usr") for name in names}
     found = set()

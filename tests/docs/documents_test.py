@@ -18,7 +18,8 @@ faults = []
 
 
 def blocks_and_text(page):
-    """Returns the lines of the code blocks, continued lines joined, with their numbers; and the rest of the page."""
+    """Returns the lines of the code blocks with their numbers, with continued lines joined. Also returns the remainder
+    of the page."""
     fenced, pending, commands, text = False, "", [], []
     for number, line in enumerate(page.read_text().splitlines(), 1):
         if line.startswith("```"):
@@ -48,7 +49,7 @@ def check_command(place, line):
 
 
 def anchors_of(page):
-    """Returns the anchors that GitHub makes from the headings of a page."""
+    """Returns the anchors that GitHub creates for the headings of a page."""
     headings = re.findall(r"^#+ +(.*?) *$", blocks_and_text(page)[1], re.M)
     plain = (re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings)
     return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}

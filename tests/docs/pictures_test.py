@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that the pictures of the documents show the words of today's program: pictures_test.py TIDEMARK SOURCE
+"""Checks that the pictures in the documents contain the words of the current program: pictures_test.py TIDEMARK SOURCE
 
-./dev screenshots makes the pictures. The text of demo.svg must occur in the program or in tests/cli/words.txt. The
+./dev screenshots creates the pictures. The text of demo.svg must occur in the program or in tests/cli/words.txt. The
 labels in pages.json must occur in the sources of the page or in the program.
 """
 import hashlib
@@ -21,7 +21,7 @@ faults = []
 
 
 def is_known(phrase):
-    """Returns True if the phrase consists of parts of two words or more that occur in the program."""
+    """Returns True if the phrase consists of parts that have at least two words each and occur in the program."""
     words = phrase.split()
     if len(words) < 3:
         return all(word in console for word in words)

@@ -162,7 +162,7 @@ def main():
         sys.exit("no tracked files: run it in a checkout, with paths that exist")
     for name in names if added is None else sorted(set(names) & set(added)):
         for kind, line, sentence in texts(name):
-            # A sentence may end some lines below its first one.
+            # A sentence may end some lines below its first line.
             if added is not None and not added[name].intersection(range(line, line + 3)):
                 continue
             for where, expression, pattern, reason, instead in rows:
