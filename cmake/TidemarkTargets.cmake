@@ -22,6 +22,7 @@ set(TIDEMARK_COMMON_HEADERS
 
 # Compiles the sources of `target` in batches. CMake's own unity builds name sources by their absolute
 # paths, so that ccache never hits in another checkout; these paths start at the project's root.
+# The helpers of a test are in a namespace with the name of its file, since batches share them.
 # A source with separate compile definitions is compiled alone.
 function(tidemark_batch_sources target)
   get_target_property(sources ${target} SOURCES)
@@ -89,6 +90,9 @@ function(tidemark_test)
   add_executable(${arg_NAME} ${arg_SOURCES})
   target_link_libraries(${arg_NAME} PRIVATE ${arg_DEPS} tidemark_test_headers GTest::gtest_main)
   target_precompile_headers(${arg_NAME} REUSE_FROM tidemark_test_headers)
+  if(TIDEMARK_BATCHES)
+    tidemark_batch_sources(${arg_NAME})
+  endif()
   add_dependencies(unit_tests ${arg_NAME})
   set(labels)
   if(arg_THREADS)
@@ -97,7 +101,8 @@ function(tidemark_test)
   endif()
   if(TIDEMARK_WHOLE_SUITES)
     add_test(NAME ${arg_NAME} COMMAND ${arg_NAME})
-    set_tests_properties(${arg_NAME} PROPERTIES TIMEOUT ${TIDEMARK_TEST_TIMEOUT} ${labels})
+    list(LENGTH arg_SOURCES cost)  # large suites start first
+    set_tests_properties(${arg_NAME} PROPERTIES TIMEOUT ${TIDEMARK_TEST_TIMEOUT} COST ${cost} ${labels})
   else()
     # A value would appear in the name of its test as bytes with addresses, which differ in each build.
     gtest_discover_tests(${arg_NAME} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60

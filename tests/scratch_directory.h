@@ -1,4 +1,5 @@
-// A directory for one test, removed with the object. Concurrent tests have separate directories.
+// A directory for one test, which the destructor removes. Concurrent tests have separate
+// directories.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ class ScratchDirectory {
 
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  // Writes a file with these contents, or atomically replaces an existing file. Returns its path.
+  // Writes a file with the given contents, or atomically replaces an existing file. Returns its
+  // path.
   std::string Write(const std::string& name, const std::string& contents) const {
     const std::string path = *this / name;
     std::ofstream(path + ".new", std::ios::binary) << contents;

@@ -3,9 +3,8 @@
 
 usage: house.py [ROOT]
 
-One row per room: sources, headers, lines, headers that one file includes besides their own source,
-and the rooms that it includes. Then the totals, and every cycle of rooms. Exits with 1 if there is a
-cycle.
+Each row contains a room with its sources, headers and lines, the headers that only one file other than their own source
+includes, and the rooms that it includes. The totals and every cycle of rooms follow. Exits with 1 if there is a cycle.
 """
 import collections
 import os
