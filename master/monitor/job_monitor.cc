@@ -99,6 +99,8 @@ std::string WhyNoEnd(const Snapshot& job) {
 
 std::size_t BytesOf(const PastRun& run) {
   std::size_t bytes = facts::BytesOf(run.parameters);
+  bytes += sizeof(GroupBin) * run.groups.size();
+  for (const auto& groups : run.timed_groups) bytes += sizeof(TimedGroups) * groups.size();
   for (const PastStage& stage : run.stages) {
     bytes += sizeof(stage) + stage.name.size() + stage.title.size() +
              sizeof(std::size_t) * stage.parents.size();
@@ -157,8 +159,13 @@ class JobMonitor::Impl {
   Estimate Describe(const EndPrediction& prediction, absl::Duration late,
                     const std::string& name) const;
   absl::Duration GraceAt(absl::Time now) const;
+  // Returns true if the stages of the snapshot have not all ended, or if further stages are
+  // expected.
+  bool HasStagesLeft(const Snapshot& snapshot) const;
+  // Returns why a job's estimate in `state` has risen, if no stage has appeared.
+  RaiseCause RaiseCauseOf(const Snapshot& snapshot, EstimateState state) const;
   // Sets the published fractions of `shown`. Returns why the first one moves back.
-  std::optional<EstimateRaised> Show(absl::Time now, std::size_t stages, Tracked& tracked,
+  std::optional<EstimateRaised> Show(absl::Time now, const Snapshot& snapshot, Tracked& tracked,
                                      Indicator& shown) const;
   absl::Time AbandonedAt() const;
   JobState StateAt(absl::Time now) const;
@@ -264,7 +271,9 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   if (monitor::IsOfStages(state_)) {
     prediction = PredictStages(now);
     basis = stages_.basis;
-    method = basis == Basis::kGuess         ? EstimateMethod::kAssumptions
+    // After the last stage, the remaining time rests on no stage.
+    method = !HasStagesLeft(snapshot)       ? EstimateMethod::kUnknown
+             : basis == Basis::kGuess       ? EstimateMethod::kAssumptions
              : basis == Basis::kEarlierRuns ? EstimateMethod::kPastRuns
                                             : EstimateMethod::kTaskTimes;
   } else if (!state_.has_reduce_stage()) {
@@ -299,20 +308,26 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   // A wrong guess does not make a job late.
   const EndPrediction due = basis == Basis::kGuess ? EndPrediction{.at = now} : prediction;
   const absl::Duration late = tracked.overdue.LateBy(due, EndedIn(snapshot, state_), grace);
-  prediction = durations::OpenedByLateness(prediction, late, grace);
+  if (!snapshot.idle_since) {
+    prediction = durations::OpenedByLateness(prediction, late, grace);
+  } else if (late > grace) {
+    // An idle application that has outlasted its forecast may submit further jobs at any time.
+    prediction = {.at = now};
+  }
   Indicator shown = {.estimate = Describe(prediction, late, tracked.indicator->name()),
                      .evidence = reduce.evidence};
   if (&tracked == &tracked_.front() && shown.estimate.remaining) {
     shown.estimate.basis = basis;
     shown.estimate.method = method;
   }
-  const auto raised = Show(prediction.at, snapshot.stages.size(), tracked, shown);
-  if (&tracked == &tracked_.front()) snapshot.estimate_raised = raised;
+  const auto raised = Show(prediction.at, snapshot, tracked, shown);
+  const bool is_silent = silence > absl::ZeroDuration();
+  if (&tracked == &tracked_.front() && !is_silent) snapshot.estimate_raised = raised;
   const double fraction = shown.estimate.fraction_done;
   if (fraction > 0) {
-    prediction.shown_end = state_.started_at + (now - state_.started_at) / fraction;
+    prediction.shown_end = state_.started_at + (snapshot.at - state_.started_at) / fraction;
   }
-  if (auto& remaining = shown.estimate.remaining; remaining && silence > absl::ZeroDuration()) {
+  if (auto& remaining = shown.estimate.remaining; remaining && is_silent) {
     remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence);
     // The record of errors contains the published forecast.
     prediction.end = snapshot.at + remaining->median;
@@ -353,11 +368,30 @@ Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction, absl::Durat
   return estimate;
 }
 
-std::optional<EstimateRaised> JobMonitor::Impl::Show(absl::Time now, std::size_t stages,
+bool JobMonitor::Impl::HasStagesLeft(const Snapshot& snapshot) const {
+  return !stages_.expected.empty() || !std::ranges::all_of(snapshot.stages, monitor::HasEnded);
+}
+
+RaiseCause JobMonitor::Impl::RaiseCauseOf(const Snapshot& snapshot, EstimateState state) const {
+  if (monitor::IsOfStages(state_) && !HasStagesLeft(snapshot)) return RaiseCause::kNotEnded;
+  const bool is_any_running = std::ranges::any_of(
+      snapshot.stages, [](const StageProgress& stage) { return stage.running_tasks > 0; });
+  // A remark reports that past runs are used differently, which also changes the estimate.
+  if (!is_any_running || !stages_.remark.empty()) return RaiseCause::kUnknown;
+  return state == EstimateState::kOverdue ? RaiseCause::kOverdue : RaiseCause::kSlowerTasks;
+}
+
+std::optional<EstimateRaised> JobMonitor::Impl::Show(absl::Time now, const Snapshot& snapshot,
                                                      Tracked& tracked, Indicator& shown) const {
   const absl::Duration elapsed = now - state_.started_at;
+  // An expected stage that opens and a stage that is skipped add nothing to the forecast.
+  const auto skipped =
+      std::ranges::count(snapshot.stages, StageState::kSkipped, &StageProgress::state);
+  const std::size_t stages =
+      snapshot.stages.size() + stages_.expected.size() - static_cast<std::size_t>(skipped);
+  const RaiseCause cause = RaiseCauseOf(snapshot, shown.estimate.state);
   const auto raised =
-      tracked.shown.Show(elapsed, static_cast<std::uint32_t>(stages), shown.estimate);
+      tracked.shown.Show(elapsed, static_cast<std::uint32_t>(stages), cause, shown.estimate);
   const double done = shown.estimate.fraction_done;
   const auto reduce_start = facts::ReducePhaseStart(state_);
   if (reduce_start && done > 0) {
@@ -521,6 +555,7 @@ void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
   StageProgress* const reduce = monitor::ReduceStageOf(snapshot);
   if (succeeded && reduce != nullptr) reduce->fraction_done = 1;
   snapshot.named_tasks.clear();
+  snapshot.estimate_raised.reset();
   snapshot.message = state_.closed ? state_.closed->message
                                    : fmt::format("no event of the job arrived for {}",
                                                  text::DurationText(options_.abandon_after));

@@ -98,11 +98,6 @@ StageState StateOf(const facts::Stage& stage, const StageProgress& progress,
   return progress.started_at ? StageState::kRunning : StageState::kPending;
 }
 
-bool HasEnded(const StageProgress& stage) {
-  return stage.state == StageState::kDone || stage.state == StageState::kSkipped ||
-         stage.state == StageState::kFailed || stage.state == StageState::kUnknownEnd;
-}
-
 // Returns the progress of a stage whose tasks report only state changes and input.
 StageProgress ProgressOf(const facts::Stage& stage, const facts::BeyondSlots& beyond) {
   StageProgress progress = {.id = {0, stage.opened.stage}};
@@ -370,8 +365,7 @@ std::optional<absl::Time> IdleSince(const facts::JobRecord& state, const Snapsho
 // Below this known share, an application whose end has no bounds shows no bounds of its progress.
 constexpr double kKnownShareMin = 0.5;
 
-// Sets the fractions at the bounds of the remaining time. The lower fraction is never above the
-// published fraction.
+// Sets the fractions at the bounds of the remaining time, which enclose the published fraction.
 void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
   if (!estimate.remaining) return;
@@ -379,7 +373,7 @@ void AddBounds(absl::Duration elapsed, Estimate& estimate) {
     estimate.fraction_done_lower = std::min(PartPassed(elapsed, *upper), estimate.fraction_done);
   }
   if (const auto& lower = estimate.remaining->lower) {
-    estimate.fraction_done_upper = PartPassed(elapsed, *lower);
+    estimate.fraction_done_upper = std::max(PartPassed(elapsed, *lower), estimate.fraction_done);
   }
 }
 
@@ -423,6 +417,11 @@ class Widening {
 };
 
 }  // namespace
+
+bool HasEnded(const StageProgress& stage) {
+  return stage.state == StageState::kDone || stage.state == StageState::kSkipped ||
+         stage.state == StageState::kFailed || stage.state == StageState::kUnknownEnd;
+}
 
 JobState StateAfter(JobOutcome outcome) {
   switch (outcome) {
@@ -534,14 +533,16 @@ void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, ab
     const auto ends_in = estimate.group_ends.find(name);
     const bool is_any_left =
         ends_in != estimate.group_ends.end() && ends_in->second.median > absl::ZeroDuration();
-    // If further stages may appear, the end has no bounds.
-    if (is_any_left && estimate.may_grow) shown.ends_in = Range{.median = ends_in->second.median};
-    if (is_any_left && !estimate.may_grow) shown.ends_in = widening.Of(ends_in->second);
+    if (is_any_left) shown.ends_in = widening.Of(ends_in->second);
+    // If further stages may appear, the group may end as late as the job.
+    if (is_any_left && estimate.may_grow && job.estimate.remaining) {
+      shown.ends_in->upper = std::max(shown.ends_in->upper, job.estimate.remaining->upper);
+    }
     if (estimate.stages.empty() || !shown.started_at) continue;
     // Between its jobs, all known parts of a group have ended, but the group continues.
-    Estimate of_group;
+    Estimate of_group = {.basis = job.estimate.basis};
     if (is_any_left) of_group.remaining = ends_in->second;
-    shown_groups[name].Show(now - *shown.started_at, /*stages=*/0, of_group);
+    shown_groups[name].Show(now - *shown.started_at, /*stages=*/0, RaiseCause::kUnknown, of_group);
     shown.fraction_done = of_group.fraction_done;
   }
 }

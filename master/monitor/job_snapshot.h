@@ -20,6 +20,9 @@
 
 namespace tidemark::monitor {
 
+// Returns true if the stage is done, skipped, failed or ended without a known outcome.
+bool HasEnded(const StageProgress& stage);
+
 // Returns the state of a job or a group after an outcome.
 JobState StateAfter(JobOutcome outcome);
 

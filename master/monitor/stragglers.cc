@@ -26,7 +26,8 @@ std::string ShareText(double share) {
   return fmt::format("{} % of", static_cast<int>(100 * share));
 }
 
-std::string Reason(const NamedTask& straggler, std::uint64_t bytes_left) {
+// `bytes_left` is the remainder of the input at the last report.
+std::string Reason(const NamedTask& straggler, std::uint64_t bytes_left, bool has_reported) {
   const AttemptId& id = straggler.attempt;
   const std::string ends_last =
       fmt::format("Reduce task {}{} will end last", id.index,
@@ -38,7 +39,12 @@ std::string Reason(const NamedTask& straggler, std::uint64_t bytes_left) {
                        straggler.in_heaviest_group ? "a" : "an upcoming", group, share);
   }
   if (bytes_left == 0) return ends_last;
-  return fmt::format("{}: it has {} left to reduce", ends_last, text::SizeText(bytes_left));
+  const std::string size = text::SizeText(bytes_left);
+  if (straggler.waits_for_slot) {
+    return fmt::format("{}: it has not started and has {} to reduce", ends_last, size);
+  }
+  return has_reported ? fmt::format("{}: it had {} left at its last report", ends_last, size)
+                      : fmt::format("{}: it has {} to reduce", ends_last, size);
 }
 
 // A task is a straggler if it has run for this multiple of the median of its stage. Spark starts a
@@ -108,7 +114,8 @@ std::optional<NamedTask> LastReduceTask(const facts::JobRecord& state,
                                 attempt->reduce->running_group->key == last->heaviest.key;
   const std::uint64_t done = attempt == nullptr ? 0 : attempt->bytes_done;
   straggler.reason =
-      Reason(straggler, facts::SaturatingSubtract(state.reduce_input_bytes(last->index), done));
+      Reason(straggler, facts::SaturatingSubtract(state.reduce_input_bytes(last->index), done),
+             /*has_reported=*/done > 0);
   return straggler;
 }
 

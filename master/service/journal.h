@@ -92,7 +92,8 @@ class Journal {
 
   // Appends whole records. Records without a log are not stored and only get a position. As soon as
   // its last record is durable, a log's file is closed and unlocked, even if the log is still
-  // referenced. O(size of the records). REQUIRES: the last record of a log is appended last.
+  // referenced. O(size of the records). `is_last` is true if `records` end the log. REQUIRES: no
+  // records are appended to a log after its last record.
   Position Append(const std::shared_ptr<Log>& log, absl::string_view records, bool is_last = false);
 
   // Removes a file to which no log appends any more. The removal precedes all records that are

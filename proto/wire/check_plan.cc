@@ -21,8 +21,7 @@ constexpr std::size_t kTextBytesMax = 256;
 // Maximum standard deviation of task times divided by their mean. Chosen by hand; measured values
 // are below 10.
 constexpr double kVariationMax = 1000;
-// Chosen by hand, since no plan has more slots. A larger number is a typing error and would take
-// memory.
+// Chosen by hand. Larger numbers are assumed to be typing errors, and would take memory.
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;

@@ -20,7 +20,7 @@ namespace tidemark::wire {
 inline constexpr std::size_t kSizeBins = 384;
 
 // Keeps the first fault of an event, so that callers can make several checks without branching
-// after each of them. Takes no time if there is no fault.
+// after each of them. Formats a message only if there is a fault.
 class Checks {
  public:
   // `what` is a name for the event, such as "map profile". `whose` may be null and must outlive

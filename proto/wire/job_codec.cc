@@ -45,7 +45,7 @@ namespace {
 
 // The same limit as that of CheckPlan().
 constexpr std::uint32_t kSlotsMax = 1'000'000;
-// Chosen by hand, since a larger factor is a typing error.
+// Chosen by hand. Larger factors are assumed to be typing errors.
 constexpr double kDataFactorMax = 1e6;
 
 absl::Status CheckCount(const char* field, std::uint32_t count) {

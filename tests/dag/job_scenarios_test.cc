@@ -257,15 +257,17 @@ TEST(ForecastJobOnSlots, RejectsMoreSlotsThanTheLimit) {
   const absl::Status more =
       ForecastJobOnSlots(Job(), TasksOfExecutor(), OnExecutors(500'001), kNow).status();
   EXPECT_EQ(more.code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(std::string(more.message()),
-            "executors: must be at most 500000, not 500001: its executors have 2 slots each, and "
-            "the limit is 1000000 slots");
+  EXPECT_EQ(
+      std::string(more.message()),
+      "executors: must be at most 500000, not 500001: the job's executors have 2 slots each, and "
+      "the limit is 1000000 slots");
   auto large = TasksOfExecutor();
   large->slots = 3'000'000;
   large->slots_per_executor = 3e6;
-  EXPECT_EQ(std::string(ForecastJobOnSlots(Job(), large, OnExecutors(1), kNow).status().message()),
-            "executors: its executors have 3000000 slots each, and the limit is 1000000 slots; "
-            "pass slots instead");
+  EXPECT_EQ(
+      std::string(ForecastJobOnSlots(Job(), large, OnExecutors(1), kNow).status().message()),
+      "executors: the job's executors have 3000000 slots each, and the limit is 1000000 slots; "
+      "pass slots instead");
   EXPECT_EQ(SlotsHeld(Job(), large, kNow).slots, 3'000'000u) << "reported slots have no limit";
 }
 

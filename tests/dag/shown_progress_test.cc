@@ -54,11 +54,12 @@ struct Bar {
   dag::ShownProgress progress;
   Estimate estimate;
   std::optional<EstimateRaised> raised;
+  RaiseCause cause = RaiseCause::kSlowerTasks;
   // Shows the progress at this time with this remaining time, which is unknown if negative.
   double Show(double elapsed, double left, std::uint32_t stages = 3) {
     estimate.remaining.reset();
     if (left >= 0) estimate.remaining = Range{.median = absl::Seconds(left)};
-    raised = progress.Show(absl::Seconds(elapsed), stages, estimate);
+    raised = progress.Show(absl::Seconds(elapsed), stages, cause, estimate);
     return estimate.fraction_done;
   }
 };
@@ -96,16 +97,62 @@ TEST(ShownProgress, EarlierStagesDoNotExplainALaterMove) {
   bar.Show(100, 40, 5);
   EXPECT_EQ(bar.raised, (EstimateRaised{RaiseCause::kMoreStages, 2, 0.9}));
   bar.Show(103, 60, 5);
-  EXPECT_EQ(bar.raised, (EstimateRaised{RaiseCause::kSlowerTasks, 0, 0.9}));
+  EXPECT_EQ(bar.raised, (EstimateRaised{RaiseCause::kSlowerTasks, 0, 100.0 / 140}));
 }
 
-TEST(ShownProgress, ReportsThatTheJobIsOverdue) {
-  Bar bar;
+TEST(ShownProgress, ReportsTheCauseAtTheTimeOfTheMove) {
+  Bar bar{.cause = RaiseCause::kOverdue};
   bar.Show(90, 0);
-  bar.estimate.state = EstimateState::kOverdue;
   bar.Show(100, 10);
   ASSERT_TRUE(bar.raised);
   EXPECT_EQ(bar.raised->cause, RaiseCause::kOverdue);
+  bar.cause = RaiseCause::kNotEnded;
+  bar.Show(101, 10);
+  ASSERT_TRUE(bar.raised);
+  EXPECT_EQ(bar.raised->cause, RaiseCause::kOverdue);
+}
+
+TEST(ShownProgress, ReplacesAGuessAtOnceAndWithoutAReason) {
+  Bar bar;
+  bar.estimate.basis = Basis::kGuess;
+  EXPECT_DOUBLE_EQ(bar.Show(30, 30), 0.5);
+  EXPECT_DOUBLE_EQ(bar.Show(31, 69), 0.31) << "a guess replaces a guess";
+  EXPECT_FALSE(bar.raised);
+  bar.estimate.basis = Basis::kThisRun;
+  EXPECT_DOUBLE_EQ(bar.Show(32, 168), 0.16);
+  EXPECT_FALSE(bar.raised);
+  bar.Show(33, 267);
+  EXPECT_NEAR(bar.raised.value_or(EstimateRaised{}).fraction_done_before, 0.16, 1e-9);
+}
+
+TEST(ShownProgress, MovesAtOnceAfterATimeWithoutAnEstimate) {
+  Bar bar;
+  bar.Show(30, 10);
+  bar.Show(60, -1);
+  EXPECT_DOUBLE_EQ(bar.Show(61, 61), 0.5);
+  EXPECT_FALSE(bar.raised);
+}
+
+TEST(ShownProgress, ReportsNoMoveOnceTheForecastIsBack) {
+  Bar bar;
+  bar.Show(90, 10);
+  bar.Show(91, 30);
+  EXPECT_TRUE(bar.raised);
+  bar.Show(92, 10);
+  EXPECT_FALSE(bar.raised);
+}
+
+TEST(ShownProgress, SmallMovesDoNotProlongTheReport) {
+  Bar bar;
+  bar.Show(90, 10);
+  for (int second = 1; second <= 10; ++second) {
+    bar.Show(90 + second, second % 2 == 0 ? 60 : 61);
+    EXPECT_TRUE(bar.raised) << second;
+  }
+  for (int second = 12; second <= 30; ++second) {
+    bar.Show(90 + second, second % 2 == 0 ? 60 : 61);
+    EXPECT_FALSE(bar.raised) << second;
+  }
 }
 
 TEST(ShownProgress, ReportsAMoveForTenSeconds) {
@@ -187,7 +234,8 @@ TEST(ShownProgress, IsHalfwayAfterTheMapPhaseOfAnUnknownJob) {
   EXPECT_NEAR(forecast.fraction_done, 0.5, 0.05);
 }
 
-TEST(ShownProgress, AJobMovesBackWithItsForecastAndReportsIt) {
+// Returns a job whose shown progress has moved back at 30 s.
+Watched ThatMovedBack() {
   Watched job = AfterTheMapPhase();
   job.Tick(10);
   EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
@@ -197,10 +245,28 @@ TEST(ShownProgress, AJobMovesBackWithItsForecastAndReportsIt) {
   // A small key group takes much longer, and most of the bytes remain.
   EXPECT_TRUE(job.Reduce(30, 100, 18).ok());
   const Estimate& forecast = job.Tick(30);
-  ASSERT_TRUE(Left(forecast));
+  EXPECT_TRUE(Left(forecast).has_value());
   EXPECT_LT(forecast.fraction_done, shown);
-  EXPECT_DOUBLE_EQ(forecast.fraction_done, FractionDone(30 * kSecond, *Left(forecast)));
-  EXPECT_TRUE(job.newest.estimate_raised);
+  EXPECT_DOUBLE_EQ(forecast.fraction_done,
+                   FractionDone(30 * kSecond, Left(forecast).value_or(kSecond)));
+  return job;
+}
+
+TEST(ShownProgress, AJobReportsAMoveUntilItIsSilent) {
+  Watched job = ThatMovedBack();
+  ASSERT_TRUE(job.newest.estimate_raised);
+  EXPECT_EQ(job.newest.estimate_raised->cause, RaiseCause::kSlowerTasks);
+  job.Tick(300);
+  EXPECT_GT(SilentFor(job.newest), absl::ZeroDuration());
+  EXPECT_FALSE(job.newest.estimate_raised);
+}
+
+TEST(ShownProgress, AnEndedJobReportsNoMove) {
+  Watched job = ThatMovedBack();
+  EXPECT_TRUE(job.Say(31, Closed()).ok());
+  job.Tick(31);
+  EXPECT_TRUE(job.newest.is_final);
+  EXPECT_FALSE(job.newest.estimate_raised);
 }
 
 TEST(ShownProgress, EndsAtOneAfterAPublishedReducePhase) {

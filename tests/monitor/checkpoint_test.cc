@@ -123,8 +123,8 @@ TEST(Checkpoint, HasTheLayoutOfItsNumber) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(facts::kCheckpointLayout, 13);
-  EXPECT_EQ(monitor.Checkpoint().size(), 89477);
+  EXPECT_EQ(facts::kCheckpointLayout, 14);
+  EXPECT_EQ(monitor.Checkpoint().size(), 89510);
 }
 
 }  // namespace

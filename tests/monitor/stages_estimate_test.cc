@@ -124,6 +124,70 @@ TEST(JobOfStages, TheSecondRunIsForecastByTheFirst) {
   EXPECT_EQ(query.monitor.stage_forecasts()[1].name, "s1");
 }
 
+TEST(JobOfStages, NamesNoMethodAfterItsLastStage) {
+  Query query;
+  query.RunUntil(15);
+  EXPECT_EQ(query.Tick(15).estimate.method, EstimateMethod::kTaskTimes);
+  query.RunUntil(25);
+  const Estimate estimate = query.Tick(26).estimate;
+  EXPECT_TRUE(Left(estimate));
+  EXPECT_EQ(estimate.method, EstimateMethod::kUnknown);
+}
+
+// Ends the last stage of the job at 25 s, and reports about the job at 60 s.
+void OutlastItsStages(Query& query) {
+  query.RunUntil(25);
+  query.Tick(26);
+  query.Say(60, ExecutorOpened{.executor = 1, .host = "h", .slots = 2});
+}
+
+TEST(JobOfStages, AnIdleApplicationIsNotOverdue) {
+  Query query;
+  OutlastItsStages(query);
+  const Snapshot idle = query.Tick(60);
+  EXPECT_EQ(idle.idle_since, At(25));
+  EXPECT_EQ(idle.estimate.state, EstimateState::kWarmingUp);
+  EXPECT_FALSE(Left(idle.estimate));
+}
+
+TEST(JobOfStages, RisesAfterItsLastStageSinceItHasNotEnded) {
+  Query query;
+  query.Say(0, GroupOpened{.group = "sql/0", .opened_at = At(0)});  // It is not idle.
+  OutlastItsStages(query);
+  const Snapshot late = query.Tick(60);
+  ASSERT_TRUE(late.estimate_raised);
+  EXPECT_EQ(late.estimate_raised->cause, RaiseCause::kNotEnded);
+}
+
+TEST(JobOfStages, DoesNotCountASkippedStageAsAppeared) {
+  Query query;
+  query.RunUntil(15);
+  query.Tick(15);
+  StageOpened skipped = Stage(3, 40, {1});
+  skipped.skipped = true;
+  query.Say(15, Stage(2, 40, {1}));
+  query.Say(15, skipped);
+  const Snapshot raised = query.Tick(16);
+  ASSERT_TRUE(raised.estimate_raised);
+  EXPECT_EQ(raised.estimate_raised->cause, RaiseCause::kMoreStages);
+  EXPECT_EQ(raised.estimate_raised->stages, 1u);
+}
+
+// Its end is open to further stages, up to the end of the job.
+TEST(JobOfStages, AGroupThatMayGrowHasTheUpperBoundOfTheJob) {
+  Query query{std::vector<StageOpened>{}};
+  query.Say(0, GroupOpened{.group = "sql/0", .opened_at = At(0)});
+  StageOpened scan = Stage(0, 4);
+  scan.group = "sql/0";
+  query.Say(0, scan);
+  query.RunUntil(15);
+  const Snapshot snapshot = query.Tick(15);
+  ASSERT_THAT(snapshot.groups, SizeIs(1));
+  ASSERT_TRUE(snapshot.groups[0].ends_in && snapshot.groups[0].ends_in->lower);
+  EXPECT_LE(*snapshot.groups[0].ends_in->lower, snapshot.groups[0].ends_in->median);
+  EXPECT_EQ(snapshot.groups[0].ends_in->upper, Upper(snapshot.estimate));
+}
+
 // If key groups are reported, the first job of a Spark application has the stages of MapReduce.
 TEST(JobOfStages, MoreStagesMayFollowAGroup) {
   Query query{std::vector<StageOpened>{}};
@@ -389,6 +453,12 @@ TEST(JobOfStages, PastRunsCountAsMemory) {
   EXPECT_GT(query.monitor.state_bytes(), before);
   query.monitor.SetPastRuns({});
   EXPECT_EQ(query.monitor.state_bytes(), before);
+  PastRun run;
+  run.groups.resize(100);
+  run.timed_groups[1].resize(50);
+  query.monitor.SetPastRuns({run});
+  EXPECT_GE(query.monitor.state_bytes() - before,
+            100 * sizeof(GroupBin) + 50 * sizeof(TimedGroups));
 }
 
 TEST(JobOfStages, WithoutATaskCountNoEndIsPredictedAndANoteGivesTheReason) {

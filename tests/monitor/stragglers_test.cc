@@ -93,7 +93,7 @@ TEST_F(StragglerTest, NamesAHeavyGroupStillToComeOrTheRemainingBytes) {
   for (const auto& [share, reason] :
        {std::pair(0.75, "an upcoming key of 2.0 MB takes 75 % of its remaining time"),
         std::pair(0.999, "an upcoming key of 2.0 MB takes nearly all of its remaining time"),
-        std::pair(0.3, "it has 3.5 MB left to reduce")}) {
+        std::pair(0.3, "it had 3.5 MB left at its last report")}) {
     EXPECT_EQ(LastOf({EndOfHeavy(1, 50, share)})->reason,
               std::string("Reduce task 1, attempt 2, will end last: ") + reason);
   }
@@ -127,9 +127,18 @@ TEST_F(StragglerTest, AWaitForASlotIsNoReason) {
   EXPECT_FALSE(LastOf({EndOf(1, 50)})->waits_for_slot);
 }
 
+TEST(Straggler, NamesTheInputOfATaskThatHasNotStarted) {
+  Job job;
+  job.Fold({{0, Opened(1, 2)},
+            {1, Emitted(M(0), {Partition(1, 4'000'000, {Key(5, 2'000'000)})})},
+            {1, Finished(M(0))}});
+  EXPECT_EQ(LastReduceTask(job.state, {.tasks = {EndOf(1, 50)}}, At(10))->reason,
+            "Reduce task 1 will end last: it has not started and has 4.0 MB to reduce");
+}
+
 TEST(Straggler, WritesSizesBelowAThousandInBytesAndLeavesOutNone) {
   for (const auto& [bytes, more] :
-       {std::pair(999u, ": it has 999 B left to reduce"), std::pair(0u, "")}) {
+       {std::pair(999u, ": it has 999 B to reduce"), std::pair(0u, "")}) {
     Job job;
     job.Fold({{0, Opened(1, 1)}, {1, Started(R(0), bytes)}});
     EXPECT_EQ(LastReduceTask(job.state, {.tasks = {EndOf(0, 50)}}, At(10))->reason,

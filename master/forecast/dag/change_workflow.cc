@@ -55,7 +55,8 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   }
   if (job.job_id != job_id && place_of_id_.contains(job_id)) {
     return absl::AlreadyExistsError(
-        absl::StrCat(which, ": ", job_id, " is or was already another job of the workflow"));
+        absl::StrCat(which, ": ", job_id,
+                     " is, or was, attached to another job of the workflow; use a different id"));
   }
   if (job.facts.failed_attempts > options_.retries_max) {
     return LimitExceeded("retries_per_job", absl::StrCat(which, ": this master allows at most ",
@@ -107,8 +108,9 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
       return FieldError(path + ".name", job.name + " is taken by another job of the workflow");
     }
     if (!job.job_id.empty() && place_of_id_.contains(job.job_id)) {
-      return FieldError(path + ".job_id",
-                        job.job_id + " is or was already another job of the workflow");
+      return FieldError(
+          path + ".job_id",
+          job.job_id + " is, or was, attached to another job of the workflow; use a different id");
     }
     changed.jobs.push_back(job);
     added.push_back(i);

@@ -91,17 +91,16 @@ absl::StatusOr<std::uint32_t> SlotsAsked(const Scenario& scenario, const LiveJob
   const double slots = *scenario.executors * per_executor;
   if (slots <= kSlotsMax) return Rounded(slots);
   if (per_executor > kSlotsMax) {
-    return FieldError(
-        "executors",
-        fmt::format(
-            "its executors have {:.12g} slots each, and the limit is {} slots; pass slots instead",
-            per_executor, kSlotsMax));
+    return FieldError("executors", fmt::format("the job's executors have {:.12g} slots each, and "
+                                               "the limit is {} slots; pass slots instead",
+                                               per_executor, kSlotsMax));
   }
-  return FieldError("executors",
-                    fmt::format("must be at most {:.0f}, not {}: its executors have {:.12g} slots "
-                                "each, and the limit is {} slots",
-                                std::floor(kSlotsMax / per_executor), *scenario.executors,
-                                per_executor, kSlotsMax));
+  return FieldError(
+      "executors",
+      fmt::format("must be at most {:.0f}, not {}: the job's executors have {:.12g} slots "
+                  "each, and the limit is {} slots",
+                  std::floor(kSlotsMax / per_executor), *scenario.executors, per_executor,
+                  kSlotsMax));
 }
 
 LiveJob LiveJobOf(std::shared_ptr<const Snapshot> newest,
@@ -208,9 +207,9 @@ absl::StatusOr<Outcome> ForecastJobOnSlots(std::shared_ptr<const Snapshot> newes
   now = std::max(now, job.at);
   const LiveJob live = LiveJobOf(newest, std::move(left), now);
   if (!IsPredicted(job, live)) {
-    return absl::FailedPreconditionError(
-        fmt::format("job {} has no forecast yet, so its end on other slots is unknown; retry later",
-                    job.job_id));
+    return absl::FailedPreconditionError(fmt::format(
+        "job {} has no forecast yet, so its end with more or fewer slots is unknown; retry later",
+        job.job_id));
   }
   if (scenario.executors && SlotsPerExecutor(live) == 0) {
     return absl::FailedPreconditionError(

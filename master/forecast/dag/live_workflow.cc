@@ -369,7 +369,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     shown.fraction_done = newest_->estimate.fraction_done;
   } else if (!is_final) {
     const absl::Duration worked = informed_at_ - StartOfFirstJob(informed_at_);
-    snapshot.estimate_raised = shown_.Show(worked, /*stages=*/0, shown);
+    snapshot.estimate_raised = shown_.Show(worked, /*stages=*/0, RaiseCause::kUnknown, shown);
   }
   KeepOfSilentJobs(snapshot);
   shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
@@ -420,6 +420,7 @@ void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
   newest_->sequence = std::max(newest_->sequence, sequence);
   newest_->at = std::max(newest_->at, at);
+  fraction_done = std::clamp(fraction_done, 0.0, 1.0);
   newest_->estimate.fraction_done = fraction_done;
   shown_.Restore(fraction_done);
   active_at_ = std::max(active_at_, at);

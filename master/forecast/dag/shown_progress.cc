@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tidemark::dag {
 namespace {
@@ -26,28 +27,40 @@ double FractionDone(absl::Duration elapsed, absl::Duration left) {
 }
 
 std::optional<EstimateRaised> ShownProgress::Show(absl::Duration elapsed, std::uint32_t stages,
-                                                  Estimate& estimate) {
+                                                  RaiseCause cause, Estimate& estimate) {
+  const bool is_guess = !estimate.remaining || estimate.basis == Basis::kGuess;
+  const bool was_supported =
+      std::exchange(is_supported_, !is_guess || estimate.state == EstimateState::kOverdue);
   const double forecast =
       estimate.remaining ? FractionDone(elapsed, estimate.remaining->median) : fraction_;
   const bool has_grown = elapsed_ > absl::ZeroDuration() && elapsed > elapsed_;
   const double growth = has_grown ? std::log(absl::FDivDuration(elapsed, elapsed_)) : 0;
-  const double shown = std::max(forecast, fraction_ - kFallRate * growth);
-  if (shown < fraction_) fell_at_ = elapsed;
-  if (stages > stages_) grew_at_ = elapsed;
+  const double shown =
+      was_supported ? std::max(forecast, fraction_ - kFallRate * growth) : forecast;
+  // A move from a guess is not reported.
+  const double before = was_supported ? fraction_ : shown;
+  const std::uint32_t stages_before = std::exchange(stages_, stages);
+  if (stages > stages_before) grew_at_ = elapsed;
+  if (shown < before) cause_ = cause;
+  if (fraction_ >= high_) {  // It has not moved back before.
+    high_ = before;
+    fell_at_ = elapsed;
+  }
+  if (shown >= high_ || elapsed - fell_at_ > kReportedFor) {
+    high_ = std::max(shown, before);  // A move that continues is reported again.
+    fell_at_ = elapsed;
+    stages_at_high_ = shown < high_ ? stages_before : stages;
+  } else if (elapsed - grew_at_ > kReportedFor) {
+    // Stages that appeared earlier do not explain why it still moves back.
+    stages_at_high_ = stages;
+  }
   fraction_ = estimate.fraction_done = shown;
   elapsed_ = elapsed;
-  stages_ = stages;
-  const bool has_settled = shown >= high_ || elapsed - fell_at_ > kReportedFor;
-  if (has_settled) high_ = shown;
-  // Stages that appeared earlier do not explain why it still moves back.
-  if (has_settled || elapsed - grew_at_ > kReportedFor) stages_at_high_ = stages;
   if (high_ - forecast < kReportedFall) return std::nullopt;
-  EstimateRaised raised = {.cause = RaiseCause::kSlowerTasks, .fraction_done_before = high_};
+  EstimateRaised raised = {.cause = cause_, .fraction_done_before = high_};
   if (stages > stages_at_high_) {
     raised.cause = RaiseCause::kMoreStages;
     raised.stages = stages - stages_at_high_;
-  } else if (estimate.state == EstimateState::kOverdue) {
-    raised.cause = RaiseCause::kOverdue;
   }
   return raised;
 }

@@ -211,9 +211,9 @@ class Comparison {
     return std::isfinite(idle) ? idle : 0;
   }
 
-  // Returns the number of stages of the past run that should have come and did not. All their
-  // parents are over, and either two later stages are over or the application is idle. One later
-  // stage does not suffice, since jobs that run at once start in any order.
+  // Returns the number of missing stages of the past run. A stage is missing if all its parents
+  // are over, it has not started, and either two later stages are over or the application is idle.
+  // One later stage does not suffice, since jobs that run at once start in any order.
   std::size_t Missing() const {
     std::vector<std::optional<std::size_t>> place(run_.stages.size());
     std::set<std::uint64_t> works;

@@ -145,9 +145,13 @@ StageMatches MatchStages(std::span<const StageNow> now, const PastRun& profile);
 //   - its number of tasks differs (MayBeOfOneProgram()), or
 //   - its tasks read several times more or fewer bytes.
 // Stages that repeat the work of another stage do not count. Sizes do not count if the runs had
-// other parameters. Stages of the past run that should have come and did not count at the end. They
-// refute the run if they are as many as the confirmations that count, and a quarter of the stages
-// that came.
+// other parameters.
+//
+// Missing stages count last. A past stage is missing if all its parents are over, it has not
+// started, and either two later stages are over or the application is idle. A stage of this run
+// without a counterpart may replace one of them. The other missing stages refute the past run if
+// there are at least as many as its trust, and at least a quarter as many as confirming stages.
+// The trust is 1 at first and at most 3. A confirmation adds 1, and a contradiction subtracts 2.
 
 // Returns the number of contradictions between `run` and the stages of `now`, or nullopt if they
 // refute `run`. `now` has no expected stages. If `has_sizes` is true, also compares numbers of

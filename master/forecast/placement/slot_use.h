@@ -70,7 +70,8 @@ class SlotUse {
       seconds_at_.clear();
     }
     bool IsLong() const { return seconds_ >= kIdleFor; }
-    // Returns the number of running tasks that lasted long enough; at least 1.
+    // Returns the largest n such that at least n tasks ran for a share kHeldShare of this time; at
+    // least 1.
     double Level() const;
 
    private:

@@ -134,6 +134,8 @@ enum class RaiseCause : std::uint8_t {
   kSlowerTasks,
   // Tasks still run after their predicted end.
   kOverdue,
+  // All known stages have ended, but the application has not.
+  kNotEnded,
 };
 
 // A raised estimate of the remaining time. Shown progress moves back to it at a limited rate.
@@ -150,8 +152,7 @@ struct EstimateRaised {
 struct Estimate {
   EstimateState state = EstimateState::kUnknown;
   // Fraction of its time that has passed, for display. If the estimate of the remaining time is
-  // raised, the fraction moves back at a limited rate and may meanwhile exceed the bounds, which
-  // apply to this instant.
+  // raised, the fraction moves back, at a limited rate unless the earlier estimate was a guess.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;
@@ -494,7 +495,7 @@ struct Snapshot {
   // Probability that the job succeeds only after the deadline, 0..1. Unset if there is no deadline
   // or no interval and if the job ended without success.
   std::optional<double> late_probability;
-  // Set while the shown progress moves back.
+  // Set for up to ten seconds after the shown progress has moved back from more than a guess.
   std::optional<EstimateRaised> estimate_raised;
   // Time since which the application has had no work: all of its stages have ended, and it has not
   // announced others. Unset for other jobs.
@@ -529,8 +530,8 @@ struct Snapshot {
 Counts CountParts(const Snapshot& snapshot);
 
 // Returns the probability that the job succeeds only after `deadline`. Returns 0 or 1 after the job
-// has succeeded, and 1 if the deadline has passed. Snapshot::late_probability describes when there
-// is no value. O(1).
+// has succeeded, and 1 while the job is not final and the deadline has passed.
+// Snapshot::late_probability describes when there is no value. O(1).
 std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline);
 
 // Returns one group of a job in the form of a job with the ID JOB/GROUP. It is final after the
