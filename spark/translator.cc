@@ -636,6 +636,7 @@ Translator::StageRecord& Translator::OpenStage(std::uint32_t number, const json&
   opened.task_count = Number(info, "Number of Tasks");
   opened.pool = pool;
   if (const json& parents = Member(info, "Parent IDs"); parents.is_array()) {
+    record.are_parents_known = true;
     for (const json& parent : parents) {
       if (!parent.is_number_unsigned()) continue;
       const auto id = parent.get<std::uint64_t>();
@@ -720,7 +721,7 @@ void Translator::Close(StageRecord& stage, JobOutcome outcome, std::string why, 
 
 // Reports the planned stages of the job that will not run. The driver submits all stages that can
 // run before it starts a task. Any other stage that waits for no running stage already has its
-// output, from an earlier job or a cache.
+// output, from an earlier job or a cache. A stage with unknown parents may wait.
 void Translator::SkipAvailable(JobRecord& job, Sink sink) {
   steps_left_ -= job.steps;
   steps_ += static_cast<std::uint64_t>(job.steps);
@@ -730,6 +731,7 @@ void Translator::SkipAvailable(JobRecord& job, Sink sink) {
     if (found == stages_.end()) continue;
     StageRecord& stage = found->second;
     const bool waits =
+        !stage.are_parents_known ||
         std::any_of(stage.opened.parents.begin(), stage.opened.parents.end(),
                     [&](std::uint32_t parent) { return unfinished.contains(parent); });
     const bool runs = stage.state == StageState::kRunning || stage.state == StageState::kBroken;

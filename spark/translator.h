@@ -115,6 +115,7 @@ class Translator {
   struct StageRecord {
     StageOpened opened;  // as last reported
     StageState state = StageState::kPlanned;
+    bool are_parents_known = false;    // false in logs of Spark before 1.4
     bool is_by_partition = false;      // whether the index of a task is its partition
     std::uint32_t job = 0;             // the first job that lists the stage
     std::uint32_t jobs = 0;            // number of running jobs that list the stage
@@ -240,8 +241,8 @@ class Translator {
   std::string stopped_;  // group that failed after ApplicationEnd because Spark stopped it
   std::uint64_t opened_stages_ = 0;
   std::uint64_t opened_groups_ = 0;
-  // Each event adds some steps of SkipAvailable(). While negative, skipped stages are reported
-  // later.
+  // Number of steps that SkipAvailable() may still take. Each event adds some. While the number is
+  // negative, skipped stages are reported later.
   std::int64_t steps_left_ = 10'000;
   std::uint64_t steps_ = 0;
   std::uint64_t contradictions_ = 0;

@@ -356,6 +356,17 @@ TEST(Translator, SkipsAtTheFirstTaskStagesThatNeitherRunNorWait) {
   EXPECT_THAT(Skipped(Read(more)), ElementsAre(0, 1));
 }
 
+// Spark logs parents since version 1.4.
+TEST(Translator, SkipsNoWaitingStageIfItsParentsAreUnknown) {
+  const std::string running = R"({"Stage ID":0,"Stage Name":"map","Number of Tasks":2})";
+  const std::string waiting = R"({"Stage ID":1,"Stage Name":"collect","Number of Tasks":1})";
+  std::vector<std::string> log = {kStart, Job(0, running + "," + waiting), Submitted(running),
+                                  Task("Start", 0, 1, 0)};
+  EXPECT_THAT(Skipped(Read(log)), IsEmpty());
+  log.insert(log.end(), {Completed(running), JobEnd(0)});
+  EXPECT_THAT(Skipped(Read(log)), ElementsAre(1));
+}
+
 TEST(Translator, FindsSkippedStagesInStepsInProportionToTheLog) {
   for (const int stages : {500, 1000, 2000}) {
     LogParser parser({});
