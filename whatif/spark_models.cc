@@ -272,7 +272,7 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
                                         const Settings& changes) {
   phases::ObservedExecutors seen = measured.executors();
   if (measured.version().empty()) {
-    return absl::FailedPreconditionError("the log does not state its version of Spark");
+    return absl::FailedPreconditionError("the log does not name the Spark version");
   }
   const phases::Properties of_run = measured.properties();
   const auto ran = phases::ParseRunSettings(measured.version(), of_run, seen);

@@ -232,7 +232,11 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     if (!monitor.Apply(**event).ok()) ++facts.rejected;
     facts.Observe(**event);
   }
-  if (facts.last != absl::InfinitePast()) run.took = TimeToLastStage(monitor.Tick(facts.last));
+  if (facts.last != absl::InfinitePast()) {
+    const Snapshot& job = monitor.Tick(facts.last);
+    run.took = TimeToLastStage(job);
+    if (run.took) run.ended_later = job.elapsed() - *run.took;
+  }
   if (monitor.job().info && monitor.job().info->kind == JobKind::kMapReduce) {
     return absl::InvalidArgumentError(
         fmt::format("{} is the log of a MapReduce job; what-if reads only logs of Spark "

@@ -73,6 +73,8 @@ struct SparkRun {
   // Time from the start of the run to the end of its last stage. nullopt if the run did not
   // succeed.
   std::optional<absl::Duration> took;
+  // Time from then until the run ended.
+  absl::Duration ended_later;
   std::vector<std::string> remarks;  // JobLog::Remarks(), and remarks on impossible values
 
   // Returns true for Spark's local mode, in which the driver runs the tasks.

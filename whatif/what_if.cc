@@ -158,6 +158,14 @@ void SetMeasuredEnd(const SparkRun& run, Outcome& outcome) {
   if (run.took) outcome.snapshot.estimate.remaining = Range{.median = *run.took};
 }
 
+// Adds a remark if the run lasted longer than the row of the unchanged run.
+void RemarkOnEnd(const SparkRun& run, Row& row) {
+  if (run.ended_later < absl::Seconds(1)) return;
+  row.remarks.push_back(
+      fmt::format("measured until the last stage ended; the application ended {} later",
+                  text::ElapsedText(run.ended_later)));
+}
+
 void SetCoreHours(double cores, Row& row) {
   if (const auto& remaining = row.outcome.snapshot.estimate.remaining) {
     row.core_hours = absl::ToDoubleHours(remaining->median) * cores;
@@ -192,6 +200,7 @@ absl::StatusOr<Row> UnchangedRow(const SparkRun& run, absl::Time now) {
   if (!row.ok()) return row;
   SetMeasuredEnd(run, row->outcome);
   SetCoreHours(cores > 0 ? cores : slots, *row);
+  RemarkOnEnd(run, *row);
   return row;
 }
 
@@ -214,7 +223,9 @@ absl::StatusOr<std::vector<Row>> RowsOfPlan(const SparkRun& run, const Question&
     if (IsUnchanged(run, scenario)) SetMeasuredEnd(run, *outcome);
     outcomes.push_back(*std::move(outcome));
   }
-  return NamedRows(question, outcomes, run.plan.cluster.slots);
+  std::vector<Row> rows = NamedRows(question, outcomes, run.plan.cluster.slots);
+  RemarkOnEnd(run, rows.front());
+  return rows;
 }
 
 // Returns true if the row changes nothing in the run. `asked` contains its settings.
@@ -552,7 +563,9 @@ class SettingsAnswer {
     unchanged->binding = modelled->binding;
     answer.rows = {*unchanged};
     if (!question_.partitions.empty()) {
-      answer.rows[0].remarks = SkewRemarks(run_.plan, unchanged->outcome);
+      for (std::string& remark : SkewRemarks(run_.plan, unchanged->outcome)) {
+        answer.rows[0].remarks.push_back(std::move(remark));
+      }
     }
     for (const SettingsRow& row : *changes) {
       if (row.parts.empty() && scenario_ == Scenario()) continue;  // This is the unchanged row.
@@ -569,7 +582,7 @@ class SettingsAnswer {
   absl::StatusOr<Answer> ComputeFound() {
     if (!question_.slots.empty()) return SetTwice("--slots", "--find", "the number of slots");
     if (question_.data_factor) {
-      return absl::InvalidArgumentError("--find requires --data instead of --data-factor");
+      return absl::InvalidArgumentError("--find does not support --data-factor; use --data");
     }
     if (const auto checked = SettingsRowsOf(question_); !checked.ok()) return checked.status();
     scenario_ = {.policy = question_.policy};

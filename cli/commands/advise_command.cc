@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -46,8 +47,9 @@ std::string RangeText(const advise::Bounds& bounds, bool unicode) {
 }
 
 std::string SizeOf(const advise::ResultPoint& point) {
-  return point.bytes ? "<= " + text::SizeText(static_cast<std::uint64_t>(*point.bytes))
-                     : "size unknown";
+  if (!point.bytes) return "size unknown";
+  return *point.bytes >= 1 ? "at most " + text::SizeText(static_cast<std::uint64_t>(*point.bytes))
+                           : "0 B";
 }
 
 // Returns "Aggregate of file:/data/gdelt.csv".
@@ -107,6 +109,16 @@ void AddDetails(const advise::ResultPoint& point, bool unicode, std::vector<std:
   for (const std::string& doubt : point.doubts) lines.push_back("   " + doubt);
 }
 
+// Returns " over 3.5 weeks", or "" for a history of one moment.
+std::string HistoryText(double weeks) {
+  constexpr double kWeekSeconds = 7 * 24 * 3600;
+  constexpr double kYearWeeks = 52.18;
+  if (weeks * kWeekSeconds < 1) return "";
+  if (weeks < 1) return " over " + SecondsText(weeks * kWeekSeconds);
+  return weeks < 2 * kYearWeeks ? fmt::format(" over {:.1f} weeks", weeks)
+                                : fmt::format(" over {:.1f} years", weeks / kYearWeeks);
+}
+
 std::vector<std::string> Lines(const advise::Advice& advice, bool has_space, bool unicode) {
   std::vector<std::string> lines;
   std::size_t advised = 0;
@@ -124,9 +136,11 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space, boo
       }
       AddDetails(point, unicode, lines);
     } else if (others++ < kNotAdvisedShown) {
-      not_advised.push_back(fmt::format("   {}, {}, {}, each saves {}: {}", NameOf(point),
+      const double benefit = point.benefit.expected;
+      not_advised.push_back(fmt::format("   {}, {}, {}, each use {} {}: {}", NameOf(point),
                                         text::Counted(point.uses.size(), "use"), SizeOf(point),
-                                        SecondsText(point.benefit.expected), point.why_not));
+                                        benefit < 0 ? "would cost" : "saves",
+                                        SecondsText(std::abs(benefit)), point.why_not));
     }
   }
   if (advised == 0) {
@@ -150,12 +164,10 @@ std::vector<std::string> Lines(const advise::Advice& advice, bool has_space, boo
     if (hidden > 0) lines.push_back(fmt::format("   and {} more", hidden));
   }
   lines.emplace_back();
-  lines.push_back(
-      fmt::format("{} of {} over {}; reading at {}/s", text::Counted(advice.plans, "plan"),
-                  text::Counted(advice.applications, "application"),
-                  advice.history_weeks < 1 ? SecondsText(advice.history_weeks * 7 * 24 * 3600)
-                                           : fmt::format("{:.1f} weeks", advice.history_weeks),
-                  text::SizeText(static_cast<std::uint64_t>(advice.read_rate))));
+  lines.push_back(fmt::format("{} of {}{}; reading at {}/s", text::Counted(advice.plans, "plan"),
+                              text::Counted(advice.applications, "application"),
+                              HistoryText(advice.history_weeks),
+                              text::SizeText(static_cast<std::uint64_t>(advice.read_rate))));
   if (advised > 0) {
     std::vector<std::string> policies;
     for (const advise::PolicyReplay& policy : advice.policies) {

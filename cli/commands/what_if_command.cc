@@ -45,7 +45,7 @@ whatif::Question QuestionOf(const WhatIfArguments& arguments) {
 
 // --- output -----------------------------------------------------------------------------------
 
-// Returns the JSON of values whose strings may contain any bytes.
+// Returns a value as ASCII JSON. Replaces invalid UTF-8 in strings.
 std::string JsonText(const nlohmann::json& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
 }
@@ -86,6 +86,14 @@ std::string JsonOf(const whatif::Row& row) {
                             JsonText(nlohmann::json(row.remarks)));
 }
 
+// Returns true if the row repeats the row of the unchanged run, "as it is: 4 executors, 16 slots".
+bool IsRepeated(const whatif::Row& row, const whatif::Row& unchanged) {
+  const std::string same = "as it is: " + row.name;
+  const auto& takes = row.outcome.snapshot.estimate.remaining;
+  return (unchanged.name == same || unchanged.name.starts_with(same + ", ")) && takes &&
+         takes == unchanged.outcome.snapshot.estimate.remaining;
+}
+
 int Show(const WhatIfArguments& arguments, const std::vector<whatif::Row>& answer) {
   if (IsJson(arguments.format)) {
     std::vector<std::string> lines;
@@ -95,6 +103,7 @@ int Show(const WhatIfArguments& arguments, const std::vector<whatif::Row>& answe
   const auto options = TableOptionsFor(arguments.format);
   std::vector<console::ScenarioRow> rows;
   for (const whatif::Row& row : answer) {
+    if (IsRepeated(row, answer[0])) continue;
     rows.push_back({row.name, row.outcome, row.core_hours, row.binding, row.remarks, row.as_it_is});
   }
   std::vector<std::string> lines;
@@ -157,9 +166,8 @@ std::string WhyRejected(const WhatIfArguments& arguments, const Snapshot& job) {
   }
   if (!is_workflow && (arguments.data_factor || arguments.policy)) {
     const std::string workflow = job.info ? job.info->workflow_id : "";
-    return fmt::format("{} is a job, for which {} cannot be estimated; use --slots, or pass {}", id,
-                       arguments.data_factor ? "a different amount of data (--data-factor)"
-                                             : "a different policy (--policy)",
+    return fmt::format("{} is a job, and jobs do not support {}; use --slots, or pass {}", id,
+                       arguments.data_factor ? "--data-factor" : "--policy",
                        workflow.empty() ? "a plan, a Spark event log or a workflow"
                                         : fmt::format("its workflow, {}", workflow));
   }
@@ -197,7 +205,7 @@ int AnswerFromMaster(const WhatIfArguments& arguments, const whatif::Question& q
       }
     }
     if (absl::IsUnavailable(outcomes.status())) {
-      PrintError(fmt::format("{} is not a file, and {}", arguments.subject,
+      PrintError(fmt::format("{} is not a file; {}", arguments.subject,
                              DescribeMasterError(arguments.master.address, outcomes.status())));
       return ExitCodeOf(outcomes.status());
     }

@@ -322,7 +322,7 @@ TEST(AnswerFromLog, RejectsASearchThatOtherOptionsContradict) {
     return std::string(Found(question).status().message());
   };
   EXPECT_THAT(message({.slots = {4}}), HasSubstr("--slots and --find"));
-  EXPECT_THAT(message({.data_factor = 2}), HasSubstr("--data instead of --data-factor"));
+  EXPECT_THAT(message({.data_factor = 2}), HasSubstr("use --data"));
   EXPECT_THAT(message({.data = {1, 2}}), HasSubstr("one value each of --data"));
   EXPECT_THAT(message({.executors = {4}, .find = Find{.limits = {.executors = 2}}}),
               HasSubstr("no executors are within the limits"));

@@ -406,7 +406,7 @@ TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
 TEST(WhatIfBadInput, AMissingVersionOfSparkIsAnErrorThatNamesTheLog) {
   const SparkRun run = Read(ALog(json::object(), false).Stage(0, 5, Counters(5)).End());
   EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
-              AllOf(HasSubstr("the log: "), HasSubstr("version of Spark")));
+              AllOf(HasSubstr("the log: "), HasSubstr("Spark version")));
 }
 
 TEST(WhatIfBadInput, OneRunAloneGivesWideIntervalsForChanges) {

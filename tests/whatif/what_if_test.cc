@@ -17,9 +17,11 @@
 namespace tidemark::whatif::what_if_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
@@ -151,6 +153,19 @@ TEST(AnswerFromLog, HasTheUnchangedRunAndARowForEachScenario) {
   EXPECT_EQ(executors[1].name, "4 executors, 2x data");
   EXPECT_EQ(executors[1].outcome.executors, 4u);
   EXPECT_TRUE(executors[1].core_hours.has_value());
+}
+
+// The application ended 3 min 18 s after its last stage.
+TEST(AnswerFromLog, StatesThatTheApplicationEndedLater) {
+  for (const Question& question : {Question{.slots = {8}}, Question{.executors = {4}}}) {
+    const auto answer =
+        AnswerFromLog(Log("app-20180109111548-0000.zst"), question, absl::UnixEpoch());
+    ASSERT_TRUE(answer.ok()) << answer.status();
+    EXPECT_THAT(answer->rows[0].remarks,
+                ElementsAre("measured until the last stage ended; the application ended 3 min 18 s "
+                            "later"));
+    EXPECT_THAT(answer->rows[1].remarks, Not(Contains(HasSubstr("ended"))));
+  }
 }
 
 // The last stage ended 57.2 s after the start of the run.

@@ -269,7 +269,7 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
     }
     const std::string kind = KindOf(op, plan.is_lineage);
     columns[at] = ColumnsOf(op, kind, of_inputs);
-    // Before Spark 2.0, RDDs of a lineage may have the names of operators.
+    // This applies to lineages, too: before Spark 2.0, RDDs may be named after operators.
     const bool is_left_out = !op.inputs.empty() && (OnlyMoves(op) || IsLowerHalf(op));
     const std::string text = Logical(op, kind);
     NormalOperator here = {.kind = kind,

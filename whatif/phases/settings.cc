@@ -171,8 +171,9 @@ absl::Status SetExecutors(Reader& reader, const ObservedExecutors& seen, Setting
   for (const auto& [count, name] : {std::pair(settings.executors, "spark.executor.instances"),
                                     std::pair(settings.executor_cores, "spark.executor.cores")}) {
     if (count == 0) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "the log of the run has no ", name, " and no executor, so its cluster is unknown"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("the log of the run has no ", name,
+                       " and no executor, so its cluster is unknown; use --slots"));
     }
   }
   if (settings.task_cores > settings.executor_cores) {
@@ -290,7 +291,7 @@ absl::StatusOr<Version> ParseVersion(absl::string_view text) {
     return version;
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", whole, "\" is not a version of Spark such as 3.5.1"));
+      absl::StrCat("\"", whole, "\" is not a Spark version, such as 3.5.1"));
 }
 
 absl::StatusOr<Settings> ParseSettings(absl::string_view version, const Properties& properties,
