@@ -265,7 +265,11 @@ std::vector<std::string> ContentionSentences(const ClusterContention& contention
                     DelayText(*delayed.front()->seconds, options.unicode)));
   }
   if (cause.empty() && delayed.empty() && contention.jobs > 0) {
-    add("No delays of one query by another were found.");
+    const auto tables = DescribeContention(contention, options);
+    const bool has_delays = std::ranges::any_of(
+        tables, [](const ContentionTable& table) { return !IsOfStages(table.kind); });
+    add(has_delays ? fmt::format("All reported delays are shorter than {:g} s.", kDelayShown)
+                   : "No delays of one query by another were reported.");
   }
   if (contention.jobs == 0 && contention.is_partial) {
     add(fmt::format("No job that you may read has reported since the master started at {}.",
@@ -274,8 +278,8 @@ std::vector<std::string> ContentionSentences(const ClusterContention& contention
   } else if (contention.jobs == 0) {
     add("No job that you may read has reported.");
   } else if (contention.is_partial) {
-    add("The answer is incomplete: some jobs started before the master observed them, or exceeded "
-        "the master's limits.");
+    add("The answer is incomplete: some jobs began before the master started or before their first "
+        "report, or exceeded the master's limits.");
   }
   return sentences;
 }

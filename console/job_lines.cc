@@ -50,7 +50,8 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
 
 }  // namespace
 
-std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare) {
+std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare,
+                      bool shows_losses) {
   std::string line = fmt::format("[{}] {}:", ElapsedText(snapshot), JobTitle(snapshot, options));
   if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
   const std::string percent = PercentText(snapshot, snapshot.estimate, options);
@@ -66,11 +67,15 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   line += PartsText(snapshot, options);
   if (std::string last = StragglerText(snapshot, options); !last.empty()) {
     // The text follows other text, so it has no capital.
-    if (last.starts_with("Reduce")) last[0] = 'r';
+    if (last.starts_with("Reduce task ")) last[0] = 'r';
+    if (last.starts_with("Task ")) last[0] = 't';
     line += "; " + last;
   }
   if (compare) line += OtherIndicators(snapshot, options);
-  for (const std::string& text : WarningTexts(snapshot, options)) line += "; " + text;
+  const std::string losses = LossText(snapshot);
+  for (const std::string& text : WarningTexts(snapshot, options)) {
+    if (shows_losses || text != losses) line += "; " + text;
+  }
   return line;
 }
 
@@ -108,7 +113,11 @@ std::optional<std::string> PlainLines::Next(const Snapshot& snapshot) {
   last_ = std::move(now);
   last_at_ = snapshot.at;
   last_end_ = ForecastEndOf(snapshot);
-  return PlainLine(snapshot, options_, compare_);
+  // The summary repeats the losses.
+  std::string losses = LossText(snapshot);
+  const bool shows_losses = !snapshot.is_final && losses != last_losses_;
+  last_losses_ = std::move(losses);
+  return PlainLine(snapshot, options_, compare_, shows_losses);
 }
 
 }  // namespace tidemark::console

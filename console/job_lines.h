@@ -12,8 +12,9 @@ namespace tidemark::console {
 
 // Returns "[1 min 12 s] two-path: reduce 1/4 tasks, 41 %, ≈ 3 min 20 s left (...); reduce task 2
 // will end last: ...". For a workflow, lists its running and waiting jobs; for an application, its
-// running stages. `compare` adds the other indicators.
-std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare);
+// running stages. `compare` adds the other indicators, and `shows_losses` LossText().
+std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare,
+                      bool shows_losses = true);
 
 // Uses the times of the snapshots and not a clock, so that a replay prints the same lines as the
 // live job. Not thread-safe.
@@ -24,7 +25,8 @@ class PlainLines {
   // Returns the line for `snapshot`, or nullopt if no line is due. A line is due ten seconds after
   // the last line, and after each notable change. A change is notable if it concerns the
   // percentage, the phase, the notes, silence, idleness, a raised estimate, lateness, or the states
-  // of the job and its jobs. It is also notable if it makes the last predicted end misleading.
+  // of the job and its jobs. It is also notable if it makes the last predicted end misleading. A
+  // line shows the losses only if they have changed.
   std::optional<std::string> Next(const Snapshot& snapshot);
 
  private:
@@ -52,6 +54,7 @@ class PlainLines {
   std::optional<Contents> last_;
   absl::Time last_at_;
   std::optional<absl::Time> last_end_;
+  std::string last_losses_;
 };
 
 }  // namespace tidemark::console

@@ -119,7 +119,7 @@ namespace {
 constexpr double kStageShare = 0.5;
 constexpr double kLoneShare = 0.2;
 constexpr double kGroupShare = 0.5;   // share of the time for which the task was alone
-constexpr double kWaitedShare = 0.5;  // share of the time for which the task was alone
+constexpr double kWaitedShare = 0.1;  // share of the time for which the task was alone
 // Chosen by hand. Shorter jobs get no paragraph.
 constexpr absl::Duration kShortest = absl::Seconds(10);
 
@@ -128,37 +128,59 @@ std::string Capital(std::string text) {
   return text;
 }
 
-constexpr const char* kHelpsOneKey =
-    "more slots or reducers would not have helped; a combiner, or splitting the key (salting), "
-    "might";
+constexpr const char* kHelpsOneKey = "a combiner, or splitting the key (salting), might help";
+
+constexpr const char* kSlotsDoNotHelp = "more slots would not have helped";
 
 bool IsWorkflow(const Snapshot& job) {
   return !job.children.empty() || (job.info && job.info->kind == JobKind::kWorkflow);
 }
 
-// If there are several parts, returns a sentence about the part that took most of the time.
-std::string LongestPart(const Snapshot& job, const TextOptions& options) {
+// Returns the longest task of the stage, or null if another stage has the longest task of its
+// query.
+const LongestTask* LongestOf(const Explanation& waits, StageId stage) {
+  const LongestTask* longest = nullptr;
+  for (const QueryWaits& query : waits.queries) {
+    if (!query.longest_task || stage != StageId{0, query.longest_task->attempt.stage}) continue;
+    if (!longest || query.longest_task->seconds > longest->seconds) longest = &*query.longest_task;
+  }
+  return longest;
+}
+
+// If there are several parts, returns a sentence about the part that took most of the time. The
+// start of a stage is the arrival of its first report, so a task can take longer than its stage.
+std::string LongestPart(const Snapshot& job, const Explanation* waits, const TextOptions& options) {
   struct Span {
     std::string name;
     absl::Duration took;
+    StageId stage;
   };
   std::vector<Span> spans;
   const auto add = [&](std::string name, const auto& part) {
     if (part.started_at && part.ended_at && *part.ended_at > *part.started_at) {
-      spans.push_back({std::move(name), *part.ended_at - *part.started_at});
+      spans.push_back({std::move(name), *part.ended_at - *part.started_at, {}});
     }
   };
   for (const Child& child : job.children) add(Printable(child.name, options.unicode), child);
   if (job.children.empty()) {
     std::vector<std::string> names = StageNames(job, options);
-    for (std::size_t i = 0; i < names.size(); ++i) add(std::move(names[i]), job.stages[i]);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::size_t before = spans.size();
+      add(std::move(names[i]), job.stages[i]);
+      if (spans.size() > before) spans.back().stage = job.stages[i].id;
+    }
   }
   if (spans.size() < 2) return "";
   const Span& longest = *std::ranges::max_element(spans, {}, &Span::took);
   const bool is_worth_it = longest.took >= kStageShare * job.elapsed();
   if (!is_worth_it || longest.took > job.elapsed()) return "";
-  return fmt::format("The longest {}, {}, took {} of {}.", job.children.empty() ? "stage" : "job",
-                     longest.name, ElapsedText(longest.took), ElapsedText(job.elapsed()));
+  const LongestTask* const task =
+      job.children.empty() && waits != nullptr ? LongestOf(*waits, longest.stage) : nullptr;
+  const absl::Duration least = absl::Seconds(task == nullptr ? 0 : task->seconds);
+  const bool is_least = least > longest.took && least <= job.elapsed();
+  return fmt::format("The longest {}, {}, took {}{} of {}.", job.children.empty() ? "stage" : "job",
+                     longest.name, AtLeast(is_least), ElapsedText(is_least ? least : longest.took),
+                     ElapsedText(job.elapsed()));
 }
 
 // Returns the longest task of all queries that is worth reporting, or null. Ignores tasks longer
@@ -186,21 +208,29 @@ std::string Alone(const Snapshot& job, const LoneTask& lone, const LongestTask* 
                                       where, DurationText(alone));
   const absl::Duration in_group = lone.group_until - lone.group_since;
   if (lone.group_bytes > 0 && in_group >= kGroupShare * alone) {
-    return fmt::format("{}, at least {} of that in one key group of {}: {}.", ran,
-                       DurationText(in_group), text::SizeText(lone.group_bytes), kHelpsOneKey);
+    return fmt::format("{}, at least {} of that in one key group of {}: {}; {}.", ran,
+                       DurationText(in_group), text::SizeText(lone.group_bytes), kSlotsDoNotHelp,
+                       kHelpsOneKey);
   }
   const std::string in_all =
       is_found ? fmt::format("{}; it took {}", ran, LongestTaskTimes(*found)) : ran;
-  if (is_found && IsInOneGroup(*found)) return fmt::format("{}: {}.", in_all, kHelpsOneKey);
+  if (is_found && IsInOneGroup(*found)) {
+    return fmt::format("{}: {}; {}.", in_all, kSlotsDoNotHelp, kHelpsOneKey);
+  }
   return fmt::format(
-      "{}: more slots would not have helped; tasks of equal length would, or a speculative attempt "
-      "if its host was slow.",
-      in_all);
+      "{}: {}; tasks of equal length would, or a speculative attempt if its host was slow.", in_all,
+      kSlotsDoNotHelp);
 }
 
-std::string Longest(const LongestTask& task, const TextOptions& options) {
+// The task may have waited for a slot, so the sentence does not mention slots. After a restart of
+// the master, only the snapshot has the kind of the stage.
+std::string Longest(const Snapshot& job, const LongestTask& task, const TextOptions& options) {
+  LongestTask named = task;
+  for (const StageInfo& info : job.stage_infos) {
+    if (info.id == StageId{0, task.attempt.stage}) named.kind = info.kind;
+  }
   const std::string took =
-      fmt::format("{} took {}", Capital(LongestTaskText(task)), LongestTaskTimes(task));
+      fmt::format("{} took {}", Capital(LongestTaskText(named)), LongestTaskTimes(task));
   return Printable(
       IsInOneGroup(task)
           ? fmt::format("{}: {}.", took, kHelpsOneKey)
@@ -277,7 +307,7 @@ bool HasWaits(const Explanation& waits) {
 std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOptions& options) {
   if (waits.queries.empty()) {
     return waits.more_to_come
-               ? "The job's waits are unknown: reports of other tasks have not arrived yet."
+               ? "The job's waits are unknown: reports of other tasks were missing when it ended."
                : "The job's waits are unknown: the master has no reports of its running tasks.";
   }
   if (!HasWaits(waits)) return "The job's waits are unknown: its tasks reported none.";
@@ -286,15 +316,21 @@ std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOp
     sentences.emplace_back("No known wait took 10 % or more of the job's time.");
   }
   if (waits.is_partial) {
-    sentences.emplace_back(
-        "The job's waits are incomplete: it started before the master observed it, or exceeded "
-        "the master's limits.");
+    const absl::Duration unseen =
+        job.started_at ? waits.since - *job.started_at : absl::ZeroDuration();
+    sentences.push_back(
+        unseen >= absl::Seconds(1)
+            ? fmt::format("The waits of the job's first {} are unknown: the master was restarted, "
+                          "or the job began before its first report.",
+                          ElapsedText(unseen))
+            : "The job's waits are incomplete: the job exceeded the master's limits.");
   }
   const absl::Duration behind = job.ended_at.value_or(job.at) - waits.at;
   if (waits.more_to_come &&
       IsNotable(absl::ToDoubleSeconds(behind), absl::ToDoubleSeconds(job.elapsed()))) {
     sentences.push_back(fmt::format(
-        "The waits of the job's last {} are missing: reports of other tasks have not arrived yet.",
+        "The waits of the job's last {} are unknown: reports of other tasks were missing when it "
+        "ended.",
         ElapsedText(behind)));
   }
   return fmt::format("{}", fmt::join(sentences, " "));
@@ -352,10 +388,11 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
       ended.is_final && ended.state == JobState::kSucceeded && ended.elapsed() >= kShortest;
   if (!is_shown) return "";
   const LongestTask* const longest = waits.ok() ? LongestFound(*waits, ended.elapsed()) : nullptr;
-  std::vector<std::string> sentences = {LongestPart(ended, options)};
+  std::vector<std::string> sentences = {
+      LongestPart(ended, waits.ok() ? &*waits : nullptr, options)};
   std::string of_task;
   if (lone) of_task = Alone(ended, *lone, longest, options);
-  if (of_task.empty() && longest != nullptr) of_task = Longest(*longest, options);
+  if (of_task.empty() && longest != nullptr) of_task = Longest(ended, *longest, options);
   sentences.push_back(of_task);
   if (IsWorkflow(ended)) {
     sentences.emplace_back("`tidemark why JOB` shows the waits of each job.");

@@ -48,7 +48,7 @@ class LoneTaskWatch {
   void Add(const Snapshot& next);
 
   // Returns nullopt while several tasks run or wait. Also returns nullopt if tasks of the task's
-  // stage waited for a slot during more than half of the time for which the task was alone, since
+  // stage waited for a slot for more than a tenth of the time for which the task was alone, since
   // another slot would have run the task earlier.
   std::optional<LoneTask> task() const;
 
@@ -68,9 +68,9 @@ class LoneTaskWatch {
 // a short reason why they are unknown.
 //
 //   The longest stage, reduce, took 3 min 50 s of 4 min 32 s. Reduce task 2 ran alone for at least
-//   the last 1 min 40 s, at least 1 min 30 s of that in one key group of 1.2 MB: more slots or
-//   reducers would not have helped; a combiner, or splitting the key (salting), might. The job's
-//   waits are unknown: this master does not report them.
+//   the last 1 min 40 s, at least 1 min 30 s of that in one key group of 1.2 MB: more slots would
+//   not have helped; a combiner, or splitting the key (salting), might help. The job's waits are
+//   unknown: this master does not report them.
 std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& lone,
                           const absl::StatusOr<Explanation>& waits, const TextOptions& options);
 

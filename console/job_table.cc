@@ -52,7 +52,9 @@ std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,
 }
 
 std::string BusyText(const Outcome& outcome) {
-  return outcome.busy_share ? fmt::format("{:.0f} %", 100 * *outcome.busy_share) : "-";
+  if (!outcome.busy_share) return "-";
+  const double percent = 100 * *outcome.busy_share;
+  return percent > 0 && percent < 0.5 ? "< 1 %" : fmt::format("{:.0f} %", percent);
 }
 
 std::string CeilingText(absl::Duration duration) {

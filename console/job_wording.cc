@@ -87,7 +87,8 @@ RemainingWords WarmingUpWords(const Snapshot& snapshot, const Estimate& estimate
     return words("waiting for the first tasks to end");
   }
   if (KindOf(snapshot) == JobKind::kWorkflow || snapshot.stages.empty()) {
-    return {.about = "no estimate yet"};
+    const bool has_begun = KindOf(snapshot) != JobKind::kUnknown || snapshot.counts.stages > 0;
+    return has_begun ? RemainingWords{.about = "no estimate yet"} : words("no stage has begun");
   }
   bool has_reduce = false;
   bool maps_are_done = true;
@@ -268,13 +269,15 @@ std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
 std::string StagesText(const Snapshot& snapshot) {
   const Counts& counts = snapshot.counts;
   const std::uint32_t expected = CountOf(snapshot, StageState::kExpected);
-  if (counts.stages == 0) return fmt::format("{} stages expected", expected);
+  if (counts.stages == 0) return text::Counted(expected, "stage") + " expected";
   if (snapshot.stages.empty() && counts.finished_stages > 0) {
     return DoneText(counts.finished_stages, counts.stages, "stages") + " or skipped";
   }
   const std::uint32_t skipped =
       std::min(CountOf(snapshot, StageState::kSkipped), counts.finished_stages);
   std::string text = DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages");
+  const std::uint32_t failed = CountOf(snapshot, StageState::kFailed);
+  if (failed > 0) text += fmt::format(", {} failed", failed);
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   if (expected > 0) text += fmt::format(", {} more expected", expected);
   return MayGrow(snapshot, snapshot.estimate) ? text + ", more may come" : text;
@@ -458,7 +461,7 @@ void AddCount(std::uint64_t count, const char* one, const char* many,
   if (count != 0) parts.push_back(fmt::format("{} {}", count, count == 1 ? one : many));
 }
 
-std::string LossText(const Coverage& coverage) {
+std::string LossesOf(const Coverage& coverage) {
   std::vector<std::string> parts;
   AddCount(coverage.lost_events, "message lost", "messages lost", parts);
   AddCount(coverage.dropped_events, "event dropped", "events dropped", parts);
@@ -485,6 +488,8 @@ std::string RaisedText(const Snapshot& snapshot) {
       return "estimate raised: tasks take longer than predicted";
     case RaiseCause::kOverdue:
       return "estimate raised: tasks still run after their predicted end";
+    case RaiseCause::kNotEnded:
+      return "estimate raised: the application has not ended yet";
     case RaiseCause::kUnknown:
       break;
   }
@@ -579,9 +584,9 @@ std::string TaskText(const Snapshot& snapshot, const NamedTask& task, const Text
 
 std::string StageStateText(const Snapshot& snapshot, const StageProgress& stage,
                            const TextOptions& options) {
-  // When a job ends without failing, its running stages also end.
-  const bool is_cut_off =
-      snapshot.is_final && snapshot.state != JobState::kFailed && stage.id.child == 0;
+  // When a MapReduce job ends without failing, its running stages also end.
+  const bool is_cut_off = snapshot.is_final && snapshot.state != JobState::kFailed &&
+                          stage.id.child == 0 && KindOf(snapshot) != JobKind::kApplication;
   switch (stage.state) {
     case StageState::kDone:
       return "done";
@@ -811,13 +816,18 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
     if (stage.state != StageState::kRunning || parts.size() == most) continue;
     const double done = ShownFraction(stage.fraction_done, false);
     RemainingWords words = StageWords(snapshot, stage, options);
-    parts.push_back({.name = names[i],
-                     .state = std::move(words.about),
-                     .detail = std::move(words.detail),
-                     .shown = {.fraction = done, .lower = done, .upper = done},
-                     .is_running = true,
-                     .has_started = true,
-                     .is_critical = stage.is_critical});
+    const bool repeats_group = std::ranges::any_of(snapshot.groups, [&](const Group& group) {
+      return group.state == JobState::kRunning &&
+             Printable(group.name, options.unicode) == names[i];
+    });
+    parts.push_back(
+        {.name = repeats_group ? fmt::format("{} ({})", names[i], NumberText(stage.id)) : names[i],
+         .state = std::move(words.about),
+         .detail = std::move(words.detail),
+         .shown = {.fraction = done, .lower = done, .upper = done},
+         .is_running = true,
+         .has_started = true,
+         .is_critical = stage.is_critical});
   }
   return parts;
 }
@@ -838,6 +848,10 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) 
   return reason.empty() ? "last to end: " + TaskText(snapshot, last, options) : reason;
 }
 
+std::string LossText(const Snapshot& snapshot) {
+  return snapshot.coverage ? LossesOf(*snapshot.coverage) : "";
+}
+
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options) {
   std::vector<std::string> texts = {RaisedText(snapshot), SilenceWarning(snapshot)};
   const bool is_shown = snapshot.estimate.state == EstimateState::kWarmingUp;
@@ -845,7 +859,7 @@ std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOption
     texts.push_back(IdleWords(snapshot).text());
   }
   if (snapshot.coverage) {
-    texts.push_back(LossText(*snapshot.coverage));
+    texts.push_back(LossText(snapshot));
     if (const auto known = snapshot.coverage->map_profiles; known && !(*known >= 1)) {
       texts.push_back(fmt::format("key sizes known for {} % of the finished map tasks",
                                   static_cast<int>(100 * (*known > 0 ? *known : 0))));

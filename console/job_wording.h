@@ -77,7 +77,7 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
 RemainingWords DescribeLeft(const Range& left, const TextOptions& options);
 
 // The position of a job, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks";
-// for a failed job, "map stopped at 40 %"; for applications, "3 of 12 stages done, 2 skipped"; for
+// for a failed job, "map stopped at 40 %"; for applications, "3 of 12 stages done, 1 failed"; for
 // workflows, "1 of 4 jobs done".
 struct Step {
   std::string text;
@@ -126,7 +126,11 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 // the newest report is older than the master.
 std::string SilenceText(const Snapshot& snapshot);
 
-// Returns a line for a raised estimate, for idleness, and for each loss, silence, failure and note.
+// Returns "3 messages lost, 1 measurement dropped", or "".
+std::string LossText(const Snapshot& snapshot);
+
+// Returns a line for a raised estimate, for idleness, and for LossText(), silence, each failure and
+// each note.
 std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOptions& options);
 
 }  // namespace tidemark::console

@@ -42,9 +42,14 @@ std::string PartOfWhole(const std::string& part, const std::string& whole) {
 std::string Total(const Explanation& explanation, const QueryWaits& query, bool is_least,
                   const std::string& seconds, WaitReason reason, const std::string& host) {
   const std::string& name = query.query.empty() ? explanation.job_id : query.query;
-  return fmt::format("{} waited {}{} {}{}", name, AtLeast(is_least),
-                     query.seconds ? PartOfWhole(seconds, SecondsText(*query.seconds)) : seconds,
-                     InfoOf(reason).phrase, host.empty() ? "" : " on " + host);
+  std::string part = seconds;
+  if (query.seconds && explanation.is_partial) {
+    part += " of the observed " + SecondsText(*query.seconds);
+  } else if (query.seconds) {
+    part = PartOfWhole(seconds, SecondsText(*query.seconds));
+  }
+  return fmt::format("{} waited {}{} {}{}", name, AtLeast(is_least), part, InfoOf(reason).phrase,
+                     host.empty() ? "" : " on " + host);
 }
 
 // Returns the host that all waits have in common, or "".
@@ -236,11 +241,11 @@ std::string LongestTaskTimes(const LongestTask& task) {
 }
 
 std::string GrowthText(const DataGrowth& growth, bool unicode) {
-  return fmt::format("read {} (past runs: {}), which cost their tasks about {}{} in total",
-                     Size(growth.read_bytes), Size(growth.earlier_read_bytes),
-                     SecondsText(growth.task_seconds),
-                     LimitsText(growth.task_seconds, growth.task_seconds_lower,
-                                growth.task_seconds_upper, unicode));
+  return fmt::format(
+      "read {} (past runs: {}); the additional data cost their tasks about {}{} in total",
+      Size(growth.read_bytes), Size(growth.earlier_read_bytes), SecondsText(growth.task_seconds),
+      LimitsText(growth.task_seconds, growth.task_seconds_lower, growth.task_seconds_upper,
+                 unicode));
 }
 
 }  // namespace tidemark::console

@@ -125,8 +125,9 @@ std::string WhyUnreported(const Explanation& explanation, const ExplainQuestion&
   const bool has_metrics = std::ranges::any_of(kWaitReasons, [&](WaitReason resource) {
     return resource != WaitReason::kSlots && IsReported(explanation, resource);
   });
-  return has_metrics ? ""
-                     : fmt::format("The tasks of {} reported no waits of the requested kind.", job);
+  if (has_metrics) return "";
+  return fmt::format("The tasks of {} reported no waits{}.", job,
+                     question.resource ? " " + std::string(InfoOf(*question.resource).phrase) : "");
 }
 
 std::string ClockText(absl::Time at) {

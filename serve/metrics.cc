@@ -163,7 +163,7 @@ void AddStates(const std::string& kind, const Jobs& jobs, Families& families) {
     for (const Snapshot* job : jobs) count += job->state == state ? 1 : 0;
     metrics.push_back(Labelled(Gauge(count), "state", name));
   }
-  families.Add(kind + "s", "Number of kept " + kind + "s, by state.", MetricType::Gauge,
+  families.Add(kind + "s", "Number of " + kind + "s on the master, by state.", MetricType::Gauge,
                std::move(metrics));
 }
 
@@ -295,7 +295,7 @@ void AddIntervalCoverage(const Jobs& jobs, Families& families) {
   std::vector<ClientMetric> mean;
   if (count > 0) mean.push_back(Gauge(sum / count));
   families.Add("job_interval_coverage_ratio",
-               "Share of 90 % intervals that contained the end, mean over kept jobs.",
+               "Share of 90 % intervals that contained the end, mean over the jobs on the master.",
                MetricType::Gauge, std::move(mean));
 }
 

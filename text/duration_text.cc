@@ -37,7 +37,7 @@ std::string NearestText(absl::Duration duration) {
 }
 
 std::string ElapsedText(absl::Duration elapsed) {
-  if (elapsed >= absl::Seconds(10)) return DurationText(elapsed);
+  if (elapsed >= absl::Seconds(10)) return NearestText(elapsed);
   return fmt::format("{:.1f} s", absl::ToDoubleSeconds(std::max(elapsed, absl::ZeroDuration())));
 }
 

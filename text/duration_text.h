@@ -22,7 +22,7 @@ absl::Duration UnitOf(absl::Duration duration);
 // min 40 s.
 std::string NearestText(absl::Duration duration);
 
-// Returns DurationText(), with tenths of a second below ten seconds: "0.6 s".
+// Returns NearestText(), with tenths of a second below ten seconds: "0.6 s".
 std::string ElapsedText(absl::Duration elapsed);
 
 }  // namespace tidemark::text

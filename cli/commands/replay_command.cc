@@ -127,10 +127,12 @@ int Run(const ReplayArguments& arguments) {
   options.indicators = IndicatorsFor(arguments.progress, std::move(options.indicators));
   JobMonitor monitor((*reader)->job_id(), options);
   Pace pace(arguments.speed);
+  waits::ClusterWaits waits;
   std::vector<std::string> damages;
   for (;;) {
     const auto record = (*reader)->Next();
     if (!record.ok() || !record->has_value()) {
+      progress->Explain(WaitsIn(waits));
       progress->Finish();
       if (!record.ok()) damages.emplace_back(record.status().message());
       for (const std::string& damage : damages) PrintError(damage);
@@ -139,6 +141,7 @@ int Run(const ReplayArguments& arguments) {
     if (const auto* damage = std::get_if<store::Damage>(&**record)) {
       damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
     }
+    if (const auto* const event = std::get_if<Event>(&**record)) waits.Apply(*event);
     const Snapshot* const snapshot = store::Replay(**record, monitor);
     if (snapshot == nullptr) continue;
     pace.WaitFor(snapshot->at);

@@ -204,7 +204,7 @@ Outcome OpenAndClose(const Arena& arena) {
   };
   Agent good(arena.address, kGood);
   for (int i = 0; i < 50; ++i) open_and_close(good, fmt::format("good-{}", i));
-  absl::SleepFor(absl::Seconds(1));  // Waits until the final snapshots were published.
+  absl::SleepFor(absl::Seconds(1));  // The master publishes the final snapshots.
   Agent evil(arena.address, kEvil);
   int ended = 0;
   for (int i = 0; i < 1200; ++i) {

@@ -5,8 +5,8 @@ usage: run_attack.py TIDEMARK [--seconds N] [--json FILE] [--no-goals] [--air X]
 
 Prints one line for each attack (default: all). The exit code is 1 if a goal is missed: at most 150 MB more
 memory, 99 of 100 acknowledgements of the legitimate job within 100 ms, and an answer within 2 s after the
-attack. --no-goals only measures. --air multiplies the limits by X. --any-time removes the limits of times, which
-depend on the machine; the job must still be served. In the JSON, null means never.
+attack. --no-goals only measures. --air multiplies the limits by X. --any-time removes the time limits, since times
+depend on the machine. The job must still be served. In the JSON, null means never.
 """
 
 import argparse

@@ -126,9 +126,21 @@ TEST(ContentionTable, ShowsStagesIfWide) {
               Not(Contains(HasSubstr("stage 3"))));
 }
 
+TEST(ContentionTable, StatesThatAllDelaysAreShort) {
+  const ContentionRow outside = {.cause = ContentionParty{},
+                                 .seconds = LimitedAmount{0.1, 0, 29},
+                                 .share = LimitedAmount{1, 0, 1}};
+  EXPECT_EQ(FirstSentence({outside}), "All reported delays are shorter than 0.5 s.");
+}
+
 TEST(ContentionTable, StatesThatNoDelayIsKnown) {
   EXPECT_THAT(RenderContention({.jobs = 2}, {}),
-              ElementsAre("No delays of one query by another were found."));
+              ElementsAre("No delays of one query by another were reported."));
+  const ContentionRow stage = {.delayed = ContentionParty{.job_id = "nightly", .stage = 3}};
+  EXPECT_THAT(
+      RenderContention(
+          {.jobs = 1, .lists = {{.kind = ContentionKind::kDelayedStages, .rows = {stage}}}}, {}),
+      ElementsAre("No delays of one query by another were reported."));
   EXPECT_THAT(RenderContention({}, {}), ElementsAre("No job that you may read has reported."));
   const ClusterContention restarted = {.since = absl::FromUnixSeconds(1'700'000'000),
                                        .is_partial = true};

@@ -1,11 +1,15 @@
 #include "console/job_lines.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/console/some_jobs.h"
 
 namespace tidemark::console::job_lines_test {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr TextOptions kAscii = {};
 
@@ -96,6 +100,28 @@ TEST(JobLines, ReportEachPercentagePoint) {
   EXPECT_FALSE(lines.Next(After(2, 0.425)).has_value());
 }
 
+TEST(JobLines, ReportEachLossOnce) {
+  PlainLines lines(kAscii, false);
+  Snapshot lossy = After(0, 0.41);
+  lossy.coverage = Coverage{.dropped_points = 2};
+  EXPECT_THAT(*lines.Next(lossy), HasSubstr("; 2 measurements dropped"));
+  Snapshot later = After(10, 0.41);
+  later.coverage = lossy.coverage;
+  EXPECT_THAT(*lines.Next(later), Not(HasSubstr("dropped")));
+  later.at += absl::Seconds(10);
+  later.coverage->dropped_points = 3;
+  EXPECT_THAT(*lines.Next(later), HasSubstr("; 3 measurements dropped"));
+  Snapshot ended = Ended(JobState::kSucceeded);
+  ended.coverage = Coverage{.dropped_points = 4};
+  EXPECT_THAT(*lines.Next(ended), Not(HasSubstr("dropped"))) << "the summary reports them";
+}
+
+TEST(JobLine, StartsNoTaskWithACapital) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.named_tasks[0].reason = "Task 2 is predicted to be the last of stage 1 to end";
+  EXPECT_THAT(PlainLine(snapshot, kAscii, false), HasSubstr("; task 2 is predicted"));
+}
+
 TEST(JobLines, RepeatEveryTenSeconds) {
   PlainLines lines(kAscii, false);
   lines.Next(After(0, 0.41));
@@ -158,6 +184,9 @@ TEST(JobLine, HasOneNumberForAnUnknownApplication) {
   EXPECT_EQ(PlainLine(query, kAscii, false),
             "[1 min 12 s] q64: 4 of 14 stages done, more may come, ~ 50 % (9-91), ~ 1 min left "
             "(0-12 min, a guess); running: sql/3, scan 25 %");
+  query.groups[0].name = "scan";
+  EXPECT_TRUE(
+      PlainLine(query, kAscii, false).ends_with("running: sql/3 scan, scan (stage 4) 25 %"));
 }
 
 TEST(JobLine, ListsRunningAndWaitingJobs) {

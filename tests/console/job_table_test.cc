@@ -360,6 +360,14 @@ TEST(EstimateTable, ComparesWithTheSameMethodForTheUnchangedRun) {
                           "2 executors  10 s     -    -     50 %  1.50x"));
 }
 
+TEST(EstimateTable, RoundsNoLoadToZero) {
+  Outcome outcome = Planned(absl::Seconds(20));
+  outcome.busy_share = 0.004;
+  EXPECT_THAT(ScenarioLines({{"as it is", outcome}}).back(), HasSubstr("  < 1 %  "));
+  outcome.busy_share = 0;
+  EXPECT_THAT(ScenarioLines({{"as it is", outcome}}).back(), HasSubstr("  0 %  "));
+}
+
 TEST(EstimateTable, RoundsToTheNearest) {
   Outcome outcome = Planned(absl::Seconds(57));
   outcome.snapshot.estimate.remaining =

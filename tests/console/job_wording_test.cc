@@ -109,6 +109,8 @@ TEST(Warnings, ShowWhyTheProgressMovesBack) {
                   "estimate raised: tasks take longer than predicted"),
         std::pair(EstimateRaised{RaiseCause::kOverdue},
                   "estimate raised: tasks still run after their predicted end"),
+        std::pair(EstimateRaised{RaiseCause::kNotEnded},
+                  "estimate raised: the application has not ended yet"),
         std::pair(EstimateRaised{}, "estimate raised")}) {
     snapshot.estimate_raised = raised;
     EXPECT_THAT(WarningTexts(snapshot, {}), ElementsAre(text));
@@ -258,6 +260,21 @@ TEST(Steps, CountSkippedAndExpectedStagesSeparately) {
   EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped");
   query.stages.push_back({.id = {0, kExpectedStages}, .state = StageState::kExpected});
   EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped, 1 more expected");
+}
+
+TEST(Steps, CountFailedStagesSeparately) {
+  Snapshot query = Query();
+  query.stages[1].state = StageState::kSkipped;
+  query.stages[4].state = StageState::kFailed;
+  EXPECT_EQ(CurrentStep(query), "3 of 13 stages done, 1 failed, 1 skipped");
+}
+
+TEST(Stages, OfASucceededApplicationMayHaveFailed) {
+  Snapshot query = Query();
+  query.stages[4].state = StageState::kFailed;
+  query.is_final = true;
+  query.state = JobState::kSucceeded;
+  EXPECT_EQ(StageStateText(query, query.stages[4], {}), "failed");
 }
 
 std::vector<std::string> TextsOf(const std::vector<Step>& steps) {

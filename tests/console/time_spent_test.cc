@@ -96,8 +96,8 @@ TEST(LoneTask, IsMissingIfItMayHaveWaitedForASlot) {
   Snapshot later = one_slot;
   one_slot.at = *one_slot.started_at + absl::Seconds(30);
   later.at = *later.started_at + absl::Seconds(50);
-  EXPECT_EQ(After({one_slot, later, Alone(60), Alone(99)}), std::nullopt) << "20 s of 39 s";
-  EXPECT_TRUE(After({one_slot, later, Alone(60), Alone(101)})) << "slots were free";
+  EXPECT_EQ(After({one_slot, later, Alone(60), Alone(259)}), std::nullopt) << "20 s of 199 s";
+  EXPECT_TRUE(After({one_slot, later, Alone(60), Alone(261)})) << "hardly later";
 }
 
 TEST(LoneTask, RecordsOneKeyGroupAtATime) {
@@ -140,8 +140,8 @@ TEST(TimeSpent, NamesTheTaskThatRanAlone) {
 TEST(TimeSpent, NamesTheKeyGroupOfTheTask) {
   EXPECT_THAT(
       Spent(kNone, After({Alone(60, 1'200'000), Alone(99, 1'200'000)})),
-      HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots or reducers would "
-                "not have helped; a combiner, or splitting the key (salting), might."));
+      HasSubstr("at least 39 s of that in one key group of 1.2 MB: more slots would not have "
+                "helped; a combiner, or splitting the key (salting), might help."));
 }
 
 // The task ran alone for 40 of 100 s, and spent 70 s in one key group.
@@ -158,12 +158,12 @@ TEST(TimeSpent, UsesTheKeyGroupAndHostOfTheMaster) {
       Spent(waits, After({Alone(60), Alone(99)})),
       HasSubstr(
           "Reduce task 2 on node-3 ran alone for at least the last 40 s; it took 1 min 20 s (mean "
-          "of its stage: 30 s), 1 min 10 s of that in one key group of 1.2 MB: more slots or "
-          "reducers would not have helped; a combiner, or splitting the key (salting), might."));
+          "of its stage: 30 s), 1 min 10 s of that in one key group of 1.2 MB: more slots would "
+          "not have helped; a combiner, or splitting the key (salting), might help."));
   EXPECT_THAT(Spent(waits),
               HasSubstr("Reduce task 2 on node-3 took 1 min 20 s (mean of its stage: 30 s), 1 min "
-                        "10 s of that in one key group of 1.2 MB: more slots or reducers"))
-      << "without a watch";
+                        "10 s of that in one key group of 1.2 MB: a combiner, or splitting"))
+      << "it may have waited for a slot";
   waits.queries[0].longest_task->group_bytes = 0;
   EXPECT_THAT(
       Spent(waits),
@@ -190,8 +190,8 @@ TEST(TimeSpent, ContainsTheFindingsOfWhy) {
                                       "collection; the cause is unknown. More memory might help."));
   waits.queries[0].data_growth = DataGrowth{
       .task_seconds = 40, .read_bytes = 20e9, .earlier_read_bytes = 10e9, .all_task_seconds = 80};
-  EXPECT_THAT(Spent(waits), HasSubstr("Stages of sql/3 read 20.0 GB (past runs: 10.0 GB), which "
-                                      "cost their tasks about 40 s in total."));
+  EXPECT_THAT(Spent(waits), HasSubstr("Stages of sql/3 read 20.0 GB (past runs: 10.0 GB); the "
+                                      "additional data cost their tasks about 40 s in total."));
 }
 
 TEST(TimeSpent, NamesTheCauseOfAWait) {
@@ -259,6 +259,33 @@ TEST(TimeSpent, ShowsLowerBoundsOfAnIncompleteAnswer) {
               HasSubstr("sql/3 waited at least 40 s of 1 min 40 s for CPU on node-3 behind app-7"));
 }
 
+// The master was restarted while the job ran.
+TEST(TimeSpent, ComparesWaitsWithTheObservedTime) {
+  Explanation waits = Waits(40);
+  waits.queries[0].seconds = 60;
+  waits.is_partial = true;
+  waits.since = *Long().started_at + absl::Seconds(40);
+  EXPECT_THAT(Spent(waits), HasSubstr("sql/3 waited 40 s of the observed 1 min for CPU on node-3"));
+}
+
+TEST(TimeSpent, NamesTheKindOfATaskAfterARestart) {
+  Explanation waits = Waits(0);
+  waits.queries[0].longest_task =
+      LongestTask{.attempt = {.stage = 1, .index = 2}, .seconds = 80, .mean_seconds = 30};
+  EXPECT_THAT(Spent(waits), HasSubstr("Reduce task 2 took 1 min 20 s"));
+}
+
+// The first report of the stage arrived late.
+TEST(TimeSpent, ShowsNoStageThatIsShorterThanItsTask) {
+  Explanation waits = Waits(0);
+  waits.queries[0].longest_task =
+      LongestTask{.attempt = {.stage = 1, .index = 2}, .seconds = 95, .mean_seconds = 94};
+  EXPECT_THAT(Spent(waits), HasSubstr("The longest stage, reduce, took at least 1 min 35 s of"));
+  waits.queries[0].longest_task->seconds = 101;
+  EXPECT_THAT(Spent(waits), HasSubstr("The longest stage, reduce, took 1 min 30 s of"))
+      << "clocks differ";
+}
+
 TEST(TimeSpent, ReportsSkew) {
   const Explanation waits = Waits(0, 30);
   EXPECT_THAT(Spent(waits),
@@ -277,7 +304,7 @@ TEST(TimeSpent, ReportsWhyWaitsAreUnknown) {
             "The job's waits are unknown: the master has no reports of its running tasks.");
   waits.more_to_come = true;
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
-            "The job's waits are unknown: reports of other tasks have not arrived yet.");
+            "The job's waits are unknown: reports of other tasks were missing when it ended.");
   waits.queries = {{.query = "sql/3", .seconds = 100}};
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),
             "The job's waits are unknown: its tasks reported none.");
@@ -286,9 +313,16 @@ TEST(TimeSpent, ReportsWhyWaitsAreUnknown) {
   waits.at = *bare.ended_at - absl::Seconds(12);
   EXPECT_EQ(
       TimeSpentText(bare, {}, waits, kAscii),
-      "No known wait took 10 % or more of the job's time. The job's waits are incomplete: it "
-      "started before the master observed it, or exceeded the master's limits. The waits of the "
-      "job's last 12 s are missing: reports of other tasks have not arrived yet.");
+      "No known wait took 10 % or more of the job's time. The job's waits are incomplete: the job "
+      "exceeded the master's limits. The waits of the job's last 12 s are unknown: reports of "
+      "other tasks were missing when it ended.");
+  waits.more_to_come = false;
+  waits.since = *bare.started_at + absl::Seconds(9);
+  EXPECT_EQ(
+      TimeSpentText(bare, {}, waits, kAscii),
+      "No known wait took 10 % or more of the job's time. The waits of the job's first 9.0 s are "
+      "unknown: the master was restarted, or the job began before its first report.");
+  waits.more_to_come = true;
   waits.is_partial = false;
   waits.at = *bare.ended_at - absl::Seconds(9);
   EXPECT_EQ(TimeSpentText(bare, {}, waits, kAscii),

@@ -197,8 +197,9 @@ TEST_F(WaitsTableTest, ReportsDataGrowth) {
                                   .read_bytes = 20e9,
                                   .earlier_read_bytes = 10e9,
                                   .all_task_seconds = 80};
-  EXPECT_THAT(Lines(), Contains("sql/0: its stages read 20.0 GB (past runs: 10.0 GB), "
-                                "which cost their tasks about 40 s (30-48 s) in total"));
+  EXPECT_THAT(Lines(),
+              Contains("sql/0: its stages read 20.0 GB (past runs: 10.0 GB); "
+                       "the additional data cost their tasks about 40 s (30-48 s) in total"));
   first_.data_growth->task_seconds_lower.reset();
   EXPECT_THAT(Lines(), Contains(HasSubstr("about 40 s in total")));
 }
@@ -217,7 +218,9 @@ TEST(WaitsTable, ReportsTheLimitsOfTheAnswer) {
   Explanation explanation = {.job_id = "app", .queries = {{.query = ""}}, .queries_left_out = 3};
   explanation.is_partial = true;
   const auto lines = Lines(explanation);
-  EXPECT_THAT(lines, Contains(HasSubstr("reported no waits")));
+  EXPECT_THAT(lines, Contains("The tasks of app reported no waits."));
+  EXPECT_THAT(Lines(explanation, {.resource = WaitReason::kProcessor}),
+              Contains("The tasks of app reported no waits for CPU."));
   EXPECT_THAT(lines, Contains("3 older queries are omitted."));
   EXPECT_THAT(lines, Contains(HasSubstr("The waits are incomplete")));
   EXPECT_THAT(lines, Not(Contains(HasSubstr("No waits of one query"))));

@@ -114,7 +114,10 @@ same_as_run() { # OPTION...
   grep -q 'same values as in the run, so this row is the run itself' "$work/same.txt" || fail "$*: $(cat "$work/same.txt")"
 }
 same_as_run --data 1
-same_as_run --learn "$rolling" --executors 1
+same_as_run --learn "$rolling" --executors 1 --cores 2
+"$tidemark" what-if "$again" --executors 1,4 >"$work/same.txt" || fail "no estimate of the same executors"
+! grep -q '^1 executor' "$work/same.txt" || fail "a row is repeated: $(cat "$work/same.txt")"
+grep -q '^4 executors' "$work/same.txt" || fail "$(cat "$work/same.txt")"
 same_as_run --memory 2g
 grep -q "in local mode, where all tasks use the driver's memory" "$work/same.txt" || fail "$(cat "$work/same.txt")"
 "$tidemark" what-if "$again" --partitions 200 >"$work/same.txt" || fail "no estimate of partitions"
@@ -156,7 +159,7 @@ wrong_setting "^tidemark: $work/nosuch: No such file or directory" "$work/nosuch
 wrong_setting "^tidemark: logs/nosuch: No such file or directory" logs/nosuch --find time
 status=0
 "$tidemark" what-if nosuch --master 127.0.0.1:9 2>"$work/err" || status=$?
-[ "$status" = 3 ] && grep -q '^tidemark: nosuch is not a file, and no master answers at 127.0.0.1:9' "$work/err" ||
+[ "$status" = 3 ] && grep -q '^tidemark: nosuch is not a file; no master answers at 127.0.0.1:9' "$work/err" ||
   fail "exit code $status: $(cat "$work/err")"
 status=0
 "$tidemark" what-if app-1/sql/3 --master 127.0.0.1:9 2>"$work/err" || status=$?
@@ -196,7 +199,7 @@ grep -q '^3 executors' "$work/now.txt" || fail "$(cat "$work/now.txt")"
 asked -o jsonl >"$work/now.json" || fail "no JSON"
 [ "$(grep -c '"slots":[0-9]*,"executors":[13]' "$work/now.json")" = 3 ] || fail "$(cat "$work/now.json")"
 wrong_setting "^tidemark: $application is not a file, .* --cores requires an event log" "$application" --executors 2 --cores 2 --master "$master"
-wrong_setting "^tidemark: $application is a job, for which a different amount of data (--data-factor) cannot be estimated; use --slots, or pass a plan, a Spark event log" \
+wrong_setting "^tidemark: $application is a job, and jobs do not support --data-factor; use --slots, or pass a plan, a Spark event log" \
   "$application" --data-factor 2 --master "$master"
 wrong_setting '^tidemark: --executors: must be at most' "$application" --executors 600000 --master "$master"
 kill -9 "$master_pid"

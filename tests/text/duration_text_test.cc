@@ -31,6 +31,7 @@ TEST(DurationText, ClampsHostileValues) {
 TEST(ElapsedText, HasTenthsBelowTenSeconds) {
   EXPECT_EQ(ElapsedText(absl::Milliseconds(640)), "0.6 s");
   EXPECT_EQ(ElapsedText(Seconds(10)), "10 s");
+  EXPECT_EQ(ElapsedText(absl::Milliseconds(114'990)), "1 min 55 s");
   EXPECT_EQ(ElapsedText(-Seconds(1)), "0.0 s");
   EXPECT_EQ(ElapsedText(absl::InfiniteDuration()), "over 999 d");
 }

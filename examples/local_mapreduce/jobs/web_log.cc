@@ -32,7 +32,7 @@ std::optional<Visit> ParseVisit(std::string_view line) {
 }
 
 absl::Status NotAVisit() {
-  return absl::InvalidArgumentError("a visit must be: IP PAGE SECONDS CENTS");
+  return absl::InvalidArgumentError("a visit must have the form IP PAGE SECONDS CENTS");
 }
 
 std::uint64_t NumberOf(std::string_view text) { return ParseNumber(text).value_or(0); }
@@ -69,7 +69,7 @@ class SumByField : public Job {
     NextField(line);  // skips the seconds
     const std::string_view cents = NextField(line);
     if (!ParseNumber(cents)) {
-      return absl::InvalidArgumentError("a visit of a page must be: PAGE IP SECONDS CENTS");
+      return absl::InvalidArgumentError("a page visit must have the form PAGE IP SECONDS CENTS");
     }
     Emit(page, ip, cents, emitter);
     return absl::OkStatus();
@@ -126,7 +126,8 @@ class Histogram : public Job {
   absl::Status Map(std::string_view line, const LineOrigin& /*origin*/, Emitter& emitter) override {
     const std::string_view key = NextField(line);
     const auto number = ParseNumber(NextField(line));
-    if (key.empty() || !number) return absl::InvalidArgumentError("a line must be: NAME NUMBER");
+    if (key.empty() || !number)
+      return absl::InvalidArgumentError("a line must have the form NAME NUMBER");
     std::uint32_t power = 0;
     for (std::uint64_t rest = *number; rest > 1; rest /= 2) ++power;
     value_ = key.find('.') == std::string_view::npos ? "pages " : "visitors ";

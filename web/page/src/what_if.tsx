@@ -28,7 +28,7 @@ function End({ snapshot, words, executors }: Forecast) {
 // Returns the reason why other numbers of slots cannot be tried yet, or an empty string.
 function whyNot(words: JobWords, isWorkflow: boolean): string {
   if (isWorkflow) return "";
-  if (!words.ends_at) return "There is no forecast of the end yet, so the effect of different slots is unknown.";
+  if (!words.ends_at) return "There is no forecast of the end yet, so the effect of a different number of slots is unknown.";
   return "";
 }
 
@@ -69,7 +69,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
   const running = Number(snapshot.counts?.running_task_count ?? 0);
   return (
     <section class="card what-if">
-      <h2>{isWorkflow ? "What if it had other slots or other data?" : "What if it had other slots?"}</h2>
+      <h2>{isWorkflow ? "What if it had more slots or different data?" : "What if it had more or fewer slots?"}</h2>
       {why ? <p class="quiet">{why}</p> : (
         <>
           <label title="Tasks that run at once">
@@ -77,7 +77,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
             <input type="range" min={0} max={128} value={slots} onInput={(event) => setSlots(+event.currentTarget.value)} />
           </label>
           <p class="quiet">
-            This assumes that tasks are as fast on different slots as on the current slots.
+            This assumes that tasks are as fast on any number of slots as on the current one.
             {!isWorkflow && " The data of a running job cannot change; its workflow page can try a different amount of data."}
           </p>
           {isWorkflow && (

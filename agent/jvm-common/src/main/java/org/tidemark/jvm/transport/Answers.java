@@ -36,7 +36,7 @@ final class Answers {
           control(fields.content(), settings);
           break;
         case 6:
-          onRefusal.accept(fields.value() + " further events without a reason");
+          onRefusal.accept(fields.value() + " more, without a reason");
           break;
         default:
           break;
