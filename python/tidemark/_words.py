@@ -317,7 +317,7 @@ def parts_text(snapshot: Snapshot) -> str:
         return f"{counts.finished_child_count} of {counts.child_count} jobs done"
     expected = _stages_that_are(StageState.EXPECTED, snapshot)
     if not counts.stage_count and expected:
-        return f"{expected} stages expected"
+        return f"{expected} stage{'' if expected == 1 else 's'} expected"
     if snapshot.info.kind == JobKind.APPLICATION and counts.stage_count:
         return _stages_text(snapshot, expected)
     if counts.task_count:
@@ -336,6 +336,8 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
         return f"{counts.finished_stage_count} of {counts.stage_count} stages done or skipped"
     skipped = min(_stages_that_are(StageState.SKIPPED, snapshot), counts.finished_stage_count)
     text = f"{counts.finished_stage_count - skipped} of {counts.stage_count - skipped} stages done"
+    if failed := _stages_that_are(StageState.FAILED, snapshot):
+        text += f", {failed} failed"
     if skipped:
         text += f", {skipped} skipped"
     if expected:
@@ -349,9 +351,11 @@ def elapsed_text(snapshot: Snapshot) -> str:
 
 
 def _ended_text(duration: timedelta) -> str:
-    """Returns a duration with tenths of a second below ten seconds."""
+    """Returns the nearest duration_text(), with tenths of a second below ten seconds."""
     if duration >= 10 * _SECOND:
-        return duration_text(duration)
+        hour = 3600 * _SECOND
+        unit = _SECOND if duration < hour else 60 * _SECOND if duration < 24 * hour else hour
+        return duration_text(_nearest(duration, unit))
     return f"{max(duration, _ZERO) / _SECOND:.1f} s"
 
 
@@ -376,6 +380,7 @@ def raised_text(snapshot: Snapshot) -> Optional[str]:
         RaiseCause.MORE_STAGES: f": {raised.stage_count} more stage{many} appeared",
         RaiseCause.SLOWER_TASKS: ": tasks take longer than predicted",
         RaiseCause.OVERDUE: ": tasks still run after their predicted end",
+        RaiseCause.NOT_ENDED: ": the application has not ended yet",
     }
     return "estimate raised" + causes.get(raised.cause, "")
 

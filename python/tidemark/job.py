@@ -88,6 +88,7 @@ class RaiseCause(_Name):
     MORE_STAGES = "more_stages"
     SLOWER_TASKS = "slower_tasks"
     OVERDUE = "overdue"
+    NOT_ENDED = "not_ended"
 
 
 class StageKind(_Name):

@@ -158,6 +158,10 @@ def test_an_unknown_application_has_one_number():
     )
     known = drawn([snapshot], Stream())
     assert "q64: ≈ 41 %, 1 of 2 stages done, 3 skipped, ≈" in known
+    failed = dataclasses.replace(
+        snapshot, stages=(*stages[:1], tidemark.StageProgress(state=tidemark.StageState.FAILED))
+    )
+    assert " stages done, 1 failed, ≈" in drawn([failed], Stream())
     left = Range(timedelta(seconds=93), timedelta(seconds=1), timedelta(seconds=657))
     estimate = dataclasses.replace(
         snapshot.estimate, remaining=left, fraction_done_lower=0.09, fraction_done_upper=0.98
@@ -285,6 +289,9 @@ def test_a_raised_estimate_and_idleness_are_shown():
     raised = tidemark.EstimateRaised(cause=tidemark.RaiseCause.MORE_STAGES, stage_count=2)
     text = drawn([some_snapshot(estimate_raised=raised)], Stream())
     assert text.endswith("; estimate raised: 2 more stages appeared\n")
+    raised = tidemark.EstimateRaised(cause=tidemark.RaiseCause.NOT_ENDED)
+    text = drawn([some_snapshot(estimate_raised=raised)], Stream())
+    assert text.endswith("; estimate raised: the application has not ended yet\n")
     counts = tidemark.Counts(stage_count=2, task_count=8, finished_task_count=8)
     idle = drawn([some_snapshot(idle_since=AT + timedelta(seconds=5), counts=counts)], Stream())
     assert idle.endswith("; idle for 1 min: all of its stages have ended\n")

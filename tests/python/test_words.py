@@ -89,6 +89,8 @@ def test_durations_of_ended_jobs_agree_with_the_console():
     assert _words.elapsed_text(Snapshot(job_id="a", at=AT, started_at=began)) == "9 s"
     longer = dataclasses.replace(ended, ended_at=AT + timedelta(seconds=0.26))
     assert _words.elapsed_text(longer) == "10 s"
+    longest = dataclasses.replace(ended, ended_at=began + timedelta(seconds=114.99))
+    assert _words.elapsed_text(longest) == "1 min 55 s"
 
 
 def test_very_long_durations_are_shown_as_over_the_limit():
