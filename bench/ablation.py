@@ -10,7 +10,7 @@ point. It is untouched if no value differs in any digit. No row uses an untouche
 
 Rows of reduce phases (accuracy) evaluate the constants of the regression, of the reduce phase and of the placement.
 Workflows evaluate the constants of the placement and of workflows. SKIPPED lists omitted constants with their reasons,
-which are silence, display, limits of memory and processor time, guards, and rounding. Derived constants change with the
+which are silence, display, memory and time limits, guards, and rounding. Derived constants change with the
 constants that they are derived from.
 """
 

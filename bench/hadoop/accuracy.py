@@ -48,7 +48,9 @@ JOBS = {
     "index-maps": ("jobs", "inverted-index", None, 0, "books", False, "-Dmapreduce.job.reduces=0",
                    "-Dmapreduce.input.fileinputformat.split.maxsize=8000000"),
     "hanging-map": ("jobs", "faulty-words", None, 0, "books", False, "-Dfaulty.map.hangs=1",
-                    "-Dmapreduce.map.speculative=true",
+                    "-Dmapreduce.map.speculative=true", "-Dmapreduce.job.reduce.slowstart.completedmaps=1",
+                    "-Dmapreduce.task.progress-report.interval=300",
+                    "-Dmapreduce.job.speculative.retry-after-no-speculate=300",
                     "-Dmapreduce.input.fileinputformat.split.maxsize=4000000"),
 }
 

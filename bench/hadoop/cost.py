@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the cost of the connector for a task by part, in processor time and without a cluster.
+"""Measures the processor time that each part of the connector costs per task, without a cluster.
 
 Hadoop's own task processes (YarnChild) run one task each, assigned by a replacement of the application
 master (agent/hadoop, TaskHost), alternately with and without the connector. A real master receives the reports.
