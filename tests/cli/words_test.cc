@@ -1,4 +1,4 @@
-// Compares all text for users with the file words.txt, so that a diff of the file shows every
+// Compares the text of the console with the file words.txt, so that a diff of the file shows every
 // change. TIDEMARK_UPDATE_WORDS=FILE writes the current text to FILE.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
