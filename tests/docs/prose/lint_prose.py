@@ -18,8 +18,8 @@ HERE = Path(__file__).resolve().parent
 BUDGET = HERE / "budget.txt"
 CODE = re.compile(r"\.(cc|h|java|proto|py|ts|tsx|mjs|js|sh|cmake)$|(^|/)(dev|run|CMakeLists\.txt)$")
 HASH_COMMENTS = re.compile(r"\.(py|sh|cmake)$|(^|/)(dev|run|CMakeLists\.txt)$")
-# Strings of tests and benchmarks are not shown to users.
-STRINGS = re.compile(r"^(?!tests/|bench/|agent/[^/]+/src/test/|third_party/).*\.(cc|h|java|py|ts)$")
+# Tests update these files with the user-visible strings of the sources.
+STRINGS = ("tests/words/strings.txt", "tests/cli/words.txt")
 SENTENCE_END = re.compile(r"(?<=[.;:!?])\s+(?=[A-Z`0-9])")
 
 
@@ -98,13 +98,9 @@ def texts(path):
     if CODE.search(path):
         for block in blocks(lines, "hash" if HASH_COMMENTS.search(path) else "slashes"):
             yield from (("comments", *found) for found in sentences(block))
-    if STRINGS.search(path):
+    if path in STRINGS:
         for number, line in enumerate(lines, 1):
-            if re.match(r"^\s*(//|\*|#)", line):
-                continue
-            for literal in re.findall(r'"((?:[^"\\]|\\.)*)"', line):
-                if " " in literal.strip():
-                    yield from (("strings", *found) for found in sentences([(number, literal)]))
+            yield from (("strings", *found) for found in sentences([(number, line)]))
 
 
 def changed_lines(since):
