@@ -8,6 +8,8 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -15,6 +17,8 @@
 #include "proto/wire/checks.h"
 #include "proto/wire/parse_event.h"
 #include "proto/wire/valid_text.h"
+#include "tidemark/field_error.h"
+#include "tidemark/plan.h"
 
 namespace tidemark::wire {
 namespace {
@@ -152,6 +156,7 @@ struct BodyChecker {
                              Cut(ValidText(value), limits.parameter_bytes_max));
     }
     job.parameters = std::move(parameters);
+    if (job.workflow) LimitWorkflow(job.name, *job.workflow);
     for (StageOpened& stage : job.stages) CheckStage(stage, check);
     return check.status();
   }
@@ -253,6 +258,62 @@ struct BodyChecker {
 
   void Texts(std::initializer_list<std::string*> texts) const {
     for (std::string* text : texts) *text = Cut(ValidText(*text), limits.text_bytes_max);
+  }
+  // Limits the texts of a workflow. Ignores a wrong id or graph and stores the reason, since the
+  // job itself is valid.
+  void LimitWorkflow(const std::string& job_name, JobWorkflow& workflow) const {
+    const auto cut = [](std::string& text, std::size_t bytes_max) {
+      text = Cut(ValidText(text), bytes_max);
+    };
+    workflow.id = ValidText(workflow.id);
+    if (workflow.id.empty() || workflow.id.size() > limits.id_bytes_max) {
+      workflow = {.rejected =
+                      fmt::format("the workflow of the job is ignored: its id has {} bytes; "
+                                  "set an id of 1 to {} bytes",
+                                  workflow.id.size(), limits.id_bytes_max)};
+      return;
+    }
+    if (workflow.name.empty()) workflow.name = workflow.id;
+    if (workflow.node.empty()) workflow.node = job_name;
+    cut(workflow.name, limits.workflow_name_bytes_max);
+    cut(workflow.node, limits.workflow_node_bytes_max);
+    std::erase_if(workflow.parent_job_ids,
+                  [&](const std::string& id) { return id.size() > limits.id_bytes_max; });
+    if (workflow.parent_job_ids.size() > limits.workflow_nodes_max) workflow.parent_job_ids.clear();
+    for (std::string& id : workflow.parent_job_ids) id = ValidText(id);
+    for (WorkflowNode& node : workflow.nodes) {
+      cut(node.name, limits.workflow_node_bytes_max);
+      for (std::string& name : node.after) cut(name, limits.workflow_node_bytes_max);
+    }
+    const std::string fault = GraphFault(workflow);
+    if (fault.empty()) return;
+    workflow.nodes.clear();
+    workflow.rejected = fmt::format("the graph of workflow {} is ignored: {}", workflow.id, fault);
+  }
+  // Returns the first fault of a workflow's graph, or an empty string. O(nodes + edges).
+  std::string GraphFault(const JobWorkflow& workflow) const {
+    if (workflow.nodes.empty()) return "";
+    std::size_t edges = 0;
+    for (const WorkflowNode& node : workflow.nodes) edges += node.after.size();
+    if (workflow.nodes.size() > limits.workflow_nodes_max || edges > limits.workflow_edges_max) {
+      return fmt::format("it has {} nodes and {} edges; this master accepts at most {} and {}",
+                         workflow.nodes.size(), edges, limits.workflow_nodes_max,
+                         limits.workflow_edges_max);
+    }
+    bool has_own = false;
+    Plan plan = {.id = workflow.id};
+    for (const WorkflowNode& node : workflow.nodes) {
+      if (node.name.empty()) return "a node has no name";
+      has_own = has_own || node.name == workflow.node;
+      plan.jobs.push_back({.name = node.name, .after = node.after});
+    }
+    if (!has_own) return fmt::format("the node of the job, {}, is missing", workflow.node);
+    const absl::Status checked = CheckPlan(plan);
+    if (checked.ok()) return "";
+    const auto [path, description] = WrongFieldOf(checked);
+    constexpr std::string_view kJobs = "jobs";
+    return fmt::format("nodes{}: {}", path.substr(std::min(kJobs.size(), path.size())),
+                       description);
   }
   void CheckAttempt(const AttemptId& id, Checks& check) const {
     check.StageIsOfSender("attempt.stage", id.stage);

@@ -25,7 +25,8 @@ constexpr double kVariationMax = 1000;
 constexpr std::uint32_t kSlotsMax = 1'000'000;
 constexpr std::uint64_t kTasksMax = 10'000'000;
 constexpr std::size_t kPartsMax = 1'000'000;
-// Limits the cost of a request with a million names and one unknown name.
+// Maximum number of names among which an error searches for a similar name. With more names, the
+// error has no suggestion.
 constexpr std::size_t kNamesComparedMax = 10'000;
 // Maximum number of names of a cycle that an error lists. The error must fit into the trailer of a
 // call (8 kB).
@@ -152,6 +153,7 @@ class Checker {
     Number(path + ".task_count", static_cast<double>(stage.task_count), 0, kTasksMax);
     Number(path + ".slots_per_task", stage.slots_per_task, 1e-6, kSlotsMax);
     Fits(path + ".slots_per_task", stage.slots_per_task, plan_.cluster.slots, "slot");
+    Number(path + ".slot_share", stage.slot_share, 1e-6, 1);
     if (plan_.cluster.memory_bytes > 0) {
       Fits(path + ".memory_bytes_per_task", static_cast<double>(stage.memory_bytes_per_task),
            static_cast<double>(plan_.cluster.memory_bytes), "byte");
@@ -187,6 +189,7 @@ class Checker {
     Amount(path + ".reduce_selectivity", profile.reduce_selectivity);
     Number(path + ".map_task_variation", profile.map_task_variation, 0, kVariationMax);
     Number(path + ".reduce_task_variation", profile.reduce_task_variation, 0, kVariationMax);
+    Number(path + ".second_sort_fraction", profile.second_sort_fraction, 0, 1);
     if (profile.map_task_time == absl::ZeroDuration() &&
         profile.reduce_task_time == absl::ZeroDuration()) {
       Fail(path, "has no task time; add one or omit the profile");
@@ -224,7 +227,7 @@ class Checker {
       const auto [known, is_new] = taken.emplace(job.job_id, job.name);
       if (!is_new) {
         return Fail(fmt::format("jobs[{}].job_id", i),
-                    fmt::format("{} is taken by the earlier job {}", job.job_id, known->second));
+                    fmt::format("{} is already the id of job {}", job.job_id, known->second));
       }
     }
   }

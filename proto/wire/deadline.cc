@@ -14,7 +14,7 @@ namespace tidemark {
 namespace {
 
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
-// Range of dates. Messages count nanoseconds, which end in 2262.
+// Range of accepted years. Messages carry int64 nanoseconds since 1970, which overflow in 2262.
 constexpr absl::civil_year_t kFirstYear = 1970;
 constexpr absl::civil_year_t kLastYear = 2199;
 

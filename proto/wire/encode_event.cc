@@ -133,6 +133,22 @@ void EncodeEnd(const Closed& closed, Message& message) {
   if (closed.at) message.set_closed_at(absl::ToUnixNanos(*closed.at));
 }
 
+constexpr std::int64_t kQuietSecondsMax = 0xffff'ffff;
+
+void EncodeWorkflow(const JobWorkflow& workflow, v1::JobWorkflow& message) {
+  message.set_id(ValidText(workflow.id));
+  message.set_name(ValidText(workflow.name));
+  message.set_node(ValidText(workflow.node));
+  for (const WorkflowNode& node : workflow.nodes) {
+    v1::WorkflowNode& added = *message.add_nodes();
+    added.set_name(ValidText(node.name));
+    for (const std::string& name : node.after) added.add_after(ValidText(name));
+  }
+  for (const std::string& id : workflow.parent_job_ids) message.add_parent_job_ids(ValidText(id));
+  message.set_quiet_seconds(static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(absl::ToInt64Seconds(workflow.quiet), 0, kQuietSecondsMax)));
+}
+
 // Has one overload for each event, which sets the matching member of the oneof.
 struct BodyEncoder {
   v1::Event& event;
@@ -160,6 +176,7 @@ struct BodyEncoder {
       parameter.set_name(ValidText(name));
       parameter.set_value(ValidText(value));
     }
+    if (job.workflow) EncodeWorkflow(*job.workflow, *message.mutable_workflow());
   }
 
   void operator()(const StageOpened& stage) const {
@@ -234,6 +251,7 @@ struct BodyEncoder {
       EncodePartition(partition, *message.add_partitions());
     }
     message.set_sampled_below(profile.sampled_below);
+    message.set_sampled_below_per_byte(profile.sampled_below_per_byte);
   }
 
   void operator()(const ReduceProfile& profile) const {

@@ -4,11 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "tidemark/event.h"
@@ -54,6 +51,8 @@ Counts CountParts(const Snapshot& snapshot) {
     if (child.state == ChildState::kSucceeded) ++counts.finished_children;
   }
   if (counts.children == 0) counts.children = static_cast<std::uint32_t>(snapshot.children.size());
+  counts.finished_groups = static_cast<std::uint32_t>(
+      std::ranges::count(snapshot.groups, JobState::kSucceeded, &Group::state));
   return counts;
 }
 
@@ -77,6 +76,7 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
                     .started_at = found->started_at,
                     .ended_at = found->ended_at,
                     .silent_since = job.silent_since};
+  if (job.headline_group == group) whole.estimate_raised = job.estimate_raised;
   if (whole.info) {
     whole.info->name = found->name.empty() ? whole.job_id : found->name;
     whole.info->kind = JobKind::kApplication;
@@ -86,14 +86,24 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
                     .fraction_done_lower = found->fraction_done,
                     .fraction_done_upper = found->fraction_done,
                     .remaining = found->ends_in,
-                    .basis = job.estimate.basis,
+                    .basis = found->basis == Basis::kUnknown ? job.estimate.basis : found->basis,
                     .known_share = job.estimate.known_share,
                     .method = job.estimate.method};
   if (found->ends_in) {
     const Range& left = *found->ends_in;
     whole.estimate.state = EstimateState::kValid;
-    if (left.upper) whole.estimate.fraction_done_lower = PartPassed(whole.elapsed(), *left.upper);
-    if (left.lower) whole.estimate.fraction_done_upper = PartPassed(whole.elapsed(), *left.lower);
+    // The fraction falls slowly after a raised estimate and may then be outside the bounds.
+    const double done = found->fraction_done;
+    tidemark::Estimate& shown = whole.estimate;
+    if (left.upper) {
+      shown.fraction_done_lower = std::min(PartPassed(whole.elapsed(), *left.upper), done);
+    }
+    if (left.lower) {
+      shown.fraction_done_upper = std::max(PartPassed(whole.elapsed(), *left.lower), done);
+    }
+  }
+  if (found->estimate_state != EstimateState::kUnknown) {
+    whole.estimate.state = found->estimate_state;
   }
   if (whole.is_final) whole.estimate.state = EstimateState::kFinal;
   std::vector<StageId> members;  // stages and their infos have the same order
@@ -143,89 +153,6 @@ Range RoundedPrediction(absl::Time at, const Range& range) {
   if (range.lower) result.lower = std::min(OnGrid(at, lower), result.median);
   if (range.upper) result.upper = std::max(OnGrid(at, upper), result.median);
   return result;
-}
-
-namespace {
-
-// Deadlines are usually set near the expected end, so the deadline is evidence about the end. All
-// distances from kNearest to a factor of e^30 are equally likely on a logarithmic scale.
-constexpr double kNearest = 0.02;
-constexpr std::size_t kDistances = 64;  // on each side of the deadline
-constexpr double kDistanceStep = 0.125;
-constexpr double kSurely = 0.999;
-// Lower bounds of a time in seconds, and of a half-width as a logarithm.
-constexpr double kShortest = 1e-9;
-constexpr double kNarrowest = 1e-6;
-
-// The logarithm of the total time of a job. The density falls to a tenth per half-width on both
-// sides of its peak, as that of a Laplace distribution. The peak is so far from the median that
-// half of the ends are on either side of the median.
-class LogTotal {
- public:
-  LogTotal(double lower, double median, double upper)
-      : below_(std::max(median - lower, kNarrowest)), above_(std::max(upper - median, kNarrowest)) {
-    const double wider = std::max(below_, above_);
-    const double shift = wider / std::log(10) * std::log(2 * wider / (below_ + above_));
-    peak_ = above_ > below_ ? median - shift : median + shift;
-  }
-  // Returns the logarithm of the density, without a constant term.
-  double LogDensity(double log_total) const {
-    const double off = log_total - peak_;
-    return -std::log(10) * std::abs(off) / (off > 0 ? above_ : below_);
-  }
-
- private:
-  double below_;
-  double above_;
-  double peak_ = 0;
-};
-
-}  // namespace
-
-std::optional<double> LateProbability(const Range& remaining, absl::Duration elapsed,
-                                      absl::Duration left) {
-  if (left <= absl::ZeroDuration()) return 1;
-  if (!remaining.lower || !remaining.upper) return std::nullopt;
-  const bool is_range =
-      absl::ZeroDuration() <= *remaining.lower && *remaining.lower <= remaining.median &&
-      remaining.median <= *remaining.upper && *remaining.upper < absl::InfiniteDuration();
-  if (!is_range) return std::nullopt;
-  const auto log = [&](absl::Duration after) {
-    return std::log(std::max(absl::ToDoubleSeconds(elapsed + after), kShortest));
-  };
-  const LogTotal total(log(*remaining.lower), log(remaining.median), log(*remaining.upper));
-  const double deadline = log(left);
-  const double now = log(absl::ZeroDuration());
-  // The logarithms of the weights of ends before the deadline, then of ends after it.
-  std::array<double, 2 * kDistances> log_weights;
-  for (std::size_t i = 0; i < log_weights.size(); ++i) {
-    const double steps = static_cast<double>(i) - static_cast<double>(kDistances) + 0.5;
-    const double end = deadline + kNearest * std::sinh(kDistanceStep * steps);
-    log_weights[i] = end > now ? total.LogDensity(end) : -std::numeric_limits<double>::infinity();
-  }
-  // The largest weight becomes one, so that the sums do not underflow.
-  const double highest = *std::ranges::max_element(log_weights);
-  double all = 0;
-  double late = 0;
-  for (std::size_t i = 0; i < log_weights.size(); ++i) {
-    const double weight = std::exp(log_weights[i] - highest);
-    all += weight;
-    late += i < kDistances ? 0.0 : weight;
-  }
-  return std::clamp(late / all, 1 - kSurely, kSurely);
-}
-
-std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline) {
-  if (snapshot.is_final) {
-    if (snapshot.state != JobState::kSucceeded || !snapshot.ended_at) return std::nullopt;
-    return *snapshot.ended_at > deadline ? 1 : 0;
-  }
-  const absl::Duration left = deadline - snapshot.at;
-  if (left <= absl::ZeroDuration()) return 1;
-  if (!snapshot.estimate.remaining) return std::nullopt;
-  const absl::Duration elapsed = snapshot.at - snapshot.started_at.value_or(snapshot.at);
-  return LateProbability(*snapshot.estimate.remaining, std::max(elapsed, absl::ZeroDuration()),
-                         left);
 }
 
 }  // namespace tidemark

@@ -185,6 +185,7 @@ Snapshot WithoutParts(const Snapshot& snapshot) {
           .late_probability = snapshot.late_probability,
           .estimate_raised = snapshot.estimate_raised,
           .idle_since = snapshot.idle_since,
+          .headline_group = snapshot.headline_group,
           .named_tasks = snapshot.named_tasks,
           .indicators = snapshot.indicators,
           .coverage = snapshot.coverage,
@@ -194,6 +195,11 @@ Snapshot WithoutParts(const Snapshot& snapshot) {
 Snapshot WithView(const Snapshot& snapshot, View view) {
   if (view == View::kUnknown || view == View::kFull) return snapshot;
   Snapshot viewed = view == View::kStages ? snapshot : WithoutParts(snapshot);
+  if (view == View::kBasic) {
+    for (const Group& group : snapshot.groups) {
+      if (group.group == snapshot.headline_group) viewed.groups = {group};
+    }
+  }
   viewed.named_tasks.clear();
   viewed.indicators.clear();
   viewed.coverage.reset();

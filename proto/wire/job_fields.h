@@ -71,6 +71,7 @@ void Fields(Io& io, V& counts) {
   io("failed_attempt_count", counts.failed_attempts);
   io("child_count", counts.children);
   io("finished_child_count", counts.finished_children);
+  io("finished_group_count", counts.finished_groups);
 }
 
 template <class Io, wire::ConstOrNot<StageId> V>
@@ -127,6 +128,8 @@ void Fields(Io& io, V& group) {
   io("started_at", group.started_at);
   io("ended_at", group.ended_at);
   io("ends_in", group.ends_in);
+  io("basis", group.basis);
+  io("estimate_state", group.estimate_state);
 }
 
 template <class Io, wire::ConstOrNot<Child> V>
@@ -221,6 +224,7 @@ void Fields(Io& io, V& snapshot) {
   io.Fraction("late_probability", snapshot.late_probability);
   io("estimate_raised", snapshot.estimate_raised);
   io("idle_since", snapshot.idle_since);
+  io("headline_group", snapshot.headline_group);
   io("stage_infos", snapshot.stage_infos);
   io("stages", snapshot.stages);
   io("children", snapshot.children);

@@ -42,8 +42,9 @@ absl::StatusOr<absl::Duration> ParseDuration(const google::protobuf::Duration& m
   const bool valid = seconds >= -kDurationSecondsMax && seconds <= kDurationSecondsMax &&
                      nanos >= -kNanosMax && nanos <= kNanosMax && same_sign;
   if (!valid) {
-    return OutOfRange(subject, seconds, nanos,
-                      "at most 315576000000 s, and nanoseconds of the same sign");
+    return OutOfRange(
+        subject, seconds, nanos,
+        "from -315576000000 to 315576000000 s, and nanoseconds with the sign of the seconds");
   }
   return absl::Seconds(seconds) + absl::Nanoseconds(nanos);
 }

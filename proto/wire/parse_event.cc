@@ -80,6 +80,19 @@ StageOpened ParseStage(const v1::StageOpened& untrusted) {
   return stage;
 }
 
+JobWorkflow ParseJobWorkflow(const v1::JobWorkflow& untrusted) {
+  JobWorkflow workflow = {
+      .id = untrusted.id(),
+      .name = untrusted.name(),
+      .node = untrusted.node(),
+      .parent_job_ids = {untrusted.parent_job_ids().begin(), untrusted.parent_job_ids().end()},
+      .quiet = absl::Seconds(untrusted.quiet_seconds())};
+  for (const v1::WorkflowNode& node : untrusted.nodes()) {
+    workflow.nodes.push_back({node.name(), {node.after().begin(), node.after().end()}});
+  }
+  return workflow;
+}
+
 JobOpened ParseJobOpened(const v1::JobOpened& untrusted, const EventLimits& limits) {
   JobOpened job;
   job.name = untrusted.name();
@@ -95,6 +108,7 @@ JobOpened ParseJobOpened(const v1::JobOpened& untrusted, const EventLimits& limi
     if (parameter.name().empty()) continue;
     job.parameters.try_emplace(parameter.name(), parameter.value());
   }
+  if (untrusted.has_workflow()) job.workflow = ParseJobWorkflow(untrusted.workflow());
   job.stages.reserve(static_cast<std::size_t>(untrusted.stages_size()));
   for (const v1::StageOpened& stage : untrusted.stages()) job.stages.push_back(ParseStage(stage));
   return job;
@@ -213,6 +227,7 @@ absl::StatusOr<EventBody> ParseMapProfile(const v1::MapProfile& untrusted,
     profile.partitions.push_back(ZipPartition(partition));
   }
   profile.sampled_below = untrusted.sampled_below();
+  profile.sampled_below_per_byte = untrusted.sampled_below_per_byte();
   return profile;
 }
 

@@ -16,7 +16,6 @@ class Event;
 
 namespace tidemark::wire {
 
-// Limits of one event.
 struct EventLimits {
   // maximum length of job IDs and signatures; source and run IDs may have half of this length
   std::size_t id_bytes_max = 256;
@@ -28,6 +27,12 @@ struct EventLimits {
   std::size_t parameters_max = 64;
   // maximum length of a parameter's name or value; longer texts are cut
   std::size_t parameter_bytes_max = 1024;
+  std::size_t workflow_nodes_max = 1000;
+  std::size_t workflow_edges_max = 10'000;
+  // maximum lengths of a workflow's name and of a node; longer texts are cut. The master builds
+  // names of at most 256 bytes from both.
+  std::size_t workflow_name_bytes_max = 128;
+  std::size_t workflow_node_bytes_max = 96;
 };
 
 // An event as received, with the values that its stream or log states about the event. Not

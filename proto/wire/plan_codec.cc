@@ -32,6 +32,7 @@ void Fields(Io& io, V& stage) {
   io("memory_bytes_per_task", stage.memory_bytes_per_task);
   io("owner", stage.owner);
   io("queue", stage.queue);
+  io("slot_share", stage.slot_share);
 }
 
 template <class Io, wire::ConstOrNot<PlannedJob> V>
@@ -73,6 +74,7 @@ void Fields(Io& io, V& plan) {
   io("cluster", plan.cluster);
   io("retry_within", plan.retry_within);
   io("deadline_at", plan.deadline);
+  io("open", plan.is_open);
 }
 
 namespace wire {
@@ -92,6 +94,8 @@ void Fields(Io& io, V& profile) {
   io.Amount("reduce_task_variation", profile.reduce_task_variation);
   io("map_cpu_time", profile.map_cpu_time);
   io("reduce_cpu_time", profile.reduce_cpu_time);
+  io("reduce_sort_time", profile.reduce_sort_time);
+  io.NonZero("second_sort_fraction", profile.second_sort_fraction);
 }
 
 template <class Io, ConstOrNot<ResourceProfile> V>

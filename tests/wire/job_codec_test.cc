@@ -42,7 +42,7 @@ Snapshot Full() {
   snapshot.started_at = at - absl::Seconds(9);
   snapshot.ended_at = at - absl::Seconds(1);
   snapshot.estimate = estimate;
-  snapshot.counts = {1, 2, 3, 4, 5, 6, 7, 8};
+  snapshot.counts = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   snapshot.silent_since = at - absl::Seconds(2);
   snapshot.estimate_raised = {RaiseCause::kMoreStages, 2, 0.625};
   snapshot.idle_since = at - absl::Seconds(3);
@@ -76,8 +76,9 @@ Snapshot Full() {
                         2,
                         "failed",
                         {2, 3}}};
-  snapshot.groups = {
-      {"sql/3", "the sales of May", JobState::kFailed, "no such table", 0.5, at, at, range}};
+  snapshot.groups = {{"sql/3", "the sales of May", JobState::kFailed, "no such table", 0.5, at, at,
+                      range, Basis::kThisRun, EstimateState::kOverdue}};
+  snapshot.headline_group = "sql/3";
   snapshot.removed_stages = {{1, 3}, {2, 0}};
   snapshot.named_tasks = {{{.stage = 1, .index = 3, .attempt = 4, .stage_attempt = 2},
                            1,

@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 #include <random>
 
 #include "proto/wire/snapshot_delta.h"
@@ -36,128 +34,30 @@ TEST(CountParts, LeavesOutJobsThatWereCancelledBeforeTheirWorkflow) {
   expect(3, 0);
 }
 
+// The fraction falls slowly after a raised estimate. Here, 0.8 is shown, while 10 s of 20 s to 30 s
+// have passed.
+TEST(SnapshotOfGroup, HasItsFractionWithinTheBounds) {
+  const absl::Time start = absl::FromUnixSeconds(1'000);
+  Snapshot job = {.job_id = "job-1", .at = start + Seconds(10), .state = JobState::kRunning};
+  job.groups = {{.group = "sql/0",
+                 .state = JobState::kRunning,
+                 .fraction_done = 0.8,
+                 .started_at = start,
+                 .ends_in = Range{Seconds(15), Seconds(10), Seconds(20)}}};
+  const Estimate above = SnapshotOfGroup(job, "sql/0").value().estimate;
+  EXPECT_NEAR(above.fraction_done_lower, 1 / 3.0, 1e-9);
+  EXPECT_EQ(above.fraction_done_upper, 0.8);
+  job.groups[0].fraction_done = 0.2;
+  const Estimate below = SnapshotOfGroup(job, "sql/0").value().estimate;
+  EXPECT_EQ(below.fraction_done_lower, 0.2);
+  EXPECT_EQ(below.fraction_done_upper, 0.5);
+}
+
 TEST(PartPassed, IsOneOfAllAndZeroOfNothing) {
   EXPECT_EQ(PartPassed(absl::Seconds(10), absl::Seconds(30)), 0.25);
   EXPECT_EQ(PartPassed(absl::Seconds(10), absl::ZeroDuration()), 1);
   EXPECT_EQ(PartPassed(absl::ZeroDuration(), absl::ZeroDuration()), 0);
   EXPECT_EQ(PartPassed(absl::Seconds(10), absl::InfiniteDuration()), 0);
-}
-
-const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
-
-Range Between(double lower, double median, double upper) {
-  return {.median = Seconds(median), .lower = Seconds(lower), .upper = Seconds(upper)};
-}
-
-double Late(const Range& range, double left, double elapsed = 0) {
-  const auto late = LateProbability(range, Seconds(elapsed), Seconds(left));
-  EXPECT_TRUE(late.has_value());
-  return late.value_or(-1);
-}
-
-// The logarithms of both half-widths are equal, so ends before and after the deadline are alike.
-TEST(LateProbability, IsOneHalfAtTheMedianOfASymmetricInterval) {
-  EXPECT_NEAR(Late(Between(50, 100, 200), 100), 0.5, 1e-9);
-  EXPECT_NEAR(Late(Between(98, 100, 100 * 100 / 98.0), 100), 0.5, 1e-9);
-  for (const double times : {1.01, 1.5, 2.0, 20.0}) {
-    EXPECT_NEAR(Late(Between(50, 100, 200), 100 * times),
-                1 - Late(Between(50, 100, 200), 100 / times), 1e-9);
-  }
-}
-
-TEST(LateProbability, FollowsANarrowIntervalAndDistrustsAWideOne) {
-  EXPECT_NEAR(Late(Between(98, 100, 102), 80), 0.999, 1e-9);
-  EXPECT_NEAR(Late(Between(98, 100, 102), 101), 0.168, 0.001);
-  EXPECT_NEAR(Late(Between(50, 100, 200), 101), 0.485, 0.001);
-  EXPECT_NEAR(Late(Between(60, 100, 400), 60), 0.765, 0.001);
-  EXPECT_NEAR(Late(Between(60, 100, 400), 400), 0.211, 0.001);
-  EXPECT_NEAR(Late(Between(0, 100, 2000), 60), 0.542, 0.001) << "a guess";
-}
-
-// The distance of the deadline counts in relation to the total time.
-TEST(LateProbability, IsLessSureIfLittleOfALongRunRemains) {
-  EXPECT_NEAR(Late(Between(60, 100, 400), 60, 1000), 0.570, 0.001);
-  EXPECT_LT(Late(Between(60, 100, 400), 60, 1000), Late(Between(60, 100, 400), 60));
-}
-
-TEST(LateProbability, IsNeverCertainWhileThereIsTime) {
-  EXPECT_DOUBLE_EQ(Late(Between(60, 100, 400), 1e9), 0.001);
-  EXPECT_DOUBLE_EQ(Late(Between(100, 100, 100), 99), 0.999);
-  EXPECT_DOUBLE_EQ(Late(Between(100, 100, 100), 101), 0.001);
-  EXPECT_DOUBLE_EQ(Late(Between(0, 0, 0), 1), 0.001);
-}
-
-TEST(LateProbability, IsOneWithoutRemainingTime) {
-  const Range range = Between(0, 0, 0);
-  for (const absl::Duration left : {absl::ZeroDuration(), -Seconds(5), -absl::InfiniteDuration()}) {
-    EXPECT_EQ(LateProbability(range, Seconds(1), left), 1);
-  }
-}
-
-TEST(LateProbability, IsUnknownWithoutAValidInterval) {
-  Range endless = Between(1, 5, 9);
-  endless.upper = absl::InfiniteDuration();
-  for (const Range& range :
-       {Range{.median = Seconds(5)}, Range{.median = Seconds(5), .lower = Seconds(1)},
-        Between(7, 5, 9), Between(1, 9, 5), Between(-1, 5, 9), endless}) {
-    EXPECT_EQ(LateProbability(range, Seconds(1), Seconds(9)), std::nullopt);
-  }
-}
-
-TEST(LateProbability, FallsAsThereIsMoreTime) {
-  std::mt19937_64 random(7);
-  const auto some = [&] { return std::exp(static_cast<double>(random() % 2000) / 100 - 6); };
-  for (int i = 0; i < 200; ++i) {
-    const double lower = some();
-    const double median = lower + some();
-    const Range range = Between(lower, median, median + some());
-    const double elapsed = i % 2 == 0 ? 0 : some();
-    double before = 1;
-    for (double left = 0.01; left < 1e10; left *= 1.5) {
-      const double late = Late(range, left, elapsed);
-      EXPECT_LE(late, before + 1e-9) << left;
-      EXPECT_GE(late, 0.001);
-      before = late;
-    }
-  }
-}
-
-Snapshot Running() {
-  Snapshot snapshot = {.job_id = "a", .at = kNow, .state = JobState::kRunning};
-  snapshot.started_at = kNow - Seconds(1000);
-  snapshot.estimate.remaining = Between(60, 100, 400);
-  snapshot.estimate.state = EstimateState::kValid;
-  return snapshot;
-}
-
-TEST(LateProbability, OfASnapshotCountsFromItsStart) {
-  EXPECT_DOUBLE_EQ(*LateProbability(Running(), kNow + Seconds(60)),
-                   Late(Between(60, 100, 400), 60, 1000));
-  Snapshot unstarted = Running();
-  unstarted.started_at.reset();
-  EXPECT_DOUBLE_EQ(*LateProbability(unstarted, kNow + Seconds(60)),
-                   Late(Between(60, 100, 400), 60));
-}
-
-TEST(LateProbability, OfASnapshotIsOneFromTheDeadlineOn) {
-  Snapshot snapshot = Running();
-  EXPECT_EQ(LateProbability(snapshot, kNow), 1);
-  snapshot.estimate.remaining.reset();
-  EXPECT_EQ(LateProbability(snapshot, kNow - Seconds(1)), 1);
-  EXPECT_EQ(LateProbability(snapshot, kNow + Seconds(1)), std::nullopt);
-}
-
-TEST(LateProbability, IsKnownForASuccessfulJob) {
-  Snapshot snapshot = Running();
-  snapshot.is_final = true;
-  snapshot.state = JobState::kSucceeded;
-  snapshot.ended_at = kNow;
-  EXPECT_EQ(LateProbability(snapshot, kNow), 0);
-  EXPECT_EQ(LateProbability(snapshot, kNow - Seconds(1)), 1);
-  for (const JobState bad : {JobState::kFailed, JobState::kKilled, JobState::kAbandoned}) {
-    snapshot.state = bad;
-    EXPECT_EQ(LateProbability(snapshot, kNow + Seconds(9)), std::nullopt);
-  }
 }
 
 const absl::Time kAt = absl::FromUnixNanos(1'700'000'000'123'456'789);

@@ -21,6 +21,13 @@ std::uint64_t Seed() {
   return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
 }
 
+// Returns the event without the reason why its workflow was ignored, which is not encoded.
+EventBody WithoutReasons(EventBody body) {
+  auto* const job = std::get_if<JobOpened>(&body);
+  if (job != nullptr && job->workflow) job->workflow->rejected.clear();
+  return body;
+}
+
 // Returns true if protobuf can parse the bytes.
 bool Check(const std::string& bytes) {
   v1::Event message;
@@ -34,7 +41,7 @@ bool Check(const std::string& bytes) {
   EncodeBody(*body, again);
   const absl::StatusOr<EventBody> reparsed = ParseBody(again);
   EXPECT_TRUE(reparsed.ok()) << reparsed.status();
-  EXPECT_EQ(*reparsed, *body);
+  EXPECT_EQ(WithoutReasons(*reparsed), WithoutReasons(*body));
   return true;
 }
 

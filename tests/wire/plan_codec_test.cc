@@ -34,7 +34,9 @@ Plan Full() {
                              0.1,
                              0.2,
                              absl::Seconds(1),
-                             absl::Seconds(9)};
+                             absl::Seconds(9),
+                             absl::Seconds(5),
+                             0.5};
   PlannedJob count = {.name = "count", .after = {"parse"}, .queue = "adhoc"};
   const std::vector<absl::Duration> times = {absl::Seconds(11), absl::Seconds(12)};
   PlannedStage scan = {.name = "scan", .task_count = 120};
@@ -45,6 +47,7 @@ Plan Full() {
                        .lag = absl::Seconds(1),
                        .task = TaskData{absl::Seconds(2), 1, 2, 3, 4, 6e7},
                        .slots_per_task = 2.5,
+                       .slot_share = 0.25,
                        .memory_bytes_per_task = 1024,
                        .owner = "ann",
                        .queue = "etl"};
@@ -59,6 +62,7 @@ Plan Full() {
                   1 << 30};
   plan.retry_within = absl::Minutes(5);
   plan.deadline = absl::FromUnixSeconds(1'800'000'000);
+  plan.is_open = true;
   return plan;
 }
 
@@ -101,7 +105,7 @@ TEST(PlanCodec, CoversAllFields) {
                "job_id history_name map_task_count reduce_task_count input_bytes profile");
   ExpectAllSet(plan.jobs(0).profile(), "");
   ExpectAllSet(plan.jobs(1).stages(0),
-               "after lag task slots_per_task memory_bytes_per_task owner queue");
+               "after lag task slots_per_task memory_bytes_per_task owner queue slot_share");
   ExpectAllSet(plan.jobs(1).stages(1),
                "task_times first_task_times fresh_task_times last_task_times");
   ExpectAllSet(plan.jobs(1).stages(1).task(), "");
@@ -149,7 +153,7 @@ const Malformed kMalformed[] = {
     {"NameTwice", [](auto& p) { p.mutable_jobs(1)->set_name("parse"); }, "jobs[1].name",
      "parse is taken by an earlier job"},
     {"JobIdTwice", [](auto& p) { p.mutable_jobs(1)->set_job_id("parse-17"); }, "jobs[1].job_id",
-     "parse-17 is taken by the earlier job parse"},
+     "parse-17 is already the id of job parse"},
     {"JobIdOfThePlan", [](auto& p) { p.mutable_jobs(1)->set_job_id("visits-1"); }, "jobs[1].job_id",
      "visits-1 is the id of the plan; give its job a different id"},
     {"UnknownJob", [](auto& p) { p.mutable_jobs(1)->set_after(0, "prase"); }, "jobs[1].after[0]",
@@ -180,6 +184,8 @@ const Malformed kMalformed[] = {
      "jobs[1].stages[1].slots_per_task", "must be a finite number, not nan"},
     {"NoSlotPerTask", [](auto& p) { StageOf(p, 1).set_slots_per_task(0); },
      "jobs[1].stages[1].slots_per_task", "must be from 1e-06 to 1000000, not 0"},
+    {"SlotShare", [](auto& p) { StageOf(p, 1).set_slot_share(2); }, "jobs[1].stages[1].slot_share",
+     "must be from 1e-06 to 1, not 2"},
     {"Throughput", [](auto& p) { StageOf(p, 1).mutable_task()->set_core_bytes_per_second(-1); },
      "jobs[1].stages[1].task.core_bytes_per_second", "must be 0 or more, not -1"},
     {"StageQueue", [](auto& p) { StageOf(p, 1).set_queue("etll"); }, "jobs[1].stages[1].queue",

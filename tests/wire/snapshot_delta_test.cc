@@ -212,6 +212,15 @@ TEST(JobView, OmitsThePartsOutsideOfTheView) {
   EXPECT_EQ(WithView(full, View::kUnknown), full);
 }
 
+TEST(JobView, TheSmallestViewContainsTheGroupOfTheHeadline) {
+  Snapshot full = LargeApplication();
+  full.groups = {{.group = "sql/0", .state = JobState::kSucceeded},
+                 {.group = "sql/1", .state = JobState::kRunning}};
+  EXPECT_THAT(WithView(full, View::kBasic).groups, IsEmpty());
+  full.headline_group = "sql/1";
+  EXPECT_EQ(WithView(full, View::kBasic).groups, std::vector<Group>{full.groups[1]});
+}
+
 TEST(JobView, AListContainsTheErrorOfItsIndicator) {
   Snapshot ended = LargeApplication();
   ended.errors = {{.indicator = "hadoop", .job_avg_points = 30},

@@ -53,6 +53,12 @@ inline JobOpened SomeJobOpened() {
   job.deadline = absl::FromUnixMillis(1'700'000'600'000);
   job.application_master_attempt = 2;
   job.parameters = {{"k", "80"}, {"letters", "a,f,h"}};
+  job.workflow = JobWorkflow{.id = "pig_1",
+                             .name = "s.pig",
+                             .node = "b",
+                             .nodes = {{"a", {}}, {"b", {"a"}}},
+                             .parent_job_ids = {"job_1"},
+                             .quiet = absl::Seconds(30)};
   job.stages = MapReduceStages(30, 4);
   job.stages[kMapStage].slots = 8;
   job.stages[kMapStage].partition_count = 4;
@@ -107,6 +113,7 @@ inline MapProfile SomeMapProfile() {
   second.sampled_keys = {{KeyHash{0xCAFE}, 5}};
   profile.partitions = {first, second};
   profile.sampled_below = 0xFFFF'FFFF'FFFF'0000;
+  profile.sampled_below_per_byte = 0x1234'5678'9ABC;
   return profile;
 }
 

@@ -93,7 +93,8 @@ struct ContentionRow {
   // Degree of responsibility. Waits without a visible cause have none, so a sum over causes may be
   // less than the number of delayed queries.
   double responsibility = 0;
-  // In lists of hosts and resources, the sum of outgoing impacts ([PX] 4.2.3). In other lists, 0.
+  // For a host or resource, its degree of impact ([PX] 4.2.3), summed over the delayed stages. 0 in
+  // other lists.
   // The waits of a stage for a resource have a total impact of 1. It is divided among hosts in
   // proportion to the seconds that a unit took there.
   double impact = 0;

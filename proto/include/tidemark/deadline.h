@@ -7,8 +7,7 @@
 //
 // The first two forms use the time zone of the master's host, including daylight saving time. A job
 // has the deadline that its application master states. Otherwise, the first rule in the master's
-// settings that matches its name determines the deadline (docs/alerts.md). LateProbability()
-// (tidemark/job.h) returns the probability that a job misses its deadline.
+// settings that matches its name determines the deadline (docs/alerts.md).
 //
 // Values and pure functions; thread-safe.
 #pragma once

@@ -188,6 +188,34 @@ struct GroupClosed {
   friend bool operator==(const GroupClosed&, const GroupClosed&) = default;
 };
 
+// A job of a workflow, which may not have been submitted.
+struct WorkflowNode {
+  std::string name;
+  // Names of the nodes that it waits for.
+  std::vector<std::string> after;
+  friend bool operator==(const WorkflowNode&, const WorkflowNode&) = default;
+};
+
+// The workflow to which a job belongs.
+struct JobWorkflow {
+  // Identifies this run of the workflow.
+  std::string id;
+  // Identifies the workflow in every run.
+  std::string name;
+  // Identifies the job within the workflow in every run.
+  std::string node;
+  // The whole graph. Empty if unknown.
+  std::vector<WorkflowNode> nodes;
+  // Ids of the jobs for which this job has waited.
+  std::vector<std::string> parent_job_ids;
+  // Time without a running job after which the workflow ends. 0 leaves the choice to the master.
+  absl::Duration quiet;
+  // Why a reported graph or id was ignored. Empty if it was accepted. Not on the wire: CheckEvent()
+  // sets it.
+  std::string rejected;
+  friend bool operator==(const JobWorkflow&, const JobWorkflow&) = default;
+};
+
 // A job exists. Any source may report it, and more than once. After the end of a run, a new run_uid
 // starts the job again. An event without other fields serves as a heartbeat.
 struct JobOpened {
@@ -208,6 +236,7 @@ struct JobOpened {
   std::optional<absl::Time> deadline;
   // Parameters of the program by name, which distinguish this run from past runs.
   std::map<std::string, std::string> parameters;
+  std::optional<JobWorkflow> workflow;
   friend bool operator==(const JobOpened&, const JobOpened&) = default;
 };
 
@@ -285,7 +314,7 @@ struct TaskHeartbeat {
   std::uint64_t bytes_done = 0;
   // Processed input records.
   std::uint64_t records_done = 0;
-  // Bytes emitted so far. The master does not store this field yet.
+  // Bytes emitted so far.
   std::uint64_t bytes_emitted = 0;
   TimeUse time;
   // True if the task reads all of its input before it processes the input, for example to sort or
@@ -315,7 +344,8 @@ struct PartitionProfile {
   std::uint64_t implicit_bytes = 0;
   // The part of total_bytes that was searched for explicit keys. If unset, all of total_bytes.
   std::optional<std::uint64_t> scanned_bytes;
-  // Implicit keys with a rank below MapProfile::sampled_below.
+  // Implicit keys with a rank below MapProfile::sampled_below, or with a rank per byte below
+  // MapProfile::sampled_below_per_byte.
   std::vector<ExplicitKey> sampled_keys;
   friend bool operator==(const PartitionProfile&, const PartitionProfile&) = default;
 };
@@ -329,6 +359,9 @@ struct MapProfile {
   // All keys whose rank (streaming/key_sample.h) is below this value are among the explicit and
   // sampled keys. 0 means that no keys are guaranteed.
   std::uint64_t sampled_below = 0;
+  // All implicit keys with a rank below 8 sampled_below whose rank, divided by their size in this
+  // map task, is below this value are among the sampled keys. 0 means that no keys are guaranteed.
+  std::uint64_t sampled_below_per_byte = 0;
   friend bool operator==(const MapProfile&, const MapProfile&) = default;
 };
 
@@ -366,10 +399,12 @@ struct FinishedKey {
 };
 
 // The finished key groups that the master requests by key. These are the groups of at least
-// bytes_min bytes, and the groups with a rank below sampled_below.
+// bytes_min bytes, groups with a rank below sampled_below, and groups with a rank per byte below
+// sampled_below_per_byte.
 struct NamedGroups {
   std::uint64_t bytes_min = 0;
   std::uint64_t sampled_below = 0;
+  std::uint64_t sampled_below_per_byte = 0;
   friend bool operator==(const NamedGroups&, const NamedGroups&) = default;
 };
 

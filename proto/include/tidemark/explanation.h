@@ -3,7 +3,7 @@
 //
 // A query is a unit within a job for which users wait: an SQL execution, or a Spark job that
 // belongs to no SQL execution. A job without named queries consists of one query with an empty
-// name. Seconds state by how much the end of the query was delayed. They are sums over consecutive
+// name. Values in seconds are delays of the end of the query. They are sums over consecutive
 // stages, never over concurrent stages. An unset value is unknown, which differs from zero.
 //
 // Plain values, safe to share between threads when const. docs/internals/waits.md defines the

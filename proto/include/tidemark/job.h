@@ -167,16 +167,6 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-// Returns the probability that the remaining time of a job exceeds `left`. The evidence is the
-// interval, and the deadline itself, which is set near the expected end
-// (docs/internals/adr/0064-expect-the-end-near-the-deadline.md). An interval that is wide compared
-// with the distance of the deadline gives a probability near one half. `elapsed`: time since the
-// start of the job. The result is within 0.001..0.999, and 1 if no time is left. It does not grow
-// with `left`. Returns nullopt if there is no interval or if its bounds contradict each other.
-// O(1).
-std::optional<double> LateProbability(const Range& remaining, absl::Duration elapsed,
-                                      absl::Duration left);
-
 // Properties that rarely change while a job runs. An empty string means that nothing was reported.
 struct JobInfo {
   // Empty if the job has no name other than its ID.
@@ -209,6 +199,8 @@ struct Counts {
   std::uint32_t children = 0;
   // Number of successful children.
   std::uint32_t finished_children = 0;
+  // Number of successful groups.
+  std::uint32_t finished_groups = 0;
   friend bool operator==(const Counts&, const Counts&) = default;
 };
 
@@ -317,8 +309,11 @@ struct Group {
   double fraction_done = 0;
   std::optional<absl::Time> started_at;
   std::optional<absl::Time> ended_at;
-  // End of the current and planned stages. Has no bounds if more stages may be added.
+  // End of the current and planned stages.
   std::optional<Range> ends_in;
+  // The evidence for `ends_in`, and its usability.
+  Basis basis = Basis::kUnknown;
+  EstimateState estimate_state = EstimateState::kUnknown;
   friend bool operator==(const Group&, const Group&) = default;
 };
 
@@ -422,7 +417,8 @@ struct Coverage {
   std::uint64_t rejected_events = 0;
   // Fraction of the finished map tasks whose profile has arrived, 0..1.
   std::optional<double> map_profiles;
-  // Number of running tasks that have not reported for more than 10 s.
+  // Number of running tasks that have not reported for more than 10 s, and for three of the usual
+  // intervals between reports.
   std::uint32_t silent_tasks = 0;
   // Number of tasks whose end was not reported. These are tasks of stages that ended with all of
   // their output, and tasks of attempts whose end was lost (AttemptState::kLost).
@@ -497,11 +493,15 @@ struct Snapshot {
   std::optional<double> late_probability;
   // Set for up to ten seconds after the shown progress has moved back from more than a guess.
   std::optional<EstimateRaised> estimate_raised;
-  // Time since which the application has had no work: all of its stages have ended, and it has not
-  // announced others. Unset for other jobs.
+  // Time since which the application or open workflow has had no work: all of its stages or known
+  // jobs have ended, and it has not announced others. Unset for other jobs.
   std::optional<absl::Time> idle_since;
+  // The group that users wait for, if no past run predicts the end of the application. It is the
+  // running group that began first or, if none runs, the group that ended last. Readers show this
+  // group instead of `estimate`, and `estimate_raised` refers to it. Empty otherwise.
+  std::string headline_group;
 
-  // Omitted from the smallest view.
+  // Omitted from the smallest view, except the headline's group.
   std::vector<StageInfo> stage_infos;
   std::vector<StageProgress> stages;
   std::vector<Child> children;
@@ -526,13 +526,8 @@ struct Snapshot {
   friend bool operator==(const Snapshot&, const Snapshot&) = default;
 };
 
-// Computes Snapshot::counts from stages and children. O(stages + children).
+// Computes Snapshot::counts from stages, children and groups. O(stages + children + groups).
 Counts CountParts(const Snapshot& snapshot);
-
-// Returns the probability that the job succeeds only after `deadline`. Returns 0 or 1 after the job
-// has succeeded, and 1 while the job is not final and the deadline has passed.
-// Snapshot::late_probability describes when there is no value. O(1).
-std::optional<double> LateProbability(const Snapshot& snapshot, absl::Time deadline);
 
 // Returns one group of a job in the form of a job with the ID JOB/GROUP. It is final after the
 // group has ended. Returns nullopt if the job has no such group. REQUIRES: `job` is whole and has

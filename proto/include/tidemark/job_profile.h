@@ -37,6 +37,11 @@ struct JobProfile {
   // Mean processor time of a task.
   absl::Duration map_cpu_time;
   absl::Duration reduce_cpu_time;
+  // Mean time from the end of a reduce task's fetches to its first reduce function, in which it
+  // sorts its input.
+  absl::Duration reduce_sort_time;
+  // alpha_s: share of the reduce input that is sorted and written to disk a second time.
+  double second_sort_fraction = 0;
   friend bool operator==(const JobProfile&, const JobProfile&) = default;
 };
 

@@ -37,7 +37,9 @@ struct JobFilter {
   // The state of the job must be one of these.
   std::vector<JobState> states;
   std::vector<JobKind> kinds;
+  // The user of the job, exactly as reported.
   std::string user;
+  // The queue of the job, exactly as reported.
   std::string queue;
   // Prefix of the name or, if a job has no name, of the ID.
   std::string name_prefix;
@@ -48,10 +50,11 @@ struct JobFilter {
 
 // A hypothetical change. An empty field preserves the current value.
 struct Scenario {
-  // Number of slots of the whole cluster.
+  // Number of slots of the whole cluster. At least 1.
   std::optional<std::uint32_t> slots;
   // Factor for the data of jobs and stages that have not begun. Greater than 0.
   std::optional<double> data_factor;
+  // The order in which the jobs of a workflow or plan get slots.
   std::optional<SchedulingPolicy> policy;
   // Number of executors of a running job, each with as many slots as the current executors. Must
   // not be combined with `slots`.
@@ -71,10 +74,19 @@ struct PlanState {
     std::string bottleneck;
     friend bool operator==(const Stage&, const Stage&) = default;
   };
+  // Time from now until the period starts, and until it ends.
   absl::Duration starts_in;
   absl::Duration ends_in;
   std::vector<Stage> stages;
   friend bool operator==(const PlanState&, const PlanState&) = default;
+};
+
+// Bounds of the time by which a stage would end earlier if its pending tasks had equal sizes.
+struct SkewGain {
+  std::uint32_t stage = 0;
+  absl::Duration lower;
+  absl::Duration upper;
+  friend bool operator==(const SkewGain&, const SkewGain&) = default;
 };
 
 // The estimate of a scenario.
@@ -90,6 +102,9 @@ struct Outcome {
   std::uint32_t executors = 0;
   // The states of a plan whose stages share nodes, in order. Empty if there are too many stages.
   std::vector<PlanState> states;
+  // For a job that is not a plan, the stage with the largest gain. Unset if the sizes of pending
+  // tasks are unknown.
+  std::optional<SkewGain> skew_gain = {};
   friend bool operator==(const Outcome&, const Outcome&) = default;
 };
 
@@ -101,6 +116,8 @@ struct PlanChange {
   std::vector<std::string> cancel_jobs;
   // If true, the workflow ends immediately with the state kKilled.
   bool cancel = false;
+  // If true, the open workflow ends once no job of it runs. Jobs may join it until then.
+  bool close = false;
   friend bool operator==(const PlanChange&, const PlanChange&) = default;
 };
 

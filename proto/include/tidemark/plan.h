@@ -68,6 +68,8 @@ struct PlannedStage {
   // Replaces task_times.
   std::optional<TaskData> task;
   double slots_per_task = 1;
+  // Share of the cluster's slots on which its tasks can run, such as slots with a GPU. At most 1.
+  double slot_share = 1;
   std::uint64_t memory_bytes_per_task = 0;
   // Owners take turns according to the scheduling policy. If empty, the queue.
   std::string owner;
@@ -148,10 +150,14 @@ struct Plan {
   // At least one job. SchedulingPolicy::kFifo assigns slots in this order.
   std::vector<PlannedJob> jobs;
   Cluster cluster;
-  // Time during which a failed job may be replaced. Zero allows no replacement.
+  // Time during which a failed job may be replaced. Zero allows no replacement. For an open
+  // workflow, the time without a running job after which it ends; zero leaves it to the master.
   absl::Duration retry_within;
   // Deadline by which the workflow must have succeeded.
   std::optional<absl::Time> deadline;
+  // True if jobs may join the workflow, which ends some time after its last job or when it is
+  // closed (PlanChange).
+  bool is_open = false;
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
