@@ -11,13 +11,21 @@ namespace {
 // The maximum number of partitions (EventLimits). Higher numbers are errors and are ignored, since
 // counting them would take unbounded memory.
 constexpr std::uint32_t kPartitionsMax = 1'000'000;
-// In a study of coordinated samples, 512 keys gave the sizes of all keys to within a few percent.
-// Smaller buffers sample fewer keys.
+// Number of sampled keys of a profile. Small buffers sample no keys.
 constexpr std::uint32_t kSampledKeys = 512;
 constexpr std::size_t kSampledPart = 4;
+// Number of keys that are sampled by rank. The others are sampled by size.
+constexpr std::uint32_t kSampledByRank = 256;
 
-std::uint32_t SampledKeys(std::size_t profile_bytes_max) {
-  return kSampledPart * BytesOfKeys(kSampledKeys) <= profile_bytes_max ? kSampledKeys : 0;
+std::uint32_t SampledKeys(std::size_t profile_bytes_max, std::uint32_t keys) {
+  return kSampledPart * BytesOfKeys(kSampledKeys) <= profile_bytes_max ? keys : 0;
+}
+
+std::size_t KeyCount(const std::vector<PartitionProfile>& partitions,
+                     std::vector<ExplicitKey> PartitionProfile::*keys) {
+  std::size_t count = 0;
+  for (const PartitionProfile& partition : partitions) count += (partition.*keys).size();
+  return count;
 }
 
 }  // namespace
@@ -45,10 +53,25 @@ void MapReporter::ReportLast() {
   const bool paused = shared_->settings.paused();
   const std::size_t keys_max =
       paused ? 0 : KeysThatFit(shared_->whole_event_bytes_max(), meter_->partitions.size());
-  KeepHeaviest(keys_max - std::min<std::size_t>(keys_max, kSampledKeys), meter_->partitions);
-  const std::uint64_t sampled_below = paused ? 0 : meter_->sampler.AddTo(meter_->partitions);
-  shared_->outbox.Add(MapProfile{attempt_, std::move(meter_->partitions), sampled_below},
-                      shared_->clock.Nanos());
+  const std::size_t explicit_max = keys_max - std::min<std::size_t>(keys_max, kSampledKeys);
+  // The sample by size has no keys that become implicit now.
+  const bool are_all_kept =
+      KeyCount(meter_->partitions, &PartitionProfile::explicit_keys) <= explicit_max;
+  KeepHeaviest(explicit_max, meter_->partitions);
+  MapProfile profile = {.attempt = attempt_};
+  if (!paused) profile.sampled_below = meter_->sampler.AddTo(meter_->partitions);
+  if (!paused && are_all_kept) {
+    const std::size_t by_rank = KeyCount(meter_->partitions, &PartitionProfile::sampled_keys);
+    profile.sampled_below_per_byte =
+        meter_->by_size.AddTo(profile.sampled_below, kSampledKeys - by_rank, meter_->partitions);
+    // Every key is explicit or sampled. The sample by size has no keys of ranks above its limit.
+    if (profile.sampled_below_per_byte == streaming::kEveryRank &&
+        streaming::RankLimit(profile.sampled_below) == streaming::kEveryRank) {
+      profile.sampled_below = streaming::kEveryRank;
+    }
+  }
+  profile.partitions = std::move(meter_->partitions);
+  shared_->outbox.Add(std::move(profile), shared_->clock.Nanos());
 }
 
 MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
@@ -58,7 +81,8 @@ MapRecorder::MapRecorder(TaskAttempt attempt, std::shared_ptr<Shared> shared)
                                               shared_, meter_)),
       lambda_(shared_->settings.lambda()),
       heaviest_(0, lambda_),
-      sampler_(SampledKeys(shared_->whole_event_bytes_max())) {
+      sampler_(SampledKeys(shared_->whole_event_bytes_max(), kSampledByRank)),
+      by_size_(SampledKeys(shared_->whole_event_bytes_max(), 2 * kSampledKeys)) {
   shared_->inbox.Push(StartReports{reporter_});
 }
 
@@ -81,11 +105,17 @@ void MapRecorder::AddGroup(std::uint32_t partition, std::string_view key, std::u
     if (const std::uint32_t lambda = shared_->settings.lambda(); lambda != lambda_) [[unlikely]] {
       AdoptLambda(lambda);
     }
-    heaviest_.Offer(partition, group);
+    AddHeaviest(partition, group);
     sampler_.Offer(partition, group);
   });
   if (!kept) ended_ = true;
   meter_->bytes_emitted.fetch_add(size_bytes, std::memory_order_relaxed);
+}
+
+void MapRecorder::AddHeaviest(std::uint32_t partition, const ExplicitKey& group) {
+  if (const auto other = heaviest_.Offer(partition, group)) {
+    by_size_.Offer(other->partition, other->group);
+  }
 }
 
 void MapRecorder::AdoptLambda(std::uint32_t lambda) {
@@ -94,7 +124,7 @@ void MapRecorder::AdoptLambda(std::uint32_t lambda) {
   lambda_ = lambda;
   for (const PartitionProfile& partition : partitions) {
     for (const ExplicitKey& key : partition.explicit_keys) {
-      heaviest_.Offer(partition.partition, key);
+      AddHeaviest(partition.partition, key);
     }
     if (partition.implicit_key_count == 0) continue;
     ImplicitKeys& before = implicit_before_[partition.partition];
@@ -116,6 +146,7 @@ void MapRecorder::HandOver() {
   meter_->partitions = heaviest_.Profiles();
   AddImplicit(implicit_before_, meter_->partitions);
   meter_->sampler = std::exchange(sampler_, streaming::KeySampler(0));
+  meter_->by_size = std::exchange(by_size_, streaming::SizeSampler(0));
   meter_->finished = true;
   heaviest_ = streaming::HeaviestKeys(0, 0);
   shared_->inbox.Push(EndReports{reporter_});

@@ -27,6 +27,7 @@ struct MapMeter {
   bool finished = false;
   std::vector<PartitionProfile> partitions;
   streaming::KeySampler sampler{0};
+  streaming::SizeSampler by_size{0};
 };
 
 class MapReporter final : public Reporter {
@@ -64,6 +65,7 @@ class MapRecorder final : public MapTaskAgent {
  private:
   void AdoptLambda(std::uint32_t lambda);
   void HandOver();
+  void AddHeaviest(std::uint32_t partition, const ExplicitKey& group);
 
   const std::shared_ptr<Shared> shared_;
   const std::shared_ptr<MapMeter> meter_;
@@ -72,6 +74,7 @@ class MapRecorder final : public MapTaskAgent {
   std::uint32_t lambda_;
   streaming::HeaviestKeys heaviest_;
   streaming::KeySampler sampler_;
+  streaming::SizeSampler by_size_;
   // Keys that were implicit when lambda last changed. HeaviestKeys restarts with all other keys.
   std::map<std::uint32_t, ImplicitKeys> implicit_before_;
 };

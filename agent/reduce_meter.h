@@ -157,7 +157,6 @@ class TotalsCell {
   std::atomic<std::uint64_t> dropped_points_{0};
 };
 
-// The key group in progress.
 struct GroupInProgress {
   KeyHash key{};
   std::int64_t start_nanos = 0;  // monotonic; the start of the burst while the group is small

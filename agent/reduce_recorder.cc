@@ -17,7 +17,8 @@ ReduceReporter::ReduceReporter(AttemptId attempt, std::shared_ptr<Shared> shared
 
 void ReduceReporter::Collect() {
   const NamedGroups wanted{.bytes_min = shared_->settings.named_group_bytes_min(),
-                           .sampled_below = shared_->settings.sampled_below()};
+                           .sampled_below = shared_->settings.sampled_below(),
+                           .sampled_below_per_byte = shared_->settings.sampled_below_per_byte()};
   meter_->ring.Drain([&](const FinishedGroup& group) {
     const bool ends_unit = group.nanos != FinishedGroup::kTimedWithNext;
     const bool timed_alone = ends_unit && unit_groups_.empty();

@@ -44,7 +44,12 @@ class NamedKeys {
   // `wanted` is the current request of the master.
   void Add(const FinishedKey& key, const NamedGroups& wanted) {
     bytes_min_ = std::max(bytes_min_, wanted.bytes_min);
-    if (streaming::SampleRank(key.key) < wanted.sampled_below) {
+    const std::uint64_t rank = streaming::SampleRank(key.key);
+    const bool is_sampled_by_size =
+        key.size_bytes < bytes_min_ && key.size_bytes > 0 &&
+        rank < streaming::RankLimit(wanted.sampled_below) &&
+        streaming::RankPerByte(key.key, key.size_bytes) < wanted.sampled_below_per_byte;
+    if (rank < wanted.sampled_below || is_sampled_by_size) {
       if (sampled_.size() < keys_max_) sampled_.push_back(key);
       return;
     }

@@ -203,6 +203,9 @@ void Settings::Apply(const v1::Control& control) {
   if (control.has_sampled_below()) {
     sampled_below_.store(control.sampled_below(), std::memory_order_relaxed);
   }
+  if (control.has_sampled_below_per_byte()) {
+    sampled_below_per_byte_.store(control.sampled_below_per_byte(), std::memory_order_relaxed);
+  }
   if (control.has_send_points()) {
     send_points_.store(control.send_points(), std::memory_order_relaxed);
   }

@@ -45,7 +45,6 @@ class Reporter {
   virtual void ReportLast() { Report(); }
 };
 
-// Sends one event.
 struct SendEvent {
   EventBody body;
   std::int64_t made_at_nanos = 0;
@@ -180,6 +179,9 @@ class Settings {
   }
   // Returns 0 until the master requests a sample, so that no group is named by sampling.
   std::uint64_t sampled_below() const { return sampled_below_.load(std::memory_order_relaxed); }
+  std::uint64_t sampled_below_per_byte() const {
+    return sampled_below_per_byte_.load(std::memory_order_relaxed);
+  }
   // Returns false until the master requests points.
   bool send_points() const { return send_points_.load(std::memory_order_relaxed); }
   bool paused() const { return paused_.load(std::memory_order_relaxed); }
@@ -191,6 +193,7 @@ class Settings {
   std::atomic<std::uint64_t> burst_threshold_bytes_;
   std::atomic<std::uint64_t> named_group_bytes_min_{0};
   std::atomic<std::uint64_t> sampled_below_{0};
+  std::atomic<std::uint64_t> sampled_below_per_byte_{0};
   std::atomic<std::uint32_t> burst_groups_max_;
   std::atomic<std::uint32_t> lambda_;
   std::atomic<bool> names_set_{false};

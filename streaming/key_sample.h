@@ -9,10 +9,17 @@
 // contains at least as many keys as the largest sample of one map task, but at most kKeysMax. A
 // larger sample lowers the bound.
 //
-// KeySampler::Offer takes O(log capacity) time for a key that enters the sample, and otherwise
-// O(1). KeySample::Add takes O(keys of the profile) time. Deterministic. Not thread-safe.
+// A uniform sample contains few large keys, which take most of the time. A second sample of the
+// implicit keys is therefore weighted by size: a map task also reports its keys of lowest rank per
+// byte (SizeSampler). Since ranks are common to all map tasks, most of them report the same keys.
+// The bytes that a map task did not report of such a key are bounded (SlackBytes). The ranks of
+// these keys are limited (RankLimit), since that bound grows with the rank.
 //
-// Source: E. Cohen, H. Kaplan: Summarizing data using bottom-k sketches, PODC 2007.
+// Offer takes O(log capacity) time for a key that enters a sample, and otherwise O(1).
+// KeySample::Add takes O(keys of the profile) time. Deterministic. Not thread-safe.
+//
+// Sources: E. Cohen, H. Kaplan: Summarizing data using bottom-k sketches, PODC 2007; the same:
+// Leveraging discarded samples for tighter estimation of multiple-set aggregates, SIGMETRICS 2009.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +27,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/btree_map.h"
 #include "tidemark/event.h"
 
 namespace tidemark::streaming {
@@ -44,6 +51,20 @@ constexpr std::uint64_t SampleRank(KeyHash key) {
 
 // A bound above all ranks except the highest rank.
 inline constexpr std::uint64_t kEveryRank = ~std::uint64_t{0};
+
+// Returns the rank per byte. It is below `bound` with probability bound * size_bytes / 2^64, at
+// most 1. REQUIRES: size_bytes > 0.
+constexpr std::uint64_t RankPerByte(KeyHash key, std::uint64_t size_bytes) {
+  return SampleRank(key) / size_bytes;
+}
+
+// Returns the bound on the ranks of a sample by size, beside a sample of all ranks below `below`.
+// In a simulation on six graphs and books, a factor of 8 had the smallest errors of 2, 4, 8 and
+// none.
+constexpr std::uint64_t RankLimit(std::uint64_t below) {
+  constexpr std::uint64_t kFactor = 8;
+  return below > kEveryRank / kFactor ? kEveryRank : kFactor * below;
+}
 
 // Samples the keys of one map task.
 class KeySampler {
@@ -77,10 +98,45 @@ class KeySampler {
   std::vector<Entry> heap_;           // highest rank first
 };
 
-// The totals of a sampled key over all map tasks.
+// Samples the implicit keys of one map task by size.
+class SizeSampler {
+ public:
+  // With capacity = 0, there is no sample.
+  explicit SizeSampler(std::uint32_t capacity) : capacity_(capacity) {}
+
+  // Adds one implicit key group of one partition. Ignores a group without bytes.
+  void Offer(std::uint32_t partition, const ExplicitKey& group) {
+    if (capacity_ == 0 || group.size_bytes == 0) return;
+    const std::uint64_t priority = RankPerByte(group.key, group.size_bytes);
+    if (priority < below_) Keep({priority, group, partition});
+  }
+
+  // Adds up to `keys_max` sampled keys to the partitions, which have all keys of a rank below
+  // `below`. Returns a rank per byte below which no implicit key of a rank below RankLimit(below)
+  // is missing. REQUIRES: partitions are ordered by index.
+  std::uint64_t AddTo(std::uint64_t below, std::size_t keys_max,
+                      std::vector<PartitionProfile>& partitions) const;
+
+ private:
+  struct Entry {
+    std::uint64_t priority;
+    ExplicitKey group;
+    std::uint32_t partition;
+  };
+  void Keep(const Entry& entry);
+
+  std::uint32_t capacity_;
+  std::uint64_t below_ = kEveryRank;  // lowest dropped rank per byte
+  std::vector<Entry> heap_;           // highest rank per byte first
+};
+
+// The totals of a sampled key over the map tasks that reported it.
 struct SampledKey {
   std::uint32_t partition = 0;
+  std::uint32_t map_tasks = 0;  // number of reports
+  bool is_explicit = false;     // in any map task
   std::uint64_t size_bytes = 0;
+  std::uint64_t largest_bytes = 0;  // largest size in a map task
   std::uint64_t first_input_bytes = 0;
   std::uint64_t values = 0;
 };
@@ -94,18 +150,35 @@ class KeySample {
   void Add(const MapProfile& profile, bool is_first_input);
 
   // Returns the bound of the sample, or 0 if there is no sample. keys() contains every key of a
-  // lower rank.
+  // lower rank, with its exact size.
   std::uint64_t below() const { return has_profile_ ? below_ : 0; }
+  // Returns the rank per byte below which a finished key is in the sample by size, or 0 if there is
+  // no such sample. On average, at most 2 kKeysMax keys of the job are below it.
+  std::uint64_t below_per_byte() const;
   bool Contains(KeyHash key) const { return keys_.contains(key); }
-  const absl::flat_hash_map<KeyHash, SampledKey>& keys() const { return keys_; }
+  // Returns the sampled keys by hash. Implicit keys of a higher rank are in the sample by size.
+  const absl::btree_map<KeyHash, SampledKey>& keys() const { return keys_; }
+  // Returns the probability with which a key of this size is in the sample, in 0..1, or 0 if the
+  // key is not.
+  double ProbabilityOf(KeyHash key, const SampledKey& sampled) const;
+  // Returns an upper bound of the key's bytes that map tasks did not report. It is 0 for keys of a
+  // rank below below().
+  double SlackBytes(KeyHash key, const SampledKey& sampled) const;
+  std::uint64_t map_tasks() const { return map_tasks_; }
 
  private:
-  void AddKeys(std::uint32_t partition, const std::vector<ExplicitKey>& keys, bool is_first_input);
-  void LowerTo(std::uint64_t below);
+  enum class Source : std::uint8_t { kExplicit, kSampled };
+  void AddKeys(const PartitionProfile& partition, Source source, bool is_first_input);
+  bool Belongs(KeyHash key, const SampledKey& sampled) const;
+  void LowerTo(std::uint64_t below, std::uint64_t per_byte);
+  void Shrink();
 
   bool has_profile_ = false;
   std::uint64_t below_ = kEveryRank;
-  absl::flat_hash_map<KeyHash, SampledKey> keys_;
+  std::uint64_t per_byte_ = kEveryRank;
+  std::uint64_t map_tasks_ = 0;
+  std::uint64_t total_bytes_ = 0;
+  absl::btree_map<KeyHash, SampledKey> keys_;
 };
 
 }  // namespace tidemark::streaming

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <utility>
 
 namespace tidemark::streaming {
 namespace {
@@ -65,7 +66,8 @@ HeaviestKeys::HeaviestKeys(std::uint32_t partition_count_hint, std::uint32_t lam
   totals_.reserve(partition_count_hint);
 }
 
-void HeaviestKeys::Offer(std::uint32_t partition, const ExplicitKey& group) {
+std::optional<HeaviestKeys::Implicit> HeaviestKeys::Offer(std::uint32_t partition,
+                                                          const ExplicitKey& group) {
   if (partition >= totals_.size()) totals_.resize(partition + std::size_t{1});
   totals_[partition].key_count += 1;
   totals_[partition].bytes += group.size_bytes;
@@ -73,11 +75,13 @@ void HeaviestKeys::Offer(std::uint32_t partition, const ExplicitKey& group) {
   if (heap_.size() < lambda_) {
     heap_.push_back(entry);
     std::push_heap(heap_.begin(), heap_.end(), kHeavier);
-  } else if (lambda_ > 0 && kHeavier(entry, heap_.front())) {
-    std::pop_heap(heap_.begin(), heap_.end(), kHeavier);
-    heap_.back() = entry;
-    std::push_heap(heap_.begin(), heap_.end(), kHeavier);
+    return std::nullopt;
   }
+  if (lambda_ == 0 || !kHeavier(entry, heap_.front())) return Implicit{partition, group};
+  std::pop_heap(heap_.begin(), heap_.end(), kHeavier);
+  const Entry lightest = std::exchange(heap_.back(), entry);
+  std::push_heap(heap_.begin(), heap_.end(), kHeavier);
+  return Implicit{lightest.partition, {lightest.key, lightest.size_bytes, lightest.values}};
 }
 
 std::vector<PartitionProfile> HeaviestKeys::Profiles() const {

@@ -343,17 +343,22 @@ KeyHash SpaceSaving<Note>::TieEnd(std::uint64_t count_bytes, std::size_t ties) c
 // Finds the contents of a map profile ([NF] 5.1, eq. 10): the lambda heaviest keys of one map task,
 // and the totals of all other keys per partition.
 //
-// Offer() adds one key group of one partition. If a key is offered twice, it counts as two key
-// groups, which the master adds up. Offer() takes O(log lambda) time for a key that enters the
-// heap, and otherwise O(1). Memory: lambda entries, and one total per partition. Not thread-safe.
+// Offer() adds one key group of one partition, and returns the key group that is implicit from now
+// on, if any. If a key is offered twice, it counts as two key groups, which the master adds up. It
+// takes O(log lambda) time for a key that enters the heap, and otherwise O(1). Memory: lambda
+// entries, and one total per partition. Not thread-safe.
 class HeaviestKeys {
  public:
   // With lambda = 0, every key is implicit.
   HeaviestKeys(std::uint32_t partition_count_hint, std::uint32_t lambda);
 
-  void Offer(std::uint32_t partition, const ExplicitKey& group);
-  void Offer(std::uint32_t partition, KeyHash key, std::uint64_t size_bytes) {
-    Offer(partition, {key, size_bytes});
+  struct Implicit {
+    std::uint32_t partition = 0;
+    ExplicitKey group;
+  };
+  std::optional<Implicit> Offer(std::uint32_t partition, const ExplicitKey& group);
+  std::optional<Implicit> Offer(std::uint32_t partition, KeyHash key, std::uint64_t size_bytes) {
+    return Offer(partition, {key, size_bytes});
   }
 
   // Returns one entry per partition with data, by index. Explicit keys are in descending order of

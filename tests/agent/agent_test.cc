@@ -287,6 +287,24 @@ TEST_F(AgentTest, AMapTaskSendsItsTotalsAndItsProfile) {
   EXPECT_TRUE(std::holds_alternative<AttemptChanged>(record_.events().back().body));
 }
 
+// 2,000 of 2,600 keys are explicit. The samples have about 470 of the others, since the sample by
+// size omits high ranks.
+TEST_F(AgentTest, AProfileWithoutSomeKeysIsNotComplete) {
+  constexpr std::uint64_t kKeys = 2'600;
+  const auto agent = Connect({.lambda = 2'000});
+  const auto task = agent->StartMapTask({});
+  for (std::uint64_t i = 0; i < kKeys; ++i) task->AddGroup(0, "key-" + std::to_string(i), 100 + i);
+  task->Finish();
+  ASSERT_TRUE(agent->Flush(absl::Seconds(60)));
+  ASSERT_THAT(record_.all<MapProfile>(), SizeIs(1));
+  const MapProfile profile = record_.all<MapProfile>()[0];
+  ASSERT_THAT(profile.partitions, SizeIs(1));
+  EXPECT_THAT(profile.partitions[0].explicit_keys, SizeIs(2'000));
+  EXPECT_GT(profile.partitions[0].sampled_keys.size(), 256u);
+  EXPECT_LT(profile.partitions[0].sampled_keys.size(), 600u);
+  EXPECT_LT(profile.sampled_below, streaming::kEveryRank);
+}
+
 TEST_F(AgentTest, AnUnfinishedMapTaskHasNoProfile) {
   const auto agent = Connect();
   agent->StartMapTask({.index = 1})->AddGroup(0, "a", 10);

@@ -107,6 +107,18 @@ TEST(NamedKeys, NamesAllGroupsOfAtLeastTheSize) {
   EXPECT_EQ(names.Take(5).bytes_min, 5u);
 }
 
+TEST(NamedKeys, NamesSmallGroupsOfLowRankPerByte) {
+  NamedKeys names(1'000);
+  const std::uint64_t rank = streaming::SampleRank(KeyHash{1});
+  const NamedGroups wanted = {
+      .bytes_min = 50, .sampled_below = rank / 4, .sampled_below_per_byte = rank / 20};
+  names.Add({KeyHash{1}, 19}, wanted);
+  names.Add({KeyHash{1}, 21}, wanted);
+  names.Add({KeyHash{1}, 0}, wanted);
+  names.Add({KeyHash{1}, 30}, {.bytes_min = 50, .sampled_below_per_byte = rank / 20});
+  EXPECT_THAT(names.Take(50).keys, ElementsAre(FinishedKey{KeyHash{1}, 21}));
+}
+
 TEST(NamedKeys, RaisesTheSizeInsteadOfItsMemory) {
   NamedKeys names(1'000);
   constexpr std::uint64_t kKeys = 100'000;

@@ -208,6 +208,14 @@ TEST(IntervalScore, CountsPredictionsWithAnIntervalWhileTheJobRan) {
   EXPECT_FALSE(IntervalScore(predictions, At(0), At(10), 1)) << "too few";
 }
 
+// A forecast of 5 s at 1 s before the end misses by ln 5, which is many half-widths.
+TEST(IntervalScore, LeavesOutTheLastSeconds) {
+  std::vector<facts::EndPrediction> predictions = TenOf(PredictionAt(10, 100, 90, 120));
+  const double score = *IntervalScore(predictions, At(0), At(130), 1);
+  for (int i = 0; i < 10; ++i) predictions.push_back(PredictionAt(129, 134, 133.9, 134.1));
+  EXPECT_DOUBLE_EQ(*IntervalScore(predictions, At(0), At(130), 1), score);
+}
+
 TEST(IntervalScore, WithoutAWidthIsBounded) {
   const auto predictions = TenOf(PredictionAt(1, 100, 100, 100));
   EXPECT_DOUBLE_EQ(*IntervalScore(predictions, At(0), At(100), 1), 0);

@@ -193,6 +193,16 @@ TEST(ReduceStage, InfiniteTimesAreForever) {
   EXPECT_GE(Median(tasks, 2), placement::kForever);
 }
 
+// All tasks share the error of the sample, so that the second task does not reduce it.
+TEST(ReduceStage, TheErrorOfTheSampleIsCommonToAllTasks) {
+  std::vector<ReduceTaskLeft> tasks = {Left(0, 100, true), Left(1, 100, false)};
+  for (ReduceTaskLeft& task : tasks) task.waiting.sampling = 10;
+  const dag::SecondsRange end = Ends(tasks, kOnly, 1).end;
+  EXPECT_NEAR(end.median, 200, 1);
+  EXPECT_NEAR(end.upper, 200 + 1.645 * 20, 2);
+  EXPECT_NEAR(end.lower, 200 - 1.645 * 20, 2);
+}
+
 TEST(ReduceStage, NoiseWidensTheInterval) {
   std::vector<ReduceTaskLeft> tasks = {Left(0, 100, true)};
   tasks[0].waiting.noise_variance = 400;  // 20 s

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "streaming/key_sample.h"
@@ -68,7 +69,7 @@ facts::JobRecord TwoMapTasks(std::uint64_t sampled_below = streaming::kEveryRank
 
 double ImplicitBytes(const SampledGroups& groups) {
   double bytes = 0;
-  for (const RecentSizes::Bin& bin : groups.implicit_bins()) bytes += bin.bytes;
+  for (const SampledGroups::Bin& bin : groups.ImplicitBins(0)) bytes += bin.sizes.bytes;
   return bytes;
 }
 
@@ -106,6 +107,59 @@ TEST(SampledGroups, NeedsSamplesOfEveryMapTask) {
   groups.Update(TwoMapTasks(0));
   EXPECT_FALSE(groups.has_sample());
   EXPECT_EQ(groups.implicit_count(), 0u);
+}
+
+// Map task 0 reports 100 bytes of one key, which it samples by size. Map task 1 does not, so it may
+// have emitted up to 50 bytes. The key represents 1 / p keys, each of 100 to 150 bytes.
+TEST(SampledGroups, UsesThePartOfTheSlackThatExplainsAllBytes) {
+  constexpr KeyHash kKey{3};
+  const std::uint64_t rank = streaming::SampleRank(kKey);
+  facts::JobRecord state(10);
+  test::Source app;
+  const auto say = [&](double seconds, EventBody body) {
+    EXPECT_TRUE(facts::Apply(app.At(seconds, std::move(body)), JobLimits(), state).ok());
+  };
+  say(0, Opened(2, 1));
+  PartitionProfile first = Partition(0, 740, {Key(1, 600)});
+  first.sampled_keys = {Key(3, 100)};
+  MapProfile one = Emitted(M(0), {first});
+  MapProfile two = Emitted(M(1), {Partition(0, 110, {})});
+  for (MapProfile* profile : {&one, &two}) {
+    profile->sampled_below = rank / 2;
+    profile->sampled_below_per_byte = rank / 50;
+  }
+  say(1, one);
+  say(1, two);
+  say(2, test::Finished(M(0)));
+  say(2, test::Finished(M(1)));
+  SampledGroups groups;
+  groups.Update(state);
+  ASSERT_EQ(groups.implicit_count(), 1u);
+  const streaming::KeySample& sample = state.keys.sample();
+  const double p = sample.ProbabilityOf(kKey, sample.keys().at(kKey));
+  const auto bytes = [&](double implicit_bytes) {
+    const std::vector<SampledGroups::Bin> bins = groups.ImplicitBins(implicit_bytes);
+    EXPECT_EQ(bins.size(), 1u);
+    EXPECT_NEAR(bins[0].sizes.count, 1, 1e-9);
+    EXPECT_NEAR(bins[0].square_sum, 1 - p, 1e-9);
+    return bins[0].sizes.bytes;
+  };
+  EXPECT_NEAR(bytes(90 / p), 100, 1e-6);
+  EXPECT_NEAR(bytes(125 / p), 125, 1e-6);
+  EXPECT_NEAR(bytes(900 / p), 150, 1e-6);
+  EXPECT_NEAR(bytes(0), 100, 1e-6);
+}
+
+// The groups take 6 s for 40 bytes. Their times differ from 0.15 s per byte by -0.5 and 0.5 s.
+TEST(SampledGroups, TheErrorCountsDistancesFromTheMeanTimePerByte) {
+  const std::vector<SampledGroups::Bin> bins = {
+      {.sizes = {.bin = 19, .count = 1, .bytes = 10}, .square_sum = 0.5},
+      {.sizes = {.bin = 29, .count = 1, .bytes = 30}, .square_sum = 0.5}};
+  const std::vector<double> seconds = {1, 5};
+  EXPECT_DOUBLE_EQ(SampledGroups::ErrorPerByte(bins, seconds, 0.15), 0.5 / 40);
+  const std::vector<double> proportional = {1, 3};
+  EXPECT_NEAR(SampledGroups::ErrorPerByte(bins, proportional, 0.1), 0, 1e-12);
+  EXPECT_EQ(SampledGroups::ErrorPerByte({}, {}, 0.1), 0);
 }
 
 constexpr double kMeanSlack = 100;  // so the prior corresponds to 3 x 100 bytes

@@ -29,6 +29,16 @@ TEST(HeaviestKeys, KeepsTheLambdaHeaviestAndSumsTheRest) {
                                            .implicit_bytes = 5}));
 }
 
+TEST(HeaviestKeys, ReturnsTheKeyThatBecomesImplicit) {
+  HeaviestKeys keys(2, 1);
+  EXPECT_FALSE(keys.Offer(0, KeyHash{1}, 10));
+  const auto displaced = keys.Offer(1, KeyHash{2}, 30);
+  ASSERT_TRUE(displaced);
+  EXPECT_EQ(displaced->partition, 0u);
+  EXPECT_EQ(displaced->group, (ExplicitKey{KeyHash{1}, 10}));
+  EXPECT_EQ(keys.Offer(1, KeyHash{3}, 5)->group, (ExplicitKey{KeyHash{3}, 5}));
+}
+
 TEST(HeaviestKeys, LambdaOfZeroMakesEveryKeyImplicit) {
   HeaviestKeys keys(1, 0);
   keys.Offer(0, KeyHash{1}, 10);

@@ -170,6 +170,139 @@ TEST(KeySample, IsExactForRandomJobs) {
   }
 }
 
+TEST(SizeSampler, KeepsTheKeysOfLowestRankPerByteAndReportsTheBound) {
+  constexpr std::uint64_t kBelow = kEveryRank / 16;
+  std::vector<ExplicitKey> keys;
+  SizeSampler sampler(1'000);
+  for (std::uint64_t k = 1; k < 10'000; ++k) {
+    sampler.Offer(0, {KeyHash{k}, k});
+    const std::uint64_t rank = SampleRank(KeyHash{k});
+    if (rank >= kBelow && rank < 8 * kBelow) keys.push_back({KeyHash{k}, k});
+  }
+  std::sort(keys.begin(), keys.end(), [](const ExplicitKey& a, const ExplicitKey& b) {
+    return RankPerByte(a.key, a.size_bytes) < RankPerByte(b.key, b.size_bytes);
+  });
+  std::vector<PartitionProfile> partitions = OnePartition();
+  EXPECT_EQ(sampler.AddTo(kBelow, 2, partitions), RankPerByte(keys[2].key, keys[2].size_bytes));
+  EXPECT_THAT(partitions[0].sampled_keys, ElementsAre(keys[0], keys[1]));
+}
+
+TEST(SizeSampler, OmitsKeysOfLowRankAndHasAtMostTheMaximum) {
+  const std::vector<KeyHash> least = LeastRanks(4);
+  SizeSampler sampler(10);
+  for (const KeyHash key : least) sampler.Offer(0, {key, 100});
+  std::vector<PartitionProfile> partitions = OnePartition();
+  EXPECT_EQ(sampler.AddTo(SampleRank(least[1]), 2, partitions), RankPerByte(least[3], 100));
+  EXPECT_THAT(partitions[0].sampled_keys,
+              ElementsAre(ExplicitKey{least[1], 100}, ExplicitKey{least[2], 100}));
+}
+
+TEST(SizeSampler, WithoutCapacityOrBytesHasNoSample) {
+  SizeSampler none(0);
+  none.Offer(0, {KeyHash{1}, 10});
+  SizeSampler some(1);
+  some.Offer(0, {KeyHash{1}, 0});
+  std::vector<PartitionProfile> partitions = OnePartition();
+  EXPECT_EQ(none.AddTo(0, 1, partitions), 0u);
+  EXPECT_EQ(some.AddTo(0, 1, partitions), kEveryRank);
+  EXPECT_THAT(partitions[0].sampled_keys, IsEmpty());
+}
+
+// Map tasks 0 and 1 report 100 and 80 bytes of the key, and map task 2 does not report it. It may
+// have emitted up to 50 bytes, with which the rank per byte is at the bound.
+TEST(KeySample, ASampleBySizeHasBoundedSlack) {
+  const KeyHash key = LeastRanks(2)[1];
+  MapProfile profile{.partitions = OnePartition(),
+                     .sampled_below = SampleRank(key) / 2,
+                     .sampled_below_per_byte = SampleRank(key) / 50};
+  KeySample sample;
+  for (const std::uint64_t bytes : {100, 80, 0}) {
+    profile.partitions[0].sampled_keys.clear();
+    if (bytes > 0) profile.partitions[0].sampled_keys = {{key, bytes}};
+    sample.Add(profile, true);
+  }
+  ASSERT_TRUE(sample.Contains(key));
+  const SampledKey& sampled = sample.keys().at(key);
+  EXPECT_EQ(sampled.size_bytes, 180u);
+  EXPECT_EQ(sampled.largest_bytes, 100u);
+  EXPECT_EQ(sampled.map_tasks, 2u);
+  EXPECT_NEAR(sample.SlackBytes(key, sampled), 50, 1e-6);
+  const auto rank = static_cast<double>(SampleRank(key));
+  EXPECT_NEAR(sample.ProbabilityOf(key, sampled), 100 * (rank / 50) / 0x1p64, 1e-9);
+}
+
+TEST(KeySample, AMapTaskWithoutASampleBySizeEndsOnlyThatSample) {
+  const std::vector<KeyHash> least = LeastRanks(2);
+  MapProfile profile{.partitions = OnePartition(),
+                     .sampled_below = SampleRank(least[1]),
+                     .sampled_below_per_byte = kEveryRank};
+  profile.partitions[0].sampled_keys = {{least[0], 10}, {least[1], 10}};
+  KeySample sample;
+  sample.Add(profile, true);
+  EXPECT_TRUE(sample.Contains(least[1]));
+  profile.sampled_below_per_byte = 0;
+  sample.Add(profile, true);
+  EXPECT_TRUE(sample.Contains(least[0]));
+  EXPECT_FALSE(sample.Contains(least[1]));
+  EXPECT_EQ(sample.below_per_byte(), 0u);
+}
+
+// Each sampled key represents 1 / probability keys. On average, they represent all bytes.
+TEST(KeySample, RepresentsAllBytesOfRandomJobs) {
+  double represented = 0;
+  double all = 0;
+  std::size_t by_size = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::mt19937_64 random(seed);
+    KeySample sample;
+    std::map<KeyHash, std::uint64_t> truth;
+    for (int task = 0; task < 3; ++task) {
+      KeySampler by_rank(20);
+      SizeSampler sampler(60);
+      for (std::uint64_t k = 1; k <= 1000; ++k) {
+        const KeyHash key{seed * 10'000 + k};
+        const std::uint64_t bytes = 1 + 10'000 / k + random() % 5;
+        truth[key] += bytes;
+        by_rank.Offer(0, key, bytes);
+        sampler.Offer(0, {key, bytes});
+      }
+      MapProfile profile{.partitions = OnePartition()};
+      profile.sampled_below = by_rank.AddTo(profile.partitions);
+      profile.sampled_below_per_byte = sampler.AddTo(profile.sampled_below, 40, profile.partitions);
+      sample.Add(profile, true);
+    }
+    for (const auto& [key, bytes] : truth) all += static_cast<double>(bytes);
+    for (const auto& [key, sampled] : sample.keys()) {
+      by_size += SampleRank(key) >= sample.below() ? 1 : 0;
+      represented += static_cast<double>(truth.at(key)) / sample.ProbabilityOf(key, sampled);
+      EXPECT_LE(static_cast<double>(truth.at(key)),
+                static_cast<double>(sampled.size_bytes) + sample.SlackBytes(key, sampled) + 1e-6);
+    }
+  }
+  EXPECT_GT(by_size, 50u * 20);
+  EXPECT_NEAR(represented / all, 1, 0.05);
+}
+
+TEST(KeySample, KeepsBothSamplesWithinKeysMax) {
+  KeySample sample;
+  for (std::uint64_t task = 0; task < 10; ++task) {
+    MapProfile profile{.partitions = OnePartition(),
+                       .sampled_below = kEveryRank / 4,
+                       .sampled_below_per_byte = kEveryRank};
+    for (std::uint64_t k = 0; k < 2000; ++k) {
+      profile.partitions[0].sampled_keys.push_back({KeyHash{10'000 * task + k}, 10});
+    }
+    sample.Add(profile, true);
+  }
+  std::size_t by_rank = 0;
+  for (const auto& [key, sampled] : sample.keys()) {
+    by_rank += SampleRank(key) < sample.below() ? 1 : 0;
+  }
+  EXPECT_LE(sample.keys().size(), KeySample::kKeysMax);
+  EXPECT_GT(sample.keys().size(), KeySample::kKeysMax * 3 / 4);
+  EXPECT_EQ(by_rank, KeySample::kKeysMax / 2);
+}
+
 TEST(HashKey, EmptyKeyHasThePublishedHash) { EXPECT_EQ(HashKey(""), KeyHash{0xef46db3751d8e999}); }
 
 // All implementations, in any language, must return these values.

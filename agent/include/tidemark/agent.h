@@ -4,7 +4,7 @@
 //   - No call blocks, throws, allocates without bound or fails the task. AgentStats counts problems
 //     with the network or the master, and AgentOptions::on_trouble reports them. If memory runs
 //     out, the agent turns itself off.
-//   - A key group takes a few tens of nanoseconds (bench/RESULTS.md).
+//   - Recording a key group takes a few tens of nanoseconds (bench/RESULTS.md).
 //   - Memory is bounded: AgentOptions::buffer_bytes_max for events to send, as much for the queue
 //     before it, lambda keys for each running map task, and 3 MB for each running reduce task,
 //     which also holds one open file on Linux.

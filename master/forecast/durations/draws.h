@@ -78,6 +78,7 @@ enum class Drawn : std::uint64_t {
   kGrowth = 9,        // future stages
   // a factor on the stages of one kind of work whose past runs had other parameters
   kAdjusted = 10,
+  kSample = 11,  // the error of the sample of keys
 };
 // The stream indexes of sources of task times that have only one stream.
 inline constexpr std::uint64_t kOfKeyGroups = 0;

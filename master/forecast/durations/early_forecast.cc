@@ -38,16 +38,6 @@ constexpr double kMissFrom = 2;
 
 double Seconds(absl::Duration duration) { return absl::ToDoubleSeconds(duration); }
 
-// Returns the input of all map tasks, or 0 if the size of any is unknown.
-double MapInputBytes(const facts::JobRecord& state) {
-  double bytes = 0;
-  for (const facts::Task& task : state.map_tasks()) {
-    if (!task.input_bytes) return 0;
-    bytes += static_cast<double>(*task.input_bytes);
-  }
-  return bytes;
-}
-
 // The state of the job, computed once for all runs.
 struct JobPosition {
   double map_input_bytes = 0;  // 0 if the size of any map task is unknown
@@ -59,7 +49,7 @@ struct JobPosition {
 JobPosition PositionOf(const facts::JobRecord& state, absl::Time now) {
   JobPosition position;
   position.reduce_start = facts::ReducePhaseStart(state);
-  position.map_input_bytes = MapInputBytes(state);
+  position.map_input_bytes = facts::MapInputBytes(state);
   if (position.reduce_start) return position;
   position.maps = facts::MapProgress(state);
   if (position.maps.fraction_done >= facts::kPaceFrom) position.maps_end = MapPhaseEnd(state, now);
@@ -315,7 +305,7 @@ std::vector<regression::CostBin> WithPastGroups(std::vector<regression::CostBin>
                                                 std::optional<CostFeature> feature) {
   if (state.past_runs.empty()) return own;
   PastGroups groups;
-  const double map_input_bytes = MapInputBytes(state);
+  const double map_input_bytes = facts::MapInputBytes(state);
   for (const PastRun& run : state.past_runs) {
     if (IsUsable(run, state, map_input_bytes)) groups.Add(run, feature);
   }
@@ -442,26 +432,39 @@ const facts::TaskAttempt* RunningAttempt(const facts::Task& task) {
   return nullptr;
 }
 
-// Returns the seconds per unit of weight, from finished and running map tasks, or nullopt if there
-// is no progress yet.
-std::optional<double> MapSecondsPerWeight(const facts::JobRecord& state,
-                                          const std::vector<double>& weights, absl::Time now) {
+// The map tasks, as one walk over them finds them.
+struct MapWork {
+  // A task that has not ended.
+  struct Left {
+    double weight = 0;
+    double fraction = 0;  // the processed share of its input
+    bool is_running = false;
+  };
+  std::vector<Left> left;
+  // Seconds per unit of weight, from finished and running tasks. Nullopt if there is no progress.
+  std::optional<double> seconds_per_weight;
+};
+
+MapWork MapWorkOf(const facts::JobRecord& state, absl::Time now) {
+  MapWork work;
   double seconds = 0;
   double weight = 0;
+  const std::vector<double> weights = facts::MapTaskWeights(state);
   const std::span<const facts::Task> tasks = state.map_tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const facts::Task& task = tasks[i];
     const double fraction = facts::MapTaskFraction(task);
-    const facts::TaskAttempt* attempt =
-        task.is_finished() ? task.finished_attempt() : RunningAttempt(task);
+    const facts::TaskAttempt* const finished = task.finished_attempt();
+    if (!task.is_over()) work.left.push_back({weights[i], fraction, task.is_running()});
+    const facts::TaskAttempt* const attempt = finished != nullptr ? finished : RunningAttempt(task);
     if (fraction <= 0 || attempt == nullptr || !attempt->life.started_at()) continue;
     const absl::Time until = attempt->life.ended_at().value_or(now);
     seconds +=
         absl::ToDoubleSeconds(std::max(until - *attempt->life.started_at(), absl::ZeroDuration()));
     weight += weights[i] * fraction;
   }
-  if (weight <= 0) return std::nullopt;
-  return seconds / weight;
+  if (weight > 0) work.seconds_per_weight = seconds / weight;
+  return work;
 }
 
 }  // namespace
@@ -470,18 +473,14 @@ std::optional<absl::Time> MapPhaseEnd(const facts::JobRecord& state, absl::Time 
   const StageProgress progress = facts::MapProgress(state);
   if (progress.state == StageState::kDone) return progress.ended_at;
   if (const auto reduce_start = facts::ReducePhaseStart(state)) return reduce_start;
-  const std::vector<double> weights = facts::MapTaskWeights(state);
-  const std::optional<double> seconds_per_weight = MapSecondsPerWeight(state, weights, now);
-  if (!seconds_per_weight) return std::nullopt;
+  const MapWork work = MapWorkOf(state, now);
+  if (!work.seconds_per_weight) return std::nullopt;
   std::vector<absl::Time> slots_free_at;
   std::vector<absl::Duration> waiting;
-  const std::span<const facts::Task> tasks = state.map_tasks();
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const facts::Task& task = tasks[i];
-    if (task.is_over()) continue;
+  for (const MapWork::Left& task : work.left) {
     const absl::Duration left =
-        absl::Seconds(*seconds_per_weight * weights[i] * (1 - facts::MapTaskFraction(task)));
-    if (task.is_running()) {
+        absl::Seconds(*work.seconds_per_weight * task.weight * (1 - task.fraction));
+    if (task.is_running) {
       slots_free_at.push_back(now + left);
     } else {
       waiting.push_back(left);

@@ -125,7 +125,7 @@ class ExplicitEvidence {
   void Update(const facts::JobRecord& state);
   // Returns the seconds on a node of speed 1, binned by the feature.
   std::vector<regression::CostBin> Times(CostFeature feature, const TaskSpeeds& speeds) const;
-  // Returns the same for a later run: sums, without speed factors.
+  // Returns the sums that a later run of the job uses, without speed factors.
   std::vector<TimedGroups> Totals(CostFeature feature) const;
   // Returns the total seconds of the key groups, without speed factors.
   double seconds() const { return seconds_; }

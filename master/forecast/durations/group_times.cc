@@ -9,6 +9,7 @@ void GroupTimes::Add(const GroupTimes& other, double factor) {
   mean += factor * other.mean;
   noise_variance += factor * other.noise_variance;
   beyond += factor * other.beyond;
+  sampling += factor * other.sampling;
 }
 
 void GroupTimes::AddApart(const GroupTimes& other, double factor) {
@@ -17,6 +18,7 @@ void GroupTimes::AddApart(const GroupTimes& other, double factor) {
   mean += factor * other.mean;
   noise_variance += factor * other.noise_variance;
   beyond += factor * other.beyond;
+  sampling += factor * other.sampling;
 }
 
 GroupTimeTable::GroupTimeTable(const regression::CostModel& model)

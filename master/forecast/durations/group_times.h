@@ -22,6 +22,8 @@ struct GroupTimes {
   double noise_variance = 0;    // seconds squared: variance of the key groups around their mean
   // Seconds, an error common to all groups, from sizes above the largest finished group.
   double beyond = 0;
+  // Seconds, an error common to all groups, since a sample represents them.
+  double sampling = 0;
 
   explicit GroupTimes(std::size_t curves = 0) : seconds(curves) {}
   void Add(const GroupTimes& other, double factor);

@@ -136,7 +136,9 @@ std::optional<double> IntervalScore(std::span<const facts::EndPrediction> foreca
                                     absl::Time start, absl::Time end, double factor) {
   std::vector<double> scores;
   for (const facts::EndPrediction& forecast : forecasts) {
-    if (forecast.at <= start || forecast.at > end || !HasInterval(forecast)) continue;
+    // Just before the end, the smallest error is many times the remaining time.
+    const bool is_at_end = end - forecast.at < facts::kShortestSilence;
+    if (forecast.at <= start || is_at_end || !HasInterval(forecast)) continue;
     scores.push_back(ScoreOf(forecast, end));
   }
   if (scores.size() < kForecastsMin) return std::nullopt;

@@ -83,8 +83,8 @@ class IntervalRecord {
 
 // Returns the score of a run from `start` to `end` whose intervals had been scaled by `factor`, as
 // if they had not been scaled. The score may be too high where a bound was cut off at
-// kRemainingUpperMax. Returns nullopt if fewer than ten forecasts had an interval. Cost:
-// O(forecasts).
+// kRemainingUpperMax. Forecasts of the last three seconds do not count. Returns nullopt if fewer
+// than ten others had an interval. Cost: O(forecasts).
 std::optional<double> IntervalScore(std::span<const facts::EndPrediction> forecasts,
                                     absl::Time start, absl::Time end, double factor);
 

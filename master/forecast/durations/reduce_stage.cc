@@ -31,6 +31,7 @@ double LogDeviation(const ReduceTaskLeft& task) {
 struct Shared {
   std::vector<std::size_t> curves;
   Draws beyond;
+  Draws sampling;
 };
 
 // Returns the seconds from the time at which the task gets a slot until its end, by draw.
@@ -44,7 +45,8 @@ Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDra
     const std::size_t k = shared.curves[d];
     double seconds =
         task.waiting.seconds[k] * std::exp(deviation * normals[d] - deviation * deviation / 2);
-    seconds = std::max(0.0, seconds + shared.beyond[d] * task.waiting.beyond) * task.speed.factor;
+    seconds += shared.beyond[d] * task.waiting.beyond + shared.sampling[d] * task.waiting.sampling;
+    seconds = std::max(0.0, seconds) * task.speed.factor;
     if (task.running) seconds += task.running->Left(k, uniforms[d]);
     times[d] = task.delay + std::max(0.0, seconds - task.since_report) + task.after;
   }
@@ -61,7 +63,8 @@ Draws SecondsOf(const ReduceTaskLeft& task, const Shared& shared, const FixedDra
 
 RemainingStage ReduceStage(std::span<const ReduceTaskLeft> tasks, std::span<const double> weights,
                            std::size_t slots, const FixedDraws& draws) {
-  Shared shared = {.beyond = draws.Normals(Drawn::kBeyond, kOfKeyGroups)};
+  Shared shared = {.beyond = draws.Normals(Drawn::kBeyond, kOfKeyGroups),
+                   .sampling = draws.Normals(Drawn::kSample, kOfKeyGroups)};
   for (const double p : draws.Uniforms(Drawn::kCurve, kOfKeyGroups))
     shared.curves.push_back(Pick(weights, p));
   RemainingStage stage;

@@ -168,14 +168,16 @@ double RemainingGroups::SizeFactor(const facts::JobRecord& state, KeyHash key, d
 void RemainingGroups::RebuildKnown(const facts::JobRecord& state) {
   known_.clear();
   slack_bytes_.assign(profile_count_, 0);
-  const auto& sample = state.keys.sample().keys();
+  const streaming::KeySample& sample = state.keys.sample();
   const double factor = state.missing_profiles_factor();
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     for (const ExplicitKey& key : state.keys.partition(i).explicit_keys) {
       const double of_size = SizeFactor(state, key.key, factor);
       double bytes = of_size * static_cast<double>(key.size_bytes);
       double slack = factor * state.keys.SlackBytes(key.key);
-      if (const auto sampled = sample.find(key.key); factor == 1 && sampled != sample.end()) {
+      const bool is_exact = factor == 1 && streaming::SampleRank(key.key) < sample.below();
+      if (const auto sampled = sample.keys().find(key.key);
+          is_exact && sampled != sample.keys().end()) {
         bytes = static_cast<double>(sampled->second.size_bytes);
         slack = 0;
       }

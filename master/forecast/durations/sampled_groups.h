@@ -57,22 +57,45 @@ struct SampledGroup {
 //
 // The sizes of sampled keys are known before the first reduce task runs, and finished keys are
 // reported. The unfinished sampled keys represent the remaining key groups, even if the last keys
-// differ from the first. Update() takes O(sample) time, for at most 4096 keys. Not thread-safe.
+// differ from the first. A key that is in the sample with probability p represents 1 / p keys
+// (Horvitz and Thompson). Update() takes O(sample) time, for at most 4096 keys. Not thread-safe.
 class SampledGroups {
  public:
+  // The implicit groups within one bin of sizes.
+  struct Bin {
+    RecentSizes::Bin sizes;
+    // Sum of w^2 (1 - p) over the groups, where w is the weight of a group in `sizes`. With a cost
+    // of c per group, c^2 times this sum is the variance of the bin's cost due to sampling.
+    double square_sum = 0;
+  };
+
   void Update(const facts::JobRecord& state);
 
   bool has_sample() const { return has_sample_; }
   std::span<const SampledGroup> explicit_groups() const { return explicit_; }
-  // Returns the sizes of the implicit groups, by bin.
-  std::span<const RecentSizes::Bin> implicit_bins() const { return bins_; }
-  std::size_t implicit_count() const { return implicit_count_; }
+  // Returns the sizes of the implicit groups, by bin. The sum of their counts is implicit_count().
+  // The groups use the part of their slack with which the sample represents `implicit_bytes`, the
+  // bytes of all remaining implicit groups. If more map tasks reported a key, the others are more
+  // likely to have emitted it, so that the group uses more of its slack.
+  std::vector<Bin> ImplicitBins(double implicit_bytes) const;
+  std::size_t implicit_count() const { return implicit_.size(); }
+  // Returns the standard error of `per_byte`, the seconds per byte of the groups in `bins`, due to
+  // sampling. `seconds` has the mean seconds of a group, by bin. Only the distances of the bins
+  // from `per_byte` count, since the bytes of all groups are known. REQUIRES: equal lengths.
+  static double ErrorPerByte(std::span<const Bin> bins, std::span<const double> seconds,
+                             double per_byte);
 
  private:
+  struct Implicit {
+    double size_bytes = 0;
+    double slack_bytes = 0;
+    double likely_bytes = 0;  // used bytes of the slack, relative to other groups
+    double probability = 0;
+  };
+
   bool has_sample_ = false;
   std::vector<SampledGroup> explicit_;
-  std::vector<RecentSizes::Bin> bins_;
-  std::size_t implicit_count_ = 0;
+  std::vector<Implicit> implicit_;
 };
 
 // Estimates the used share of a key's slack. The slack is the largest number of bytes that map
