@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Builds the connector for Hadoop and runs one of its suites: unit; local (jobs in the client's process); yarn
 # (jobs on a cluster that the test starts and stops); java11 and java21 (unit, and some of local, on that
-# Java); or faults (both while masters and nodes fail; too slow for ctest). $2 is the tidemark binary. Black
-# holes need root. $3 is the version of Hadoop and optional.
+# Java); faults (both while masters and nodes fail); or scripts (several jobs of a script on a cluster). The last
+# two are too slow for ctest. $2 is the tidemark binary. Black holes need root. $3 is the version of Hadoop and
+# optional.
 set -euo pipefail
 suite=$1
 tidemark=$2
@@ -55,6 +56,7 @@ case $suite in
   local) maven verify -Dsurefire.skip=true -Dit.test=OneJarIT,LocalModeIT,RunCommandIT,SecureMasterIT \
     -Dtidemark.command="$tidemark" -Dtidemark.build=target/local ;;
   yarn) maven verify -Dsurefire.skip=true -Dit.test=YarnIT -Dtidemark.command="$tidemark" ;;
+  scripts) maven verify -Dsurefire.skip=true -Dit.test=WorkflowIT -Dtidemark.command="$tidemark" ;;
   java11) on_java 11 "$JRE_11" ;;
   java21) on_java 21 "$JRE_21" ;;
   faults) maven verify -Dsurefire.skip=true -Dit.test=LocalFaultsIT,YarnFaultsIT \

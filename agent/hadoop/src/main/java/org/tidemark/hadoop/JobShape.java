@@ -3,6 +3,7 @@ package org.tidemark.hadoop;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.JobDescription;
 import org.tidemark.jvm.wire.StageDescription;
+import org.tidemark.jvm.wire.WorkflowDescription;
 
 /** The known properties of a MapReduce job. Unknown fields keep their default values. */
 final class JobShape {
@@ -24,6 +25,8 @@ final class JobShape {
   Grouping grouping = Grouping.WHOLE_KEY;
   int masterAttempt;
   long deadlineMillis;
+  /** Null if the job belongs to no workflow. */
+  WorkflowDescription workflow;
 
   JobDescription describe() {
     final JobDescription job = new JobDescription("hadoop");
@@ -34,6 +37,7 @@ final class JobShape {
     job.submittedMillis = submittedMillis;
     job.masterAttempt = masterAttempt;
     job.deadlineMillis = deadlineMillis;
+    job.workflow = workflow;
     final StageDescription map = new StageDescription(Attempt.MAP_STAGE, StageDescription.Kind.MAP);
     map.tasks = mapTasks;
     map.hasCombiner = hasCombiner;

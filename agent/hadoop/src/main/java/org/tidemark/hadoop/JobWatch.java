@@ -165,6 +165,7 @@ final class JobWatch {
     } catch (IllegalArgumentException misconfigured) {
       TaskLog.warnOf(misconfigured);
     }
+    shape.workflow = Workflows.of(conf, job.getName(), System::getenv);
     shape.mapTasks = job.getTotalMaps();
     shape.reduceTasks = job.getTotalReduces();
     shape.hasCombiner = Combiners.has(conf);

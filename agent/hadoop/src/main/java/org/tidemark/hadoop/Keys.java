@@ -10,6 +10,15 @@ public final class Keys {
   /** The deadline of the job, such as 2026-11-26T07:30:00Z. */
   public static final String DEADLINE = "tidemark.deadline";
 
+  /** The id of the workflow that contains the job. */
+  public static final String WORKFLOW_ID = "tidemark.workflow.id";
+
+  /** The name of that workflow, which is the same in every run. */
+  public static final String WORKFLOW_NAME = "tidemark.workflow.name";
+
+  /** The seconds without a running job after which the workflow ends. */
+  public static final String WORKFLOW_QUIET_SECONDS = "tidemark.workflow.quiet.seconds";
+
   /** The share of a map attempt's time that may be used to read its output again, in percent. */
   public static final String SCAN_PERCENT = "tidemark.map.scan.percent";
 

@@ -107,6 +107,10 @@ final class TaskLink {
     shape.reduceTasks = job.getNumReduceTasks();
     shape.hasCombiner = Combiners.has(job);
     shape.grouping = grouping.kind();
+    // On a cluster, the application master reports the workflow.
+    if (localJob != null) {
+      shape.workflow = Workflows.of(job, job.getJobName(), System::getenv);
+    }
     return shape;
   }
 }

@@ -19,8 +19,9 @@ import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.hadoop.support.JobJar;
 
 /**
- * Not a test. Runs a cluster for bench/hadoop/ in the folder tidemark.bench. Copies the folder
- * `inputs` to /inputs, writes the file `ready`, and ends when a file `stop` exists.
+ * Not a test. Runs a cluster for bench/hadoop/ in the folder tidemark.bench, with the settings
+ * tidemark.bench.settings. Copies the folder `inputs` to /inputs, writes the file `ready`, and ends
+ * when a file `stop` exists.
  */
 public class BenchCluster {
   @Test
@@ -29,8 +30,12 @@ public class BenchCluster {
     assumeTrue(!name.isEmpty());
     final File folder = new File(name);
     final Map<String, String> settings = new HashMap<>();
-    settings.put(
-        "yarn.nodemanager.resource.memory-mb", System.getProperty("tidemark.bench.node.mb", "1024"));
+    for (String setting : System.getProperty("tidemark.bench.settings", "").split(" ")) {
+      final String[] pair = setting.split("=", 2);
+      if (pair.length == 2) {
+        settings.put(pair[0], pair[1]);
+      }
+    }
     try (Cluster cluster = Cluster.start(new File(folder, "cluster"), settings)) {
       final Configuration conf = cluster.conf();
       final FileSystem files = new Path("/").getFileSystem(conf);
@@ -50,6 +55,7 @@ public class BenchCluster {
         ready.println("jobs " + jobs);
         ready.println("examples " + Client.examples());
         ready.println("web http://" + conf.get("yarn.resourcemanager.webapp.address"));
+        ready.println("past http://" + conf.get("mapreduce.jobhistory.webapp.address"));
       }
       if (!new File(folder, "ready.part").renameTo(new File(folder, "ready"))) {
         throw new IllegalStateException("cannot say that the cluster is ready");

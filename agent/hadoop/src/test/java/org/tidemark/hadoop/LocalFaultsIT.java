@@ -18,8 +18,8 @@ import org.tidemark.jvm.support.Certificates;
 import org.tidemark.jvm.support.FaultyMaster;
 
 /**
- * Tests that a faulty master never affects a short job's output or exit code. The fastest of several
- * runs is printed, since other load only adds time.
+ * Tests that a faulty master never affects a short job's output or exit code. The fastest of
+ * several runs is printed, since other load only adds time.
  */
 public class LocalFaultsIT extends MasterFaults {
   private static final int RUNS = 3;

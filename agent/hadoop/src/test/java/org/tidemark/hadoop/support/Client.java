@@ -99,12 +99,18 @@ public final class Client {
   /** Runs an example with `tidemark run hadoop` and another connector jar. */
   public Ended watchedExample(String jar, List<String> options, String... words)
       throws IOException, InterruptedException {
+    return watched(jar, options, exampleCommand(words));
+  }
+
+  /** Runs any command with `tidemark run hadoop`. */
+  public Ended watched(String jar, List<String> options, List<String> words)
+      throws IOException, InterruptedException {
     final List<String> command = new ArrayList<>();
     command.add(System.getProperty("tidemark.command"));
     command.addAll(Arrays.asList("run", "hadoop", "--jar", jar));
     command.addAll(options);
     command.add("--");
-    command.addAll(exampleCommand(words));
+    command.addAll(words);
     return run(command);
   }
 

@@ -153,6 +153,9 @@ public final class Cluster implements AutoCloseable {
     settings.put("yarn.nodemanager.resource.memory-mb", "1024");
     settings.put("yarn.nodemanager.vmem-check-enabled", "false");
     settings.put("yarn.nodemanager.disk-health-checker.enable", "false");
+    // Each start checks the disk even if the health checker is disabled.
+    settings.put(
+        "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage", "100");
     settings.put("yarn.node-attribute.fs-store.root-dir", "file://" + directory + "/attributes");
     settings.put("yarn.scheduler.minimum-allocation-mb", "128");
     settings.put("yarn.scheduler.capacity.root.queues", "default");

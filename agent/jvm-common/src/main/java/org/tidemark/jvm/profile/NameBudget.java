@@ -11,8 +11,8 @@ package org.tidemark.jvm.profile;
  */
 public final class NameBudget {
   /**
-   * Equals the limit in agent/map_recorder.cc. A sample of this many keys gives the sizes of all
-   * keys to within a few percent.
+   * Equals the number of sampled keys in agent/map_recorder.cc. A sample of this many keys gives
+   * the sizes of all keys to within a few percent.
    */
   public static final int SAMPLED_KEYS_MAX = 512;
 

@@ -67,7 +67,7 @@ public final class ReduceMeter {
     this.settings = settings;
   }
 
-  /** Starts the time of the first key group. All input must be fetched and sorted. */
+  /** Starts timing the first key group. All input must have been fetched and sorted. */
   public void start(long nowNanos) {
     unitStartNanos = nowNanos;
   }

@@ -3,8 +3,9 @@ package org.tidemark.jvm.profile;
 /**
  * Key groups by logarithm of size, with six bins per octave, and the moments of their times. The
  * bins equal the bins of streaming/size_histogram.h and ReduceProfile.bin_indexes.
- * tests/vectors/size_bins.json has golden values for both.  <p>{@link #add} takes O(1) time. Not
- * thread-safe.
+ * tests/vectors/size_bins.json has golden values for both.
+ *
+ * <p>{@link #add} takes O(1) time. Not thread-safe.
  */
 public final class SizeHistogram {
   public static final int BINS = 384;

@@ -11,8 +11,8 @@ final class Answers {
 
   /**
    * Applies all fields except the acknowledgement. The caller acknowledges later, so that the
-   * fields are in effect when waiting threads continue. {@code onRefusal} receives the reason of
-   * each rejected event.
+   * fields are in effect when waiting threads continue. {@code onRefusal} receives each rejection,
+   * such as "rejected an event: INVALID_ARGUMENT: ...".
    *
    * @return the number for {@link Outbox#acknowledge}, or 0 if it has not changed
    */
@@ -36,7 +36,7 @@ final class Answers {
           control(fields.content(), settings);
           break;
         case 6:
-          onRefusal.accept(fields.value() + " more, without a reason");
+          onRefusal.accept("rejected " + fields.value() + " more events");
           break;
         default:
           break;
@@ -76,7 +76,7 @@ final class Answers {
           break;
       }
     }
-    onRefusal.accept(Trailers.codeName(code) + ": " + reason);
+    onRefusal.accept("rejected an event: " + Trailers.codeName(code) + ": " + reason);
     outbox.reject(sequence);
   }
 

@@ -238,7 +238,7 @@ final class EventStream {
 
   private static void checkHandshake(long sinceNanos) throws IOException {
     if (System.nanoTime() - sinceNanos > HANDSHAKE_NANOS_MAX) {
-      throw new IOException("the handshake takes too long");
+      throw new IOException("the handshake timed out");
     }
   }
 
@@ -294,7 +294,7 @@ final class EventStream {
       length -= 1 + (frame.payload[0] & 0xFF);
     }
     if (length < 0) {
-      throw new IOException("more padding than data");
+      throw new IOException("a frame has more padding than data");
     }
     unreportedBytes += frame.payload.length;
     if (unreportedBytes >= WINDOW_REFILL_BYTES) {
@@ -307,7 +307,7 @@ final class EventStream {
 
   private void takePing(Http2.Frame frame) throws IOException {
     if (frame.payload.length != Http2.PING_BYTES) {
-      throw new IOException("a PING of " + frame.payload.length + " bytes");
+      throw new IOException("a PING frame has " + frame.payload.length + " bytes instead of 8");
     }
     if (!frame.has(Http2.ACK)) {
       queue(Http2.PING, Http2.ACK, 0, frame.payload);

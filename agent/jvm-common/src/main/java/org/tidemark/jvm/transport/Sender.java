@@ -306,9 +306,7 @@ public final class Sender {
   private final class StreamListener implements EventStream.Listener {
     @Override
     public void answered(byte[] message) {
-      final long accepted =
-          Answers.apply(
-              message, outbox, settings, reason -> problems.report("rejected an event: " + reason));
+      final long accepted = Answers.apply(message, outbox, settings, problems::report);
       answered = true;
       silent = false;
       unreachable = false;

@@ -41,7 +41,7 @@ final class Trailers {
       trailers.read();
       return trailers.describe();
     } catch (RuntimeException malformed) {
-      return "for an unreadable reason";
+      return "its status is unreadable";
     }
   }
 
@@ -52,7 +52,7 @@ final class Trailers {
 
   private String describe() {
     if (status.isEmpty()) {
-      return "for an unreadable reason";
+      return "its status is unreadable";
     }
     final String code = codeName(Long.parseLong(status));
     return message.isEmpty() ? code : code + ": " + message;

@@ -69,6 +69,9 @@ public final class Events {
     for (Map.Entry<String, String> parameter : job.parameters.entrySet()) {
       body.message(10, new ProtoWriter().text(1, parameter.getKey()).text(2, parameter.getValue()));
     }
+    if (job.workflow != null) {
+      body.message(11, job.workflow.encoded());
+    }
     return new Event(Event.Importance.JOB, JOB_OPENED, body, null);
   }
 

@@ -18,6 +18,8 @@ public final class JobDescription {
   /** The parameters of the program, by name. */
   public final Map<String, String> parameters = new TreeMap<>();
   public final List<StageDescription> stages = new ArrayList<>();
+  /** Null if the job belongs to no workflow. */
+  public WorkflowDescription workflow;
 
   public JobDescription(String engine) {
     this.engine = engine;

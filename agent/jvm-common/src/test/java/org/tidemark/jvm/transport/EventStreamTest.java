@@ -118,7 +118,7 @@ public class EventStreamTest {
   @Test
   public void anInvalidPingEndsTheCall() throws Exception {
     open((in, out) -> Calls.send(out, Http2.PING, 0, 0, new byte[1000]));
-    assertEndsWith("a PING of 1000 bytes");
+    assertEndsWith("a PING frame has 1000 bytes instead of 8");
   }
 
   @Test
@@ -139,7 +139,7 @@ public class EventStreamTest {
   @Test
   public void morePaddingThanDataEndsTheCall() throws Exception {
     open((in, out) -> Calls.send(out, Http2.DATA, Http2.PADDED, 1, new byte[] {9, 0, 0}));
-    assertEndsWith("more padding than data");
+    assertEndsWith("a frame has more padding than data");
   }
 
   @Test

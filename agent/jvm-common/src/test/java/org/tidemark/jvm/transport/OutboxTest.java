@@ -91,7 +91,7 @@ public class OutboxTest {
     final StringBuilder reported = new StringBuilder();
     final byte[] answer = new ProtoWriter().uint(6, 200).toByteArray();
     outbox.acknowledge(Answers.apply(answer, outbox, new MeterSettings(), reported::append));
-    assertEquals("200 more, without a reason", reported.toString());
+    assertEquals("rejected 200 more events", reported.toString());
   }
 
   @Test

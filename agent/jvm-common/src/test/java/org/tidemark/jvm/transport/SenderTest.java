@@ -379,7 +379,7 @@ public class SenderTest {
     // The authority is irrelevant, since no certificate arrives.
     connect(master.address, new Tls(folder.newFile(), null, null, ""));
     sendEvent();
-    awaitWarning(" cannot be reached: IOException: the handshake takes too long");
+    awaitWarning(" cannot be reached: IOException: the handshake timed out");
     assertTrue(calledAgain.await(30, TimeUnit.SECONDS));
   }
 

@@ -75,6 +75,15 @@ public class EventsTest {
     events.put("job opened by an application master", Events.jobOpened(wholeJob()));
     events.put("job opened by a task that knows little", Events.jobOpened(jobOfTwoStages(-1, false)));
     events.put("job opened with keys grouped by a comparator", Events.jobOpened(jobOfTwoStages(3, true)));
+    final JobDescription ofWorkflow = new JobDescription("hadoop");
+    ofWorkflow.workflow = new WorkflowDescription("pig_1");
+    ofWorkflow.workflow.name = "s.pig";
+    ofWorkflow.workflow.node = "b";
+    ofWorkflow.workflow.nodes.put("a", Arrays.asList());
+    ofWorkflow.workflow.nodes.put("b", Arrays.asList("a"));
+    ofWorkflow.workflow.parentJobIds.add("job_1");
+    ofWorkflow.workflow.quietSeconds = 3600;
+    events.put("job opened in a workflow", Events.jobOpened(ofWorkflow));
     events.put(
         "job closed", Events.jobClosed(Events.Outcome.FAILED, "task r-1 gave up", 1_700_000_000_250L));
     events.put(
