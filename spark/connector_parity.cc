@@ -67,9 +67,11 @@ bool HasItsOutput(const std::string& name) {
 class PlannedStages {
  public:
   std::vector<std::uint32_t> Of(const json& plan) {
-    Visit(plan);
+    const bool is_single = Visit(plan);
+    // The last job of a plan that is not adaptive announces the stage of the result.
+    if (!is_adaptive_ && !task_counts_.empty()) task_counts_.push_back(is_single ? 1 : 0);
     const bool is_whole = nodes_ <= kNodesMax && task_counts_.size() <= kPlannedStagesMax;
-    return is_adaptive_ && is_whole ? task_counts_ : std::vector<std::uint32_t>();
+    return is_whole ? task_counts_ : std::vector<std::uint32_t>();
   }
 
  private:

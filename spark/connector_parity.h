@@ -29,12 +29,13 @@ bool IsCancelledByItsQuery(std::string_view failure);
 inline constexpr std::size_t kPlannedStagesMax = 1'000;
 
 // Returns the number of tasks of each stage of a plan (sparkPlanInfo), inputs before readers. The
-// number is 0 if it depends on the size of an input. Returns an empty list unless the plan is
-// adaptive.
+// number is 0 if it depends on the size of an input. Returns an empty list for a plan that is not
+// adaptive and has no exchange, since its only job announces all its stages.
 //
 // Adaptive execution runs one job per exchange of the plan, then one job for the result. No event
 // names a stage before its job starts. A sort across partitions runs its input twice, the first
-// time to sample it. Plans that are not adaptive announce all their stages in their jobs.
+// time to sample it. Plans that are not adaptive run one job per broadcast, then one job for all
+// other stages.
 std::vector<std::uint32_t> PlannedTaskCounts(const nlohmann::json& plan);
 
 // Returns a name for the operator tree of a SQL execution (sparkPlanInfo). The name depends only on

@@ -100,7 +100,6 @@ struct TaskEnd {
   std::optional<std::uint64_t> finished_ms;
 };
 
-// A Spark event.
 class SparkEvent {
  public:
   explicit SparkEvent(nlohmann::json fields);

@@ -90,18 +90,36 @@ phases::Properties TaskSlots::WithProfile(std::uint64_t id, phases::Properties p
   return properties;
 }
 
-std::uint32_t TaskSlots::Of(const json& executor) const {
+ExecutorSize ExecutorSizeIn(const json& executor) {
   constexpr std::uint64_t kCoresMax = 65'536;
-  const std::uint64_t cores = std::min(Count(executor, "Total Cores").value_or(0), kCoresMax);
-  const auto known = profiles_.find(Count(executor, "Resource Profile Id").value_or(0));
+  ExecutorSize size = {.cores = std::min(Count(executor, "Total Cores").value_or(0), kCoresMax),
+                       .profile = Count(executor, "Resource Profile Id").value_or(0)};
+  const json& resources = Member(executor, "Resources");
+  if (!resources.is_object()) return size;
+  for (const auto& [name, resource] : resources.items()) {
+    const json& addresses = Member(resource, "addresses");
+    if (!addresses.is_array() || size.resources.size() >= TaskSlots::kResourcesMax) continue;
+    size.resources[name] = static_cast<double>(addresses.size());
+  }
+  return size;
+}
+
+std::uint32_t TaskSlots::OfStage(std::uint64_t profile, const ExecutorSize& executor) const {
+  if (profile == executor.profile) return Of(executor);
+  const auto known = profiles_.find(profile);
+  const bool is_of_tasks = known != profiles_.end() && known->second.of_executor.empty();
+  return is_of_tasks && executor.profile == 0 ? For(profile, executor) : 0;
+}
+
+std::uint32_t TaskSlots::For(std::uint64_t id, const ExecutorSize& executor) const {
+  const auto known = profiles_.find(id);
   const Profile profile = known == profiles_.end() ? Profile() : known->second;
   double slots =
-      std::floor(static_cast<double>(cores) / static_cast<double>(profile.cores_of_task));
+      std::floor(static_cast<double>(executor.cores) / static_cast<double>(profile.cores_of_task));
   for (const auto& [resource, of_task] : profile.of_task) {
-    const json& addresses =
-        Member(Member(Member(executor, "Resources"), resource.c_str()), "addresses");
     const auto requested = profile.of_executor.find(resource);
-    double amount = addresses.is_array() ? static_cast<double>(addresses.size()) : 0;
+    const auto present = executor.resources.find(resource);
+    double amount = present == executor.resources.end() ? 0 : present->second;
     if (amount == 0 && requested != profile.of_executor.end()) amount = requested->second;
     if (amount > 0) slots = std::min(slots, phases::TasksByResource(amount, of_task));
   }
@@ -194,6 +212,9 @@ void MeasuredStages::Observe(const SparkEvent& event) {
     case EventKind::kExecutorRemoved:
       executors_.erase(Text(fields, "Executor ID"));
       return;
+    case EventKind::kStageSubmitted:
+    case EventKind::kStageCompleted:
+      return OnStage(Member(fields, "Stage Info"));
     case EventKind::kLogStart:
       version_ = Text(fields, "Spark Version");
       return;
@@ -241,7 +262,8 @@ void MeasuredStages::OnTaskEnd(const TaskEnd& task) {
   TaskCounters& counters =
       stage.tasks.emplace_back(CountersIn(task.metrics, *seconds, impossible_));
   const auto executor = executors_.find(task.executor);
-  const std::uint32_t slots = executor == executors_.end() ? 1 : std::max(executor->second, 1u);
+  const std::uint32_t slots =
+      executor == executors_.end() ? 1 : std::max(task_slots_.Of(executor->second), 1u);
   counters.is_fresh = ended_[{*task.stage, task.executor}]++ < slots;
 }
 
@@ -259,9 +281,9 @@ void MeasuredStages::OnExecutorAdded(const json& event) {
   if (executors_.size() >= kExecutorsMax) return;
   const json& info = Member(event, "Executor Info");
   const auto cores = Number(info, "Total Cores");
-  const std::uint32_t slots = task_slots_.Of(info);
-  executors_[Text(event, "Executor ID")] = slots;
-  AddProfile(Count(info, "Resource Profile Id").value_or(0), slots);
+  const ExecutorSize size = ExecutorSizeIn(info);
+  AddProfile(size.profile, task_slots_.Of(size));
+  executors_[Text(event, "Executor ID")] = size;
   seen_.count = std::max(seen_.count, static_cast<std::uint32_t>(executors_.size()));
   if (seen_.cores == 0 && cores) seen_.cores = *cores;
 }
@@ -271,6 +293,25 @@ void MeasuredStages::AddProfile(std::uint64_t profile, std::uint32_t slots) {
   ++executors_added_;
   slots_added_ += slots;
   if (has_mixed_profiles()) seen_.at_once_max = std::max(slots_added_ / executors_added_, 1.0);
+}
+
+// Executors may come and go while the stage runs, so its submission and its end count.
+void MeasuredStages::OnStage(const json& info) {
+  const auto number = Number(info, "Stage ID");
+  const auto profile = Count(info, "Resource Profile Id");
+  if (!number || !profile) return;
+  if (slots_of_stages_.size() >= kSqlStagesMax && !slots_of_stages_.contains(*number)) return;
+  if (*profile == 0 && !has_mixed_profiles()) return;
+  std::uint64_t slots = 0;
+  for (const auto& [id, executor] : executors_) slots += task_slots_.OfStage(*profile, executor);
+  std::uint64_t& most = slots_of_stages_[*number];
+  most = std::max(most, slots);
+}
+
+std::optional<std::uint64_t> MeasuredStages::SlotsOf(std::uint32_t stage) const {
+  const auto known = slots_of_stages_.find(stage);
+  if (known == slots_of_stages_.end() || known->second == 0) return std::nullopt;
+  return known->second;
 }
 
 phases::Properties MeasuredStages::properties() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,9 +18,18 @@
 
 namespace tidemark::spark {
 
-// Computes the number of tasks that an executor runs at once from its cores, other resources such
-// as GPUs, and the resource profile for which it was started.
+// The size of an executor.
+struct ExecutorSize {
+  std::uint64_t cores = 0;
+  std::uint64_t profile = 0;                // resource profile for which it was started
+  std::map<std::string, double> resources;  // number of addresses by resource, such as "gpu"
+};
+// Parses an "Executor Info".
+ExecutorSize ExecutorSizeIn(const nlohmann::json& executor);
 
+// Computes the number of tasks that an executor runs at once from its cores, other resources such
+// as GPUs, and resource profiles.
+//
 // Not thread-safe. Memory is bounded by the constants below.
 class TaskSlots {
  public:
@@ -30,8 +40,12 @@ class TaskSlots {
   void OnEnvironment(const nlohmann::json& properties);
   // Reads a SparkListenerResourceProfileAdded event.
   void OnProfile(const nlohmann::json& event);
-  // Returns the slots of an executor with this "Executor Info"; 0 if no task fits.
-  std::uint32_t Of(const nlohmann::json& executor) const;
+  // Returns the slots of an executor for tasks of its profile; 0 if no task fits.
+  std::uint32_t Of(const ExecutorSize& executor) const { return For(executor.profile, executor); }
+  // Returns the slots of an executor for tasks of a stage with this profile. They run only on
+  // executors of the same profile. If the profile requests nothing of executors, its tasks run on
+  // default executors.
+  std::uint32_t OfStage(std::uint64_t profile, const ExecutorSize& executor) const;
   // Returns the properties with the amounts of a resource profile: the cores and resources of a
   // task, and the memory and resources of an executor. Profile 0 and unknown profiles change
   // nothing.
@@ -44,6 +58,8 @@ class TaskSlots {
     Amounts of_task;
     Amounts of_executor;
   };
+  std::uint32_t For(std::uint64_t profile, const ExecutorSize& executor) const;
+
   std::map<std::uint64_t, Profile> profiles_;  // by Spark's id; 0 is the default
 };
 
@@ -81,6 +97,9 @@ class MeasuredStages {
   // Returns true if executors had different resource profiles. In that case, executors() limits the
   // tasks of each executor to the mean of their slots.
   bool has_mixed_profiles() const { return profiles_.size() > 1; }
+  // Returns the largest number of tasks that the executors could run at once for a stage, if its
+  // resource profile or that of an executor is not the default. Otherwise, returns nullopt.
+  std::optional<std::uint64_t> SlotsOf(std::uint32_t stage) const;
   // Returns true if the log contains this value for a Spark setting. Ignores case and surrounding
   // space.
   bool WasSetTo(const std::string& name, const std::string& value) const;
@@ -97,6 +116,7 @@ class MeasuredStages {
   void OnTaskEnd(const TaskEnd& task);
   void OnJobStart(const nlohmann::json& event);
   void OnExecutorAdded(const nlohmann::json& event);
+  void OnStage(const nlohmann::json& info);
   void AddProfile(std::uint64_t profile, std::uint32_t slots);
   void OnEnvironment(const nlohmann::json& properties);
 
@@ -107,7 +127,8 @@ class MeasuredStages {
   phases::Properties properties_;
   std::map<std::string, std::string> all_properties_;  // values in lower case
   std::map<std::string, std::string> parameters_;
-  std::map<std::string, std::uint32_t> executors_;  // slots of each present executor
+  std::map<std::string, ExecutorSize> executors_;           // present executors
+  std::map<std::uint32_t, std::uint64_t> slots_of_stages_;  // as in SlotsOf()
   TaskSlots task_slots_;
   std::set<std::uint64_t> profiles_;  // profiles of all executors added so far
   double executors_added_ = 0;

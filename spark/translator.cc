@@ -321,7 +321,7 @@ JobClosed Translator::FinalState() const {
   JobClosed closed = {.at = end_->at};
   if (end_->exit_code != 0) {
     closed.outcome = JobOutcome::kFailed;
-    closed.message = fmt::format("{}{}the driver exited with {}", failure_,
+    closed.message = fmt::format("{}{}the driver exited with status {}", failure_,
                                  failure_.empty() ? "" : "; ", end_->exit_code);
     return closed;
   }
@@ -366,7 +366,7 @@ void Translator::ExecutorAdded(const json& event, Sink sink) {
   Instant(Reader::kOther, event, "Timestamp");
   const std::string id = Text(event, "Executor ID");
   const json& info = Member(event, "Executor Info");
-  const std::uint32_t slots = task_slots_.Of(info);
+  const std::uint32_t slots = task_slots_.Of(ExecutorSizeIn(info));
   const auto number = static_cast<std::uint32_t>(executors_.size());
   if (id.empty() || number == kExecutorsMax ||
       !executors_.try_emplace(id, ExecutorRecord{number, slots}).second) {

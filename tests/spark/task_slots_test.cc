@@ -40,11 +40,11 @@ json ProfileEvent(std::uint64_t id, double cpus, double gpus) {
 
 TEST(TaskSlots, FollowTheCoresOfATask) {
   TaskSlots slots;
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8)), 8u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8))), 8u);
   slots.OnEnvironment({{"spark.task.cpus", "3"}});
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8)), 2u);
-  EXPECT_EQ(slots.Of(InfoOfExecutor(2)), 0u);
-  EXPECT_EQ(slots.Of(nullptr), 0u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8))), 2u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(2))), 0u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(nullptr)), 0u);
 }
 
 // Two tasks that need half of a GPU share one GPU. Three tasks that need 0.3 of a GPU share one
@@ -54,27 +54,28 @@ TEST(TaskSlots, FollowTheResourcesOfATask) {
   slots.OnEnvironment({{"spark.task.cpus", "1"},
                        {"spark.task.resource.gpu.amount", "1"},
                        {"spark.executor.resource.gpu.amount", "2"}});
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8)), 2u) << "as requested";
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 4)), 4u) << "as granted";
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8))), 2u) << "as requested";
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 4))), 4u) << "as granted";
   slots.OnEnvironment({{"spark.task.resource.gpu.amount", "0.5"}});
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 2)), 4u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 2))), 4u);
   slots.OnEnvironment({{"spark.task.resource.gpu.amount", "0.3"}});
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 2)), 6u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 2))), 6u);
   for (const char* wrong : {"0", "-1", "nan", "many", "1e-320"}) {
     TaskSlots others;
     others.OnEnvironment({{"spark.task.resource.gpu.amount", wrong}});
-    EXPECT_EQ(others.Of(InfoOfExecutor(8, 2)), 8u) << wrong;
+    EXPECT_EQ(others.Of(ExecutorSizeIn(InfoOfExecutor(8, 2))), 8u) << wrong;
   }
 }
 
 TEST(TaskSlots, FollowTheResourceProfileOfTheExecutor) {
   TaskSlots slots;
   slots.OnProfile(ProfileEvent(3, 2, 1));
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 2, 3)), 2u);
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 0, 3)), 2u) << "the profile requests two GPUs";
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 2, 0)), 8u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 2, 3))), 2u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 0, 3))), 2u)
+      << "the profile requests two GPUs";
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 2, 0))), 8u);
   slots.OnProfile({{"Resource Profile Id", "no number"}});
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 2, 7)), 8u) << "an unknown profile";
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 2, 7))), 8u) << "an unknown profile";
 }
 
 // Returns the log of an application whose executors have eight cores and two GPUs. Each task needs
@@ -145,7 +146,7 @@ TEST(TaskSlots, AProfileWithoutCoresHasTheCoresOfTheSettings) {
   slots.OnProfile({{"Resource Profile Id", 1u},
                    {"Executor Resource Requests", nlohmann::json::object()},
                    {"Task Resource Requests", nlohmann::json::object()}});
-  EXPECT_EQ(slots.Of(InfoOfExecutor(8, 0, 1)), 2u);
+  EXPECT_EQ(slots.Of(ExecutorSizeIn(InfoOfExecutor(8, 0, 1))), 2u);
 }
 
 TEST(TaskSlots, AProfileReplacesTheAmountsOfTheSettings) {

@@ -543,9 +543,9 @@ TEST(Translator, AnApplicationEndsLikeItsDriverOrLastJob) {
                                             .message = "job 0 failed: boom",
                                             .at = At(1'010'000)}));
   EXPECT_EQ(outcome(ill, R"(,"ExitCode":0)")[0].outcome, JobOutcome::kSucceeded);
-  EXPECT_EQ(outcome(well, R"(,"ExitCode":3)")[0].message, "the driver exited with 3");
+  EXPECT_EQ(outcome(well, R"(,"ExitCode":3)")[0].message, "the driver exited with status 3");
   EXPECT_EQ(outcome(ill, R"(,"ExitCode":3)")[0].message,
-            "job 0 failed: boom; the driver exited with 3");
+            "job 0 failed: boom; the driver exited with status 3");
 }
 
 TEST(Translator, AJobFailsForTheExceptionOfPython) {

@@ -64,7 +64,7 @@ final class ApplicationEnd {
     if (exitCode != null && exitCode != 0) {
       return closed(
           Events.Outcome.FAILED,
-          (failure == null ? "" : failure + "; ") + "the driver exited with " + exitCode);
+          (failure == null ? "" : failure + "; ") + "the driver exited with status " + exitCode);
     }
     if (stopped != null) {
       return closed(

@@ -118,31 +118,60 @@ final class ApplicationListener extends SparkListener {
   public void onApplicationStart(SparkListenerApplicationStart start) {
     try {
       final Object id = Members.orNull(start.appId());
-      if (guard.isOff() || id == null || sender != null) {
-        return;
-      }
-      sender = settings.open("driver", id.toString(), BUFFER_BYTES_MAX, log, guard);
-      sizes = new SizeReporter(new InputSizes(context, members, shuffles, written), sender, guard);
-      final JobDescription job = new JobDescription("spark");
-      job.name = start.appName();
-      job.applicationId = id.toString();
-      job.user = start.sparkUser();
-      job.queue = context.conf().get("spark.yarn.queue", "");
-      job.submittedMillis = start.time();
-      job.deadlineMillis = settings.deadlineMillis;
-      for (scala.Tuple2<String, String> parameter :
-          context.conf().getAllWithPrefix(Settings.PARAMETER_PREFIX)) {
-        job.parameters.put(parameter._1(), parameter._2());
-      }
-      final Event opened = Events.jobOpened(job);
-      currentState.jobOpened(opened);
-      sender.send(opened);
-      sender.startReports(signOfLife);
-      if (settings.isAnnounced) {
-        System.err.println(ANNOUNCEMENT + id);
+      if (!guard.isOff() && id != null) {
+        open(id.toString(), start.appName(), start.sparkUser(), start.time());
       }
     } catch (Throwable ours) {
       guard.turnOff(ours);
+    }
+  }
+
+  /** Opens the job of an application. Later calls do nothing. */
+  private void open(String id, String name, String user, long startedMillis) {
+    if (sender != null) {
+      return;
+    }
+    sender = settings.open("driver", id, BUFFER_BYTES_MAX, log, guard);
+    sizes = new SizeReporter(new InputSizes(context, members, shuffles, written), sender, guard);
+    final JobDescription job = new JobDescription("spark");
+    job.name = name;
+    job.applicationId = id;
+    job.user = user;
+    job.queue = context.conf().get("spark.yarn.queue", "");
+    job.submittedMillis = startedMillis;
+    job.deadlineMillis = settings.deadlineMillis;
+    for (scala.Tuple2<String, String> parameter :
+        context.conf().getAllWithPrefix(Settings.PARAMETER_PREFIX)) {
+      job.parameters.put(parameter._1(), parameter._2());
+    }
+    final Event opened = Events.jobOpened(job);
+    currentState.jobOpened(opened);
+    sender.send(opened);
+    sender.startReports(signOfLife);
+    if (settings.isAnnounced) {
+      System.err.println(ANNOUNCEMENT + id);
+    }
+  }
+
+  /**
+   * Opens the job of an application that already runs, and reports its executors. Must be called
+   * before Spark calls this listener.
+   */
+  void openRunning() throws ReflectiveOperationException {
+    // Other versions of Spark may lack this list. It is read first, so that an error opens no job.
+    final List<Object> executors =
+        members.list(members.call(context, "statusStore"), "executorList", true);
+    open(
+        context.applicationId(), context.appName(), context.sparkUser(), context.startTime());
+    for (Object known : executors) {
+      final int cores = (Integer) members.call(known, "totalCores");
+      if (cores > 0) {  // The driver of a cluster has none.
+        final String hostAndPort = (String) members.call(known, "hostPort");
+        executor(
+            (String) members.call(known, "id"),
+            hostAndPort.replaceFirst(":[0-9]*$", ""),
+            cores);
+      }
     }
   }
 

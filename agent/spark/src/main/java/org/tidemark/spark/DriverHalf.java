@@ -16,7 +16,7 @@ final class DriverHalf implements DriverPlugin {
    * The connector has a separate queue, so that it neither waits for Spark's listeners nor delays
    * them.
    */
-  private static final String QUEUE = "tidemark";
+  static final String QUEUE = "tidemark";
 
   private final Log log = Settings.newLog();
   private final Guard guard = new Guard(log);

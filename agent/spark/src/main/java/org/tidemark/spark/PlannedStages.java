@@ -27,14 +27,16 @@ final class PlannedStages {
   static long[] of(Object plan, Members members) {
     final PlannedStages planned = new PlannedStages(members);
     try {
-      planned.visit(plan);
+      final boolean isSingle = planned.visit(plan);
+      // The last job of a plan that is not adaptive announces the stage of the result.
+      if (!planned.isAdaptive && planned.stages > 0) {
+        planned.add(isSingle);
+      }
     } catch (ReflectiveOperationException anotherVersion) {
       return NONE;
     }
     final boolean isWhole = planned.nodes <= NODES_MAX && planned.stages <= STAGES_MAX;
-    return planned.isAdaptive && isWhole
-        ? Arrays.copyOf(planned.taskCounts, planned.stages)
-        : NONE;
+    return isWhole ? Arrays.copyOf(planned.taskCounts, planned.stages) : NONE;
   }
 
   /**

@@ -39,7 +39,7 @@ public class ApplicationEndTest {
     assertClosing(Events.Outcome.SUCCEEDED, null, NONE);
     end.ended(AT, 3);
     assertClosing(
-        Events.Outcome.FAILED, "sql/0 failed: boom; the driver exited with 3", NONE);
+        Events.Outcome.FAILED, "sql/0 failed: boom; the driver exited with status 3", NONE);
   }
 
   @Test

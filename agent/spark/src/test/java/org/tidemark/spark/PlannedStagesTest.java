@@ -10,7 +10,7 @@ import org.tidemark.jvm.Vectors;
 
 /** Tests that stages agree with spark/planned_stages.h for the same plans. */
 public class PlannedStagesTest {
-  /** Replaces a SparkPlanInfo. */
+  /** A fake SparkPlanInfo that reads its values from JSON. */
   static final class Node {
     private final JsonNode json;
 
