@@ -211,7 +211,7 @@ WaveTime WaveTimeOf(const PlannedStage& stage, double slots) {
   const double tasks = static_cast<double>(stage.task_count);
   if (!(tasks > 0)) return time;
   const double of_task = std::max(stage.slots_per_task, 1e-3);
-  slots = std::max(std::floor(slots / of_task), 1.0);
+  slots = std::max(std::floor(std::round(stage.slot_share * slots) / of_task), 1.0);
   std::vector<double> rest = ListOf(stage.task_times);
   std::vector<double> first =
       stage.first_task_times.empty() ? rest : ListOf(stage.first_task_times);

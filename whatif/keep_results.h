@@ -13,7 +13,7 @@ namespace tidemark::whatif {
 struct KeepAnswer {
   absl::StatusOr<advise::Advice> advice;
   std::vector<std::string> warnings;  // warnings about logs, with their paths
-  bool is_damaged = false;            // whether a log is damaged; plans before the damage count
+  bool is_damaged = false;  // true if a log is damaged; the plans before the damage are used
 };
 
 // Reads the logs at `paths`, which may be files or folders, and advises on their plans. Each path

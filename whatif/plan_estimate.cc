@@ -17,7 +17,6 @@
 #include "master/forecast/dag/task_model.h"
 #include "master/forecast/dag/workflow_forecast.h"
 #include "master/forecast/dag/workflow_state.h"
-#include "master/forecast/papers/papers.h"
 #include "text/counted.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
@@ -180,6 +179,10 @@ class StagesOfPlan {
                     .container = {.cores = stage.slots_per_task},
                     .tasks = stage.task_count,
                     .lag = absl::ToDoubleSeconds(stage.lag)};
+    if (stage.slot_share < 1) {
+      const auto slots = static_cast<double>(SlotsFor(stage, plan_.cluster.slots));
+      now.at_once_max = static_cast<std::uint64_t>(std::max(slots / stage.slots_per_task, 1.0));
+    }
     if (plan_.cluster.memory_bytes > 0) {
       now.container.memory_bytes = static_cast<double>(stage.memory_bytes_per_task);
     }
@@ -341,6 +344,10 @@ class StagesOfPlan {
 
 }  // namespace
 
+std::uint64_t SlotsFor(const PlannedStage& stage, std::uint32_t slots) {
+  return static_cast<std::uint64_t>(std::max(std::round(stage.slot_share * slots), 1.0));
+}
+
 const char* NameOf(SchedulingPolicy policy) {
   switch (policy) {
     case SchedulingPolicy::kFair:
@@ -368,6 +375,11 @@ absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenari
   return StagesOfPlan(*applied, plan).Estimate(at, deviation);
 }
 
+std::string SkewRemark(const std::string& stage, double lower_seconds, double upper_seconds) {
+  return fmt::format("tasks of equal size would end stage {} {:.0f}–{:.0f} s earlier", stage,
+                     lower_seconds, std::ceil(upper_seconds));
+}
+
 namespace {
 
 constexpr std::size_t kSkewRemarksMax = 3;
@@ -392,16 +404,17 @@ double DeviationOf(const std::vector<absl::Duration>& times) {
 std::vector<std::string> SkewRemarks(const Plan& plan, const Outcome& outcome) {
   const std::optional<Range>& end = outcome.snapshot.estimate.remaining;
   const std::vector<StageProgress>& stages = outcome.snapshot.stages;
-  std::vector<std::pair<papers::GainBounds, std::string>> gains;
+  std::vector<std::pair<dag::GainBounds, std::string>> gains;
   std::size_t place = 0;
   for (const PlannedJob& job : plan.jobs) {
     for (const PlannedStage& stage : job.stages) {
       const std::size_t i = place++;
       if (i >= stages.size() || !stages[i].is_critical || stage.task || !end) continue;
       const double tasks = static_cast<double>(stage.task_count);
-      const double degree = std::min(tasks, plan.cluster.slots / stage.slots_per_task);
-      const papers::GainBounds gain =
-          papers::SkewGainBounds(tasks, degree, DeviationOf(stage.task_times));
+      const auto slots = static_cast<double>(SlotsFor(stage, plan.cluster.slots));
+      const double degree = std::min(tasks, slots / stage.slots_per_task);
+      const dag::GainBounds gain =
+          dag::SkewGainBounds(tasks, degree, DeviationOf(stage.task_times));
       if (gain.upper_seconds < kGainShareMin * absl::ToDoubleSeconds(end->median)) continue;
       const std::string name = plan.jobs.size() > 1 ? job.name + "/" + stage.name : stage.name;
       gains.emplace_back(gain, name);
@@ -412,8 +425,7 @@ std::vector<std::string> SkewRemarks(const Plan& plan, const Outcome& outcome) {
   std::vector<std::string> remarks;
   for (const auto& [gain, name] : gains) {
     if (remarks.size() == kSkewRemarksMax) break;
-    remarks.push_back(fmt::format("tasks of equal size would end stage {} {:.0f}–{:.0f} s earlier",
-                                  name, gain.lower_seconds, std::ceil(gain.upper_seconds)));
+    remarks.push_back(SkewRemark(name, gain.lower_seconds, gain.upper_seconds));
   }
   return remarks;
 }

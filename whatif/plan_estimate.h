@@ -2,6 +2,7 @@
 // the data of a task. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,9 @@ namespace tidemark::whatif {
 // come from its past runs, which only a master has.
 bool IsOfStages(const Plan& plan);
 
+// Returns the number of slots on which tasks of the stage can run; at least 1.
+std::uint64_t SlotsFor(const PlannedStage& stage, std::uint32_t slots);
+
 // Returns the name of the policy, as in --policy.
 const char* NameOf(SchedulingPolicy policy);
 
@@ -25,6 +29,9 @@ const char* NameOf(SchedulingPolicy policy);
 // REQUIRES: IsOfStages(plan), and CheckPlan(plan) succeeds.
 absl::StatusOr<Outcome> EstimateStages(const Plan& plan, const Scenario& scenario, absl::Time at,
                                        double deviation = 0);
+
+// Returns a sentence on the gain of tasks of equal size.
+std::string SkewRemark(const std::string& stage, double lower_seconds, double upper_seconds);
 
 // Returns a sentence for each critical stage that would end earlier with tasks of equal size. Each
 // sentence gives the bounds of [BOE] Theorem 1 for the measured task times. Omits stages whose

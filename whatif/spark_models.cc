@@ -23,9 +23,24 @@ constexpr std::size_t kTimesMax = 500;
 // Standard deviation of ln(duration) if a parameter has a value that no run had. Chosen by hand.
 constexpr double kUnknownDeviation = 0.3;
 // The bounds of 100 answers from several runs contained 99 % of their durations
-// (bench/results/what_if.json). With this share of their distance from the median, they contain 91
-// %.
-constexpr double kLearntBoundsShare = 0.65;
+// (bench/results/what_if.json). With this share of their distance from the median, they contain
+// 88 %.
+constexpr double kUsualBoundsShare = 0.6;
+// The share counts as much as the errors for this many left-out runs.
+constexpr double kUsualShareRuns = 4;
+// A single error counts up to this multiple of its deviation.
+constexpr double kScaledErrorMax = 3;
+// Number of times that each model is learnt without some of the runs.
+constexpr std::size_t kFoldsMax = 8;
+constexpr std::size_t kDifferentRunsMin = 3;
+// The tasks of a probe take at most this multiple of the whole tasks, since times vary.
+constexpr double kProbeShareMax = 1.1;
+// The black box is used if its error for left-out runs is at most this multiple of the error of the
+// phase models, and if there are enough such runs. Both are chosen by hand.
+constexpr double kClearlyLess = 0.9;
+constexpr double kLeftOutRunsMin = 4;
+// The 95 % quantile of the normal distribution.
+constexpr double kQuantile95 = 1.6449;
 
 // Returns an error if a setting that no model covers is not a Spark setting, or has a value that
 // Spark rejects.
@@ -173,7 +188,6 @@ phases::ScalingModel ScalingOf(const SparkRun& run, std::optional<absl::Duration
 
 // Returns the range whose bounds are the 90 % interval of a log-normal duration.
 Range WithDeviation(absl::Duration median, double deviation) {
-  constexpr double kQuantile95 = 1.6449;
   const double factor = std::exp(kQuantile95 * deviation);
   return {.median = median, .lower = median / factor, .upper = median * factor};
 }
@@ -212,6 +226,32 @@ void Reconcile(const phases::WholeEstimate& whole, ModelledRun& other) {
   if (!averaged) return;
   Stretch(averaged->factor, other.plan);
   other.deviation = averaged->deviation;
+}
+
+// Returns pairs of the signatures of two stages, of which the second reads the shuffle of the
+// first.
+std::vector<std::pair<std::string, std::string>> ShufflesOf(const SparkRun& run) {
+  const std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
+  absl::flat_hash_map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < stages.size(); ++i) places[stages[i].name] = i;
+  std::vector<std::pair<std::string, std::string>> shuffles;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    for (const std::string& parent : stages[i].after) {
+      const auto place = places.find(parent);
+      if (place == places.end()) continue;
+      shuffles.emplace_back(run.signatures[place->second], run.signatures[i]);
+    }
+  }
+  return shuffles;
+}
+
+// Returns the mean measured time of the counted tasks of a stage, or 0 without such tasks.
+double MeanTaskSeconds(const SparkRun& run, std::size_t stage) {
+  const auto measured = run.measured.stages().find(run.numbers[stage]);
+  if (measured == run.measured.stages().end()) return 0;
+  double sum = 0;
+  for (const phases::TaskCounters& task : measured->second.tasks) sum += task.seconds;
+  return sum / std::max(static_cast<double>(measured->second.tasks.size()), 1.0);
 }
 
 struct RelatedRuns {
@@ -280,8 +320,8 @@ absl::StatusOr<SettingsPair> SettingsOf(const spark::MeasuredStages& measured,
   SettingsPair pair = {.ran = ran->settings, .of_run = ran->remarks};
   if (measured.has_mixed_profiles()) {
     pair.of_run.emplace_back(
-        "the executors' resource profiles differ; each executor is predicted with the mean number "
-        "of concurrent tasks");
+        "the executors' resource profiles differ; other executors are assumed to have them in the "
+        "same proportions");
   }
   phases::Properties properties = ran->modelled;
   for (const auto& [name, value] : changes) {
@@ -384,6 +424,7 @@ absl::StatusOr<ModelledRun> SparkRunModels::With(const Settings& changes) const 
     assumed.insert(changed.unknown_costs.begin(), changed.unknown_costs.end());
   }
   if (work > 0) other.deviation = spread / work;
+  other.model = "phase models";
   phases::Settings other_executors = settings->ran;
   other_executors.executors = settings->other.executors;
   scaling_.Apply(other.slots, settings->other != other_executors, other);
@@ -403,12 +444,12 @@ absl::StatusOr<ModelledRun> SparkRunModels::With(const Settings& changes) const 
 absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> all,
                                            const std::vector<std::string>& all_paths) {
   RelatedRuns related = RelatedToFirst(std::move(all), all_paths);
-  std::vector<SparkRun>& runs = related.runs;
   const std::vector<std::string>& paths = related.paths;
-  std::vector<phases::PastApplication> ran;
-  std::vector<double> data_bytes;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto settings = SettingsOf(runs[i].measured, {});
+  // A run with metrics gives a clearer error than a run without.
+  std::size_t with_metrics = 0;
+  for (std::size_t i = 0; i < related.runs.size(); ++i) {
+    const SparkRun& run = related.runs[i];
+    const auto settings = SettingsOf(run.measured, {});
     if (!settings.ok()) {
       return absl::Status(
           settings.status().code(),
@@ -417,8 +458,32 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> all,
     for (const std::string& remark : i > 0 ? settings->of_run : std::vector<std::string>()) {
       related.remarks.push_back(fmt::format("{}: {}", paths[i], remark));
     }
-    ran.push_back(PastApplicationOf(runs[i], settings->ran));
+    if (related.runs[with_metrics].measured.stages().empty()) with_metrics = i;
+  }
+  if (related.runs[with_metrics].measured.stages().empty()) with_metrics = 0;
+  auto learnt = LearnFrom(related.runs);
+  if (!learnt.ok()) {
+    const absl::Status nothing = NothingToLearn(related.runs[with_metrics], learnt.status());
+    return absl::Status(nothing.code(),
+                        fmt::format("{}: {}", paths[with_metrics], std::string(nothing.message())));
+  }
+  learnt->remarks_ = std::move(related.remarks);
+  return learnt;
+}
+
+absl::StatusOr<SparkRuns> SparkRuns::LearnFrom(std::vector<SparkRun>& runs) {
+  std::vector<phases::PastApplication> ran;
+  std::vector<double> data_bytes;
+  std::vector<Conditions> conditions;
+  for (const SparkRun& run : runs) {
+    const auto settings = SettingsOf(run.measured, {});
+    if (!settings.ok()) return settings.status();
+    ran.push_back(PastApplicationOf(run, settings->ran));
     data_bytes.push_back(phases::InputBytes(ran.back()));
+    const double factor = data_bytes.back() / data_bytes.front();
+    conditions.push_back({.settings = settings->ran,
+                          .data_factor = factor > 0 && std::isfinite(factor) ? factor : 1,
+                          .parameters = run.measured.parameters()});
   }
   auto parameters = SparkParameters::Learn(runs, data_bytes);
   if (!parameters.ok()) return parameters.status();
@@ -426,19 +491,171 @@ absl::StatusOr<SparkRuns> SparkRuns::Learn(std::vector<SparkRun> all,
     ran[i].others = parameters->Levels(runs[i].measured.parameters());
   }
   auto models = phases::ManyRuns::Learn(std::move(ran), phases::UsualCosts());
-  if (!models.ok()) {
-    // A run with metrics gives a clearer error than a run without.
-    const auto with_metrics = std::ranges::find_if(
-        runs, [](const SparkRun& run) { return !run.measured.stages().empty(); });
-    const auto at = with_metrics == runs.end() ? runs.begin() : with_metrics;
-    const absl::Status nothing = NothingToLearn(*at, models.status());
-    return absl::Status(nothing.code(),
-                        fmt::format("{}: {}", paths[static_cast<std::size_t>(at - runs.begin())],
-                                    std::string(nothing.message())));
-  }
+  if (!models.ok()) return models.status();
   SparkRuns learnt(std::move(runs), *std::move(models), *std::move(parameters));
-  learnt.remarks_ = std::move(related.remarks);
+  learnt.conditions_ = std::move(conditions);
   return learnt;
+}
+
+void LeftOutErrors::Add(double measured_seconds, double predicted_seconds, double deviation) {
+  // Without a lower bound, a prediction has no deviation to compare with.
+  if (!std::isfinite(deviation) || !(deviation > 0)) return;
+  const double log_error = std::log(measured_seconds / predicted_seconds);
+  const double scaled = std::clamp(log_error / deviation, -kScaledErrorMax, kScaledErrorMax);
+  if (!std::isfinite(log_error) || std::isnan(scaled)) return;
+  runs += 1;
+  error += (std::abs(predicted_seconds - measured_seconds) / measured_seconds - error) / runs;
+  scaled_square += (scaled * scaled - scaled_square) / runs;
+}
+
+double BoundsShareOf(const LeftOutErrors& errors) {
+  const double squares =
+      kUsualShareRuns * kUsualBoundsShare * kUsualBoundsShare + errors.runs * errors.scaled_square;
+  return std::sqrt(squares / (kUsualShareRuns + errors.runs));
+}
+
+void SparkRuns::AddErrors(const std::vector<std::size_t>& left_out) {
+  std::vector<SparkRun> others;
+  double data_of_first = 1;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    if (std::ranges::find(left_out, i) != left_out.end()) continue;
+    if (others.empty()) data_of_first = conditions_[i].data_factor;
+    others.push_back(runs_[i]);
+  }
+  const auto learnt = LearnFrom(others);
+  if (!learnt.ok()) return;
+  for (const std::size_t i : left_out) {
+    const SparkRun& run = runs_[i];
+    if (!run.took) continue;
+    Conditions asked = conditions_[i];
+    asked.data_factor /= data_of_first;
+    for (const TaskModelKind kind : {TaskModelKind::kPhases, TaskModelKind::kBlackBox}) {
+      auto predicted = learnt->Predict(asked, {}, kind);
+      // Curves over executors have separate bounds.
+      if (!predicted.ok() || predicted->run.whole) continue;
+      if (kind == TaskModelKind::kBlackBox && !predicted->expected.black_box) continue;
+      predicted->run.bounds_share = 1;
+      const auto outcome =
+          EstimateRun(predicted->run, {.slots = predicted->run.slots}, absl::UnixEpoch());
+      if (!outcome.ok()) continue;
+      const auto& remaining = outcome->snapshot.estimate.remaining;
+      if (!remaining || !remaining->lower || !remaining->upper) continue;
+      const double ratio = absl::FDivDuration(*remaining->upper, *remaining->lower);
+      ErrorsOf(kind).Add(absl::ToDoubleSeconds(*run.took), absl::ToDoubleSeconds(remaining->median),
+                         std::log(ratio) / (2 * kQuantile95));
+    }
+  }
+}
+
+void SparkRuns::CompareModels() {
+  std::size_t stages = 0;
+  // Runs under equal conditions are left out together.
+  std::vector<std::vector<std::size_t>> different;
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    stages += runs_[i].signatures.size();
+    const auto is_alike = [&](const std::vector<std::size_t>& some) {
+      return AreEqual(conditions_[some[0]], conditions_[i]);
+    };
+    const auto alike = std::ranges::find_if(different, is_alike);
+    if (alike == different.end()) {
+      different.push_back({i});
+    } else {
+      alike->push_back(i);
+    }
+  }
+  if (different.size() < kDifferentRunsMin || stages > kComparedStagesMax) return;
+  std::vector<std::vector<std::size_t>> folds(std::min(kFoldsMax, different.size()));
+  for (std::size_t i = 0; i < different.size(); ++i) {
+    std::vector<std::size_t>& fold = folds[i % folds.size()];
+    fold.insert(fold.end(), different[i].begin(), different[i].end());
+  }
+  for (const std::vector<std::size_t>& left_out : folds) AddErrors(left_out);
+  const LeftOutErrors& of_phases = ErrorsOf(TaskModelKind::kPhases);
+  const LeftOutErrors& of_box = ErrorsOf(TaskModelKind::kBlackBox);
+  if (of_box.runs >= kLeftOutRunsMin && of_box.runs == of_phases.runs &&
+      of_box.error < kClearlyLess * of_phases.error) {
+    chosen_ = TaskModelKind::kBlackBox;
+  }
+}
+
+bool SparkRuns::AreEqual(const Conditions& one, const Conditions& other) {
+  constexpr double kSameData = 0.02;
+  return one.settings == other.settings && one.parameters == other.parameters &&
+         std::abs(one.data_factor - other.data_factor) <= kSameData * one.data_factor;
+}
+
+std::string SparkRuns::RemarkOnModel() const {
+  const double of_phases = 100 * ErrorsOf(TaskModelKind::kPhases).error;
+  const LeftOutErrors& of_box = ErrorsOf(TaskModelKind::kBlackBox);
+  // Errors for different runs are not comparable.
+  if (of_box.runs == 0 || of_box.runs != ErrorsOf(TaskModelKind::kPhases).runs) return "";
+  if (chosen_ == TaskModelKind::kBlackBox) {
+    return fmt::format(
+        "the statistical model (black box) predicts the task times: its mean error is {:.0f} % for "
+        "left-out runs "
+        "(phase models: {:.0f} %)",
+        100 * of_box.error, of_phases);
+  }
+  return fmt::format(
+      "the phase models predict the task times: their mean error is {:.0f} % for left-out runs "
+      "(black box: {:.0f} %)",
+      of_phases, 100 * of_box.error);
+}
+
+namespace {
+
+// Returns the index of the probe's stage with this signature, or else of its last stage with this
+// number of tasks, since a probe run ends with the stage.
+std::optional<std::size_t> ProbedStage(const SparkRun& probe, const std::string& signature,
+                                       std::uint64_t task_count) {
+  const std::vector<PlannedStage>& stages = probe.plan.jobs[0].stages;
+  std::optional<std::size_t> last;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    if (stages[i].task_count != task_count) continue;
+    if (probe.signatures[i] == signature) return i;
+    last = i;
+  }
+  return last;
+}
+
+}  // namespace
+
+absl::Status SparkRuns::Split(const std::map<std::string, SparkRun>& probes) {
+  const auto error = [](const std::string& stage, const std::string& what) {
+    return absl::InvalidArgumentError(fmt::format("--probe {}: {}", stage, what));
+  };
+  const SparkRun& run = runs_[0];
+  for (const auto& [words, probe] : probes) {
+    for (const SparkRun& other : runs_) {
+      if (other.measured.parameters() == run.measured.parameters()) continue;
+      return error(words,
+                   "the runs have different parameters and show their effect; omit --probe, or "
+                   "pass only logs with the same parameters to --learn");
+    }
+    bool is_found = false;
+    for (std::size_t i = 0; i < run.numbers.size(); ++i) {
+      const PlannedStage& stage = run.plan.jobs[0].stages[i];
+      if (stage.name.find(words) == std::string::npos) continue;
+      is_found = true;
+      const double whole = MeanTaskSeconds(run, i);
+      const std::optional<std::size_t> part =
+          ProbedStage(probe, run.signatures[i], stage.task_count);
+      const double before = part ? MeanTaskSeconds(probe, *part) : 0;
+      if (!(whole > 0 && before > 0)) {
+        return error(words, fmt::format("the probe run has no stage with {} and metrics; run the "
+                                        "program on the same input until the probe",
+                                        text::Counted(stage.task_count, "task")));
+      }
+      if (before > kProbeShareMax * whole) {
+        return error(words, fmt::format("the probe's tasks took {:.3g} s, but the tasks of {} took "
+                                        "{:.3g} s; end the probe run earlier",
+                                        before, stage.name, whole));
+      }
+      probed_[run.signatures[i]] = std::min(before / whole, 1.0);
+    }
+    if (!is_found) return error(words, "no stage of the run has a name that contains these words");
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ModelledRun> SparkRuns::With(const Settings& changes, double data_factor,
@@ -449,47 +666,33 @@ absl::StatusOr<ModelledRun> SparkRuns::With(const Settings& changes, double data
   if (absl::Status numbers = parameters_.Check(parameters); !numbers.ok()) return numbers;
   durations::Parameters all = runs_[0].measured.parameters();
   for (const auto& [name, value] : parameters) all[name] = value;
-  phases::RunScenario asked = {
-      .settings = settings->other, .data_factor = data_factor, .others = parameters_.Levels(all)};
-  const std::size_t like = models_.MostLike(asked);
-  const SparkRun& base = runs_[like];
-  asked.fetched = parameters_.Fetched(base.measured.parameters(), all);
-  const auto stated = StatedFactors(sizes, base, all);
-  if (!stated.ok()) return stated.status();
-  for (const auto& [signature, factor] : *stated) asked.fetched[signature] = factor;
-  const phases::RunEstimate expected = models_.On(like, asked);
-  const double slots = settings->other.slots();
-  ModelledRun other = {.plan = base.plan,
-                       .slots = static_cast<std::uint32_t>(std::clamp(slots, 1.0, 1e6)),
-                       .executors = settings->other.executors,
-                       .cores = settings->other.cores(),
-                       .deviation = expected.deviation,
-                       .bounds_share = kLearntBoundsShare,
-                       .binding = phases::NameOf(expected.binding)};
-  // The models predict task times at exactly these slots.
-  other.plan.cluster.slots = other.slots;
-  std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
-  for (std::size_t i = 0; i < stages.size(); ++i) {
-    if (!expected.stages[i].is_known) continue;
-    SetTimes(expected.stages[i], base.measured.stages().at(base.numbers[i]).tasks, stages[i]);
-  }
-  stages = Repeated(std::move(stages), base.works, parameters_.Counts(all));
-  if (expected.whole) Reconcile(*expected.whole, other);
-  if (expected.scaled) {
-    other.whole = expected.scaled;
-    other.deviation = 0;
-    other.bounds_share = 1;
-  }
-  other.remarks = parameters_.Remarks(all);
+  auto predicted = Predict({settings->other, data_factor, all}, sizes, chosen_);
+  if (!predicted.ok()) return predicted.status();
+  const phases::RunEstimate& expected = predicted->expected;
+  const SparkRun& base = runs_[predicted->like];
+  ModelledRun& other = predicted->run;
   if (!other.remarks.empty()) other.deviation = std::max(2 * other.deviation, kUnknownDeviation);
+  if (!sizes.empty() && !parameters_.Remarks(all).empty()) {
+    other.remarks.emplace_back(
+        "assumes that the parameters affect only the sizes of --size, since no run has their "
+        "values");
+  }
   const auto is_known = [](const phases::StageEstimate& stage) { return stage.is_known; };
   if (std::ranges::none_of(expected.stages, is_known)) {
     other.binding.clear();
+    other.model.clear();
     other.remarks.emplace_back(
         base.measured.stages().empty()
             ? "the most similar run has no metrics of tasks: its task times are used unchanged"
             : "cannot learn from the most similar run: its task times are used unchanged");
   }
+  // A chosen black box may lack a model of a stage, so the phase models predict the times.
+  const bool uses_chosen = chosen_ == TaskModelKind::kPhases || expected.black_box.has_value();
+  if (const std::string of_model = RemarkOnModel();
+      !of_model.empty() && !other.whole && !other.model.empty() && uses_chosen) {
+    other.remarks.push_back(of_model);
+  }
+  AddUnusedProbes(base, sizes, all, other);
   if (!expected.beyond.empty()) {
     other.remarks.push_back(fmt::format(
         "{}: {}",
@@ -505,7 +708,85 @@ absl::StatusOr<ModelledRun> SparkRuns::With(const Settings& changes, double data
   if (!remark.empty()) other.remarks.push_back(remark);
   AddUnmodelled(*settings, other);
   other.remarks.insert(other.remarks.end(), remarks_.begin(), remarks_.end());
-  return other;
+  return std::move(other);
+}
+
+void SparkRuns::AddUnusedProbes(const SparkRun& base, const StatedSizes& sizes,
+                                const durations::Parameters& parameters, ModelledRun& other) const {
+  const auto stated = StatedFactors(sizes, base, parameters);
+  if (probed_.empty() || !stated.ok()) return;
+  std::set<std::string> used;
+  for (const auto& [writer, reader] : ShufflesOf(base)) {
+    if (stated->contains(reader)) used.insert(writer);
+  }
+  for (std::size_t i = 0; i < base.signatures.size(); ++i) {
+    const std::string& signature = base.signatures[i];
+    if (!probed_.contains(signature) || used.contains(signature)) continue;
+    other.remarks.push_back(
+        fmt::format("--probe {}: --size describes no shuffle of this stage, so the probe run has "
+                    "no effect",
+                    base.plan.jobs[0].stages[i].name));
+  }
+}
+
+absl::StatusOr<SparkRuns::Prediction> SparkRuns::Predict(const Conditions& asked,
+                                                         const StatedSizes& sizes,
+                                                         TaskModelKind kind) const {
+  phases::RunScenario scenario = {.settings = asked.settings,
+                                  .data_factor = asked.data_factor,
+                                  .others = parameters_.Levels(asked.parameters)};
+  const std::size_t like = models_.MostLike(scenario);
+  const SparkRun& base = runs_[like];
+  scenario.fetched = parameters_.Fetched(base.measured.parameters(), asked.parameters);
+  const auto stated = StatedFactors(sizes, base, asked.parameters);
+  if (!stated.ok()) return stated.status();
+  for (const auto& [signature, factor] : *stated) scenario.fetched[signature] = factor;
+  for (const auto& [writer, reader] : ShufflesOf(base)) {
+    const auto factor = scenario.fetched.find(reader);
+    if (factor == scenario.fetched.end()) continue;
+    const auto probed = probed_.find(writer);
+    if (probed != probed_.end()) {
+      scenario.slowed[writer] = probed->second + (1 - probed->second) * factor->second;
+    } else if (stated->contains(reader)) {
+      scenario.written[writer] = factor->second;
+    }
+  }
+  phases::RunEstimate expected = models_.On(like, scenario);
+  const bool is_of_box = kind == TaskModelKind::kBlackBox && expected.black_box;
+  const double slots = asked.settings.slots();
+  ModelledRun other = {.plan = base.plan,
+                       .slots = static_cast<std::uint32_t>(std::clamp(slots, 1.0, 1e6)),
+                       .executors = asked.settings.executors,
+                       .cores = asked.settings.cores(),
+                       .deviation = is_of_box ? expected.black_box->deviation : expected.deviation,
+                       .bounds_share = BoundsShareOf(
+                           ErrorsOf(is_of_box ? TaskModelKind::kBlackBox : TaskModelKind::kPhases)),
+                       .binding = phases::NameOf(expected.binding),
+                       .model = is_of_box ? "black box" : "phase models"};
+  // The models predict task times at exactly these slots.
+  other.plan.cluster.slots = other.slots;
+  std::vector<PlannedStage>& stages = other.plan.jobs[0].stages;
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    phases::StageEstimate& stage = expected.stages[i];
+    if (!stage.is_known) continue;
+    if (is_of_box) {
+      stage.task_seconds = stage.fresh_task_seconds = expected.black_box->task_seconds[i];
+    }
+    SetTimes(stage, base.measured.stages().at(base.numbers[i]).tasks, stages[i]);
+  }
+  stages = Repeated(std::move(stages), base.works, parameters_.Counts(asked.parameters));
+  if (expected.whole && !is_of_box) {
+    Reconcile(*expected.whole, other);
+    other.model = "phase models and whole runs";
+  }
+  if (expected.scaled) {
+    other.whole = expected.scaled;
+    other.deviation = 0;
+    other.bounds_share = 1;
+    other.model = "curves over executors";
+  }
+  if (sizes.empty()) other.remarks = parameters_.Remarks(asked.parameters);
+  return Prediction{std::move(other), like, std::move(expected)};
 }
 
 std::vector<PlannedStage> Repeated(std::vector<PlannedStage> stages,

@@ -1,7 +1,10 @@
 // Models of a Spark application, learnt from its runs. They estimate a run with other settings,
-// other numbers of partitions or more data.
+// other numbers of partitions or more data. With several runs, the errors for left-out runs choose
+// between the phase models and the black box of [GB], and determine the width of the bounds.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -63,6 +66,7 @@ struct ModelledRun {
   // all changes.
   std::optional<absl::Duration> whole_of;
   std::string binding;  // component that takes most of the time; empty if unknown
+  std::string model;    // name of the model that predicts the duration, for messages
   // human-readable remarks on effects that the models do not cover
   std::vector<std::string> remarks;
 };
@@ -107,15 +111,45 @@ class SparkRunModels {
   SlotScaling scaling_;
 };
 
+// Models of task times that are learnt from several runs.
+enum class TaskModelKind : std::uint8_t { kPhases, kBlackBox };
+
+// The errors of a model for runs outside the learnt set.
+struct LeftOutErrors {
+  double runs = 0;
+  double error = 0;  // mean |predicted - measured| / measured
+  // mean square of ln(measured / predicted) over the deviation of the prediction
+  double scaled_square = 0;
+
+  void Add(double measured_seconds, double predicted_seconds, double deviation);
+};
+
+// Returns the share of their logarithmic distance from the median that the bounds of a model keep.
+// The more runs are left out, the nearer to 90 % of log-normal durations are within the bounds.
+double BoundsShareOf(const LeftOutErrors& errors);
+
 // Models from several runs of an application.
 class SparkRuns {
  public:
+  // With more stages of all runs than this, models are not compared, which would take seconds.
+  static constexpr std::size_t kComparedStagesMax = 2'000;
+
   // Questions are about the first run. A run that is given twice (IsSameRun()) counts once. A run
   // that has no stage in common with the first run belongs to another program and is excluded.
   // Fails like SettingsOf() and SparkRunModels::Learn(). Errors name the log of the run, from
   // `paths`.
   static absl::StatusOr<SparkRuns> Learn(std::vector<SparkRun> runs,
                                          const std::vector<std::string>& paths);
+
+  // Chooses the model of task times by its errors for left-out runs, and scales the bounds
+  // by these errors. Needs three or more different settings. Learns each model a few times.
+  void CompareModels();
+
+  // Splits stages by probe runs ([GB] 5.3.1), by a part of the stage's name. A probe run ends a
+  // stage after the operators whose time does not depend on stated sizes. The remaining time of the
+  // stage is proportional to the size of the shuffle that it writes. Fails with InvalidArgument,
+  // which names the option and the remedy.
+  absl::Status Split(const std::map<std::string, SparkRun>& probes);
 
   // Parameters of the program that are not given keep their values of the first run. Fails like
   // SettingsOf(), SparkParameters::Check() and StatedFactors().
@@ -124,11 +158,45 @@ class SparkRuns {
                                    const StatedSizes& sizes = {}) const;
 
  private:
+  // The conditions of a run.
+  struct Conditions {
+    phases::Settings settings;
+    double data_factor = 1;
+    durations::Parameters parameters;
+  };
+  struct Prediction {
+    ModelledRun run;
+    std::size_t like = 0;  // index of the most similar run
+    phases::RunEstimate expected;
+  };
   SparkRuns(std::vector<SparkRun> runs, phases::ManyRuns models, SparkParameters parameters)
       : runs_(std::move(runs)), models_(std::move(models)), parameters_(std::move(parameters)) {}
+  // Learns from runs without repetitions, which the result contains. If it fails, `runs` are
+  // unchanged. Errors name no logs.
+  static absl::StatusOr<SparkRuns> LearnFrom(std::vector<SparkRun>& runs);
+  absl::StatusOr<Prediction> Predict(const Conditions& asked, const StatedSizes& sizes,
+                                     TaskModelKind kind) const;
+  // Returns true if settings and parameters are equal, and the sizes of the data almost.
+  static bool AreEqual(const Conditions& one, const Conditions& other);
+  // Adds the errors for the runs `left_out` of models that are learnt from the other runs.
+  void AddErrors(const std::vector<std::size_t>& left_out);
+  LeftOutErrors& ErrorsOf(TaskModelKind kind) { return errors_[static_cast<std::size_t>(kind)]; }
+  const LeftOutErrors& ErrorsOf(TaskModelKind kind) const {
+    return errors_[static_cast<std::size_t>(kind)];
+  }
+  // Adds a remark for each probed stage that writes no shuffle of `sizes`.
+  void AddUnusedProbes(const SparkRun& base, const StatedSizes& sizes,
+                       const durations::Parameters& parameters, ModelledRun& other) const;
+  // Returns a remark on the chosen model; empty if the models were not compared for equal runs.
+  std::string RemarkOnModel() const;
 
   std::vector<SparkRun> runs_;
+  std::vector<Conditions> conditions_;  // of each run; data are relative to the first run
   phases::ManyRuns models_;
+  TaskModelKind chosen_ = TaskModelKind::kPhases;
+  std::array<LeftOutErrors, 2> errors_;
+  // By stage signature, the share of the task time that a probe run has.
+  std::map<std::string, double> probed_;
   SparkParameters parameters_;
   // remarks about runs that were excluded or differ much from the first run
   std::vector<std::string> remarks_;

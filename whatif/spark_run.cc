@@ -152,7 +152,11 @@ void AddStages(const PastRun& profile, const RunFacts& facts, SparkRun& run) {
     if (named.number == kNoStage || !names.insert(named.name).second) {
       named.name = NameByPlace(named.name, job.stages.size());
     }
-    job.stages.push_back(StageOf(ran, named.name));
+    PlannedStage& stage = job.stages.emplace_back(StageOf(ran, named.name));
+    if (const auto slots = run.measured.SlotsOf(named.number)) {
+      const double share = static_cast<double>(*slots) / run.plan.cluster.slots;
+      stage.slot_share = std::clamp(share, 1e-6, 1.0);
+    }
     run.numbers.push_back(named.number);
     run.signatures.push_back(ran.name);
     run.works.push_back(named.work);
@@ -312,6 +316,7 @@ std::vector<phases::PastStage> CountedStages(const SparkRun& run) {
     phases::PastStage& ran = stages.emplace_back();
     ran.next_tasks = static_cast<double>(readers[planned[i].name]);
     ran.lag_seconds = absl::ToDoubleSeconds(planned[i].lag);
+    ran.slot_share = planned[i].slot_share;
     const auto measured = run.measured.stages().find(run.numbers[i]);
     if (measured == run.measured.stages().end()) continue;
     ran.tasks = measured->second.tasks;

@@ -133,7 +133,7 @@ double Combinations(const Question& question) {
 std::string Named(std::vector<std::string> parts, const Scenario& scenario) {
   if (scenario.data_factor) parts.push_back(fmt::format("{:g}x data", *scenario.data_factor));
   if (scenario.policy) parts.push_back(fmt::format("policy {}", NameOf(*scenario.policy)));
-  if (parts.empty()) return "as asked";  // used if a master does not report the slots
+  if (parts.empty()) return "as requested";  // used if a master does not report the slots
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -183,7 +183,8 @@ absl::StatusOr<Row> RowOf(const ModelledRun& run, const Scenario& scenario,
              .remarks = run.remarks,
              .settings = changes.settings,
              .data_factor = changes.data_factor,
-             .binding = run.binding};
+             .binding = run.binding,
+             .model = run.model};
   SetCoreHours(run.cores > 0 ? run.cores : row.outcome.slots, row);
   return row;
 }
@@ -240,6 +241,12 @@ bool IsUnchanged(const SparkRun& run, const Question& question, const Scenario& 
   return asked.other == asked.ran && asked.of_changes.empty();
 }
 
+bool ChangesMoreThanExecutors(const Question& question) {
+  Question others = question;
+  others.learn.clear();
+  return !others.LogOptions().empty();
+}
+
 // Returns the row of the unchanged run, with the name of a row that changes nothing.
 Row SameAsRun(Row row, const SettingsRow& changes, const std::string& name) {
   row.name = name;
@@ -267,7 +274,8 @@ class Models {
     Models models;
     const bool needs_several = !question.partitions.empty() || !question.data.empty() ||
                                !question.learn.empty() || !question.parameters.empty() ||
-                               !question.sizes.empty() || question.find.has_value();
+                               !question.sizes.empty() || !question.probes.empty() ||
+                               question.find.has_value();
     if (!needs_several) {
       auto learnt = SparkRunModels::Learn(run);
       if (!learnt.ok()) return learnt.status();
@@ -276,18 +284,31 @@ class Models {
     }
     std::vector<SparkRun> runs = {run};
     std::vector<std::string> paths = {path};
-    for (const std::string& other_path : question.learn) {
-      auto other = ReadSparkRun(other_path);
-      if (!other.ok()) return other.status();
-      for (const std::string& remark : other->remarks) {
-        warnings.push_back(fmt::format("{}: {}", other_path, remark));
+    const auto read = [&warnings](const std::string& log) {
+      auto other = ReadSparkRun(log);
+      for (const std::string& remark : other.ok() ? other->remarks : std::vector<std::string>()) {
+        warnings.push_back(fmt::format("{}: {}", log, remark));
       }
+      return other;
+    };
+    for (const std::string& other_path : question.learn) {
+      auto other = read(other_path);
+      if (!other.ok()) return other.status();
       runs.push_back(*std::move(other));
       paths.push_back(other_path);
+    }
+    std::map<std::string, SparkRun> probes;
+    for (const auto& [stage, log] : question.probes) {
+      auto probe = read(log);
+      if (!probe.ok()) return probe.status();
+      probes.emplace(stage, *std::move(probe));
     }
     auto learnt = SparkRuns::Learn(std::move(runs), paths);
     if (!learnt.ok()) return learnt.status();
     models.several_.emplace(*std::move(learnt));
+    // Other executors alone are predicted by curves, which need no comparison.
+    if (ChangesMoreThanExecutors(question)) models.several_->CompareModels();
+    if (absl::Status split = models.several_->Split(probes); !split.ok()) return split;
     // Rows that equal the run do not use the sizes, so check them here.
     if (!question.sizes.empty()) {
       if (const auto sized = models.With({}, question); !sized.ok()) return sized.status();
@@ -437,16 +458,6 @@ class FindSpace {
     return row;
   }
 
-  // Returns the row with four times the memory, or nullopt if memory has no effect.
-  std::optional<SettingsRow> WithMoreMemory(SettingsRow row) const {
-    const auto memory = row.settings.find(kMemory);
-    if (run_.memory_bytes == 0 || memory == row.settings.end()) return std::nullopt;
-    const auto bytes = phases::ParseBytes(memory->second, phases::kMib);
-    if (!bytes.ok()) return std::nullopt;
-    memory->second = MemoryText(4 * *bytes);
-    return row;
-  }
-
  private:
   // Sets limits that the question leaves open: cores for the shortest time, or the time for the
   // fewest core-hours. `seconds` is the duration of the run.
@@ -529,6 +540,16 @@ constexpr char kMemoryInLocalMode[] =
     "the run was in local mode, where all tasks use the driver's memory: the memory of executors "
     "has no effect";
 
+// Returns the row with four times the memory, or nullopt if memory has no effect.
+std::optional<SettingsRow> WithMoreMemory(const SparkRun& run, SettingsRow row) {
+  const auto memory = row.settings.find(kMemory);
+  if (run.is_local() || memory == row.settings.end()) return std::nullopt;
+  const auto bytes = phases::ParseBytes(memory->second, phases::kMib);
+  if (!bytes.ok()) return std::nullopt;
+  memory->second = MemoryText(4 * *bytes);
+  return row;
+}
+
 // Answers questions about Spark settings from one run.
 class SettingsAnswer {
  public:
@@ -561,6 +582,7 @@ class SettingsAnswer {
     const auto modelled = models->Unchanged(now_);
     if (!modelled.ok()) return modelled.status();
     unchanged->binding = modelled->binding;
+    if (!unchanged->binding.empty()) SetBound({}, *models, /*explains=*/false, *unchanged);
     answer.rows = {*unchanged};
     if (!question_.partitions.empty()) {
       for (std::string& remark : SkewRemarks(run_.plan, unchanged->outcome)) {
@@ -571,6 +593,7 @@ class SettingsAnswer {
       if (row.parts.empty() && scenario_ == Scenario()) continue;  // This is the unchanged row.
       auto changed = ChangedRow(row, *models, *unchanged, *modelled);
       if (!changed.ok()) return InOptions(changed.status(), question_);
+      if (IsFaster(*changed, *unchanged)) RemarkOnGain(Goal::kTime, *unchanged, *changed);
       answer.rows.push_back(*std::move(changed));
     }
     RemarkOnComparison(answer.rows);
@@ -602,7 +625,7 @@ class SettingsAnswer {
     auto found = FoundRows(*space, *models, *unchanged, *modelled);
     if (!found.ok()) return InOptions(found.status(), question_);
     for (Row& row : *found) answer.rows.push_back(std::move(row));
-    SetBound({}, *space, *models, /*explains=*/true, answer.rows[0]);
+    SetBound({}, *models, /*explains=*/true, answer.rows[0]);
     if (!space->remark().empty()) {
       for (Row& row : answer.rows) row.remarks.push_back(space->remark());
     }
@@ -677,7 +700,7 @@ class SettingsAnswer {
     std::vector<Row> found;
     for (const std::size_t i : BestOf(figures, find, kReportedMax)) {
       found.push_back(std::move(candidates[i].row));
-      SetBound(candidates[i].change, space, models, /*explains=*/found.size() == 1, found.back());
+      SetBound(candidates[i].change, models, /*explains=*/found.size() == 1, found.back());
       if (!fits) found.back().remarks.push_back(RemarkOnExcess(find.limits));
     }
     if (!found.empty()) RemarkOnGain(find.goal, unchanged, found[0]);
@@ -698,28 +721,35 @@ class SettingsAnswer {
 
   static std::string RemarkOnExcess(const Limits& limits) {
     const bool has_both = limits.seconds && limits.core_hours;
-    return fmt::format("no settings are within the limit{}; these exceed {} least",
+    return fmt::format("no settings meet the limit{}; these exceed {} least",
                        has_both         ? "s of time and core-hours"
                        : limits.seconds ? " of time"
                                         : " of core-hours",
                        has_both ? "them" : "it");
   }
 
-  // Adds a remark if the interval of the best row contains the figure of the unchanged run.
-  static void RemarkOnGain(Goal goal, const Row& unchanged, Row& best) {
-    const auto& takes = best.outcome.snapshot.estimate.remaining;
+  // Returns true if the SPEED-UP of the row exceeds 1.
+  static bool IsFaster(const Row& row, const Row& unchanged) {
+    const auto& takes = row.outcome.snapshot.estimate.remaining;
+    const auto& measured = unchanged.outcome.snapshot.estimate.remaining;
+    return takes && measured && takes->median < row.as_it_is.value_or(measured->median);
+  }
+
+  // Adds a remark if the interval of the row contains the figure of the unchanged run.
+  static void RemarkOnGain(Goal goal, const Row& unchanged, Row& row) {
+    const auto& takes = row.outcome.snapshot.estimate.remaining;
     const auto& measured = unchanged.outcome.snapshot.estimate.remaining;
     if (!takes || !takes->lower || !takes->upper || !measured) return;
-    const absl::Duration same = best.as_it_is.value_or(measured->median);
+    const absl::Duration same = row.as_it_is.value_or(measured->median);
     // Ratio of the run's figure to the row's figure. The figures of a row are proportional to its
     // time.
     const double share = goal == Goal::kTime
                              ? absl::FDivDuration(same, takes->median)
                              : absl::FDivDuration(same, measured->median) *
-                                   unchanged.core_hours.value_or(0) / best.core_hours.value_or(1);
+                                   unchanged.core_hours.value_or(0) / row.core_hours.value_or(1);
     const absl::Duration reached = takes->median * share;
     if (!(reached >= *takes->lower && reached <= *takes->upper)) return;
-    best.remarks.emplace_back(
+    row.remarks.emplace_back(
         goal == Goal::kTime
             ? "may be no faster than the run, since the interval contains the run's time"
             : "may be no cheaper than the run, since the interval contains the run's core-hours");
@@ -744,23 +774,21 @@ class SettingsAnswer {
   }
 
   // Sets the limiting resource of the row. If `explains` is true, adds a remark with figures.
-  void SetBound(const SettingsRow& change, const FindSpace& space, const Models& models,
-                bool explains, Row& row) const {
+  void SetBound(const SettingsRow& change, const Models& models, bool explains, Row& row) const {
     const auto other = models.With(change, question_);
     const auto figures = FiguresOf(row);
     if (!other.ok() || !figures) return;
-    RoughEnd end = RoughEndOf(other->plan, other->slots);
+    const std::uint32_t slots = row.outcome.slots;
+    RoughEnd end = RoughEndOf(other->plan, slots);
     if (!(end.seconds > 0)) return;
     const double factor = figures->seconds / end.seconds;
     std::optional<double> more_memory;
-    if (const auto more = space.WithMoreMemory(change)) {
+    if (const auto more = WithMoreMemory(run_, change)) {
       const auto with_more = models.With(*more, question_);
-      if (with_more.ok()) {
-        more_memory = factor * RoughEndOf(with_more->plan, with_more->slots).seconds;
-      }
+      if (with_more.ok()) more_memory = factor * RoughEndOf(with_more->plan, slots).seconds;
     }
     end = Scaled(std::move(end), factor);
-    const Bound bound = BoundOf(end, other->slots, other->binding, more_memory);
+    const Bound bound = BoundOf(end, slots, other->binding, more_memory);
     row.binding = bound.name;
     if (explains && !bound.sentence.empty()) row.remarks.push_back(bound.sentence);
   }
@@ -806,6 +834,9 @@ class SettingsAnswer {
       changed = RowOf(*other, scenario, row, name, now_);
       if (!changed.ok()) return changed;
       changed->as_it_is = other->whole ? modelled.by_runs : modelled.by_stages;
+      if (!question_.find && !changed->binding.empty()) {
+        SetBound(effective, models, /*explains=*/false, *changed);
+      }
     }
     if (has_idle_memory) changed->remarks.emplace_back(kMemoryInLocalMode);
     if (has_idle_resources) changed->remarks.emplace_back(kResourcesInLocalMode);
@@ -833,6 +864,7 @@ std::vector<std::string> Question::LogOptions() const {
   add("--data", !data.empty());
   add("--param", !parameters.empty());
   add("--size", !sizes.empty());
+  add("--probe", !probes.empty());
   add("--learn", !learn.empty());
   add("--conf", !settings.empty());
   add("--find", find.has_value());
@@ -876,6 +908,15 @@ std::vector<Row> NamedRows(const Question& question, const std::vector<Outcome>&
 }
 
 void AddRemarksOnJob(std::vector<Row>& rows) {
+  if (!rows.empty() && rows[0].outcome.skew_gain) {
+    const SkewGain& gain = *rows[0].outcome.skew_gain;
+    std::string stage = std::to_string(gain.stage);
+    for (const StageInfo& info : rows[0].outcome.snapshot.stage_infos) {
+      if (info.id.stage == gain.stage && !info.name.empty()) stage = info.name;
+    }
+    rows[0].remarks.push_back(
+        SkewRemark(stage, absl::ToDoubleSeconds(gain.lower), absl::ToDoubleSeconds(gain.upper)));
+  }
   for (Row& row : rows) {
     const Estimate& estimate = row.outcome.snapshot.estimate;
     if (estimate.remaining && estimate.basis == Basis::kGuess) {
@@ -944,6 +985,15 @@ absl::StatusOr<std::vector<SettingsRow>> SettingsRowsOf(const Question& question
   if (!question.sizes.empty() && question.parameters.empty()) {
     return absl::InvalidArgumentError(
         "--size describes the effect of parameters; pass their new values with --param");
+  }
+  if (!question.probes.empty() && question.parameters.empty()) {
+    return absl::InvalidArgumentError(
+        "--probe splits a stage by the effect of parameters; pass their new values with --param");
+  }
+  if (!question.probes.empty() && question.sizes.empty()) {
+    return absl::InvalidArgumentError(
+        "--probe splits the effect of --size; pass the size of the shuffle that the stage writes "
+        "with --size");
   }
   if (!question.data.empty() && question.data_factor) {
     return SetTwice("--data", "--data-factor", "the amount of data");

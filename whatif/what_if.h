@@ -37,6 +37,7 @@ struct Question {
   std::map<std::string, std::string> settings;    // Spark settings
   std::map<std::string, std::string> parameters;  // parameters of the program
   std::map<std::string, std::string> sizes;       // StatedSizes (spark_parameters.h)
+  std::map<std::string, std::string> probes;      // logs of probe runs (SparkRuns::Split())
   std::vector<std::string> learn;                 // logs of other runs
   // If set, searches the settings of executors and partitions. Their lists are then the values to
   // search.
@@ -57,6 +58,7 @@ struct Row {
   std::optional<double> data_factor;            // data factor of the row, from Question::data
   std::optional<double> core_hours;             // total over all executors until the end
   std::string binding;  // what takes most of the time, such as "network"; empty if unknown
+  std::string model;    // model that predicts the row (ModelledRun::model); empty if measured
   // Duration of the unchanged run according to the same models. Unset if the first row comes from
   // these models.
   std::optional<absl::Duration> as_it_is;
@@ -75,8 +77,8 @@ std::vector<Scenario> ScenariosOf(const Question& question);
 std::vector<Row> NamedRows(const Question& question, const std::vector<Outcome>& outcomes,
                            std::uint32_t slots = 0);
 
-// Adds remarks on the limitations of a master's answers: guesses, and more slots than in the first
-// row.
+// Adds remarks on a master's answers: the gain of tasks of equal size, guesses, and more slots than
+// in the first row.
 void AddRemarksOnJob(std::vector<Row>& rows);
 
 // Answers for a plan of stages, without a master. REQUIRES: IsOfStages(plan). Fails like

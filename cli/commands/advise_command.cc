@@ -305,7 +305,7 @@ void AddAdvise(CLI::App& root, Invocation& invocation) {
   AddFooter(
       app,
       "This command stores no results. Exit code: 0 success, 2 a log cannot be read or has no\n"
-      "plan, 4 a log is torn or damaged.");
+      "plan, 4 a log is truncated or damaged.");
 }
 
 }  // namespace tidemark::cli

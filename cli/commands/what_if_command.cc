@@ -40,6 +40,7 @@ whatif::Question QuestionOf(const WhatIfArguments& arguments) {
           .settings = arguments.settings,
           .parameters = arguments.parameters,
           .sizes = arguments.sizes,
+          .probes = arguments.probes,
           .learn = arguments.learn};
 }
 
@@ -79,6 +80,7 @@ std::string JsonOf(const whatif::Row& row) {
     for (const PlanState& state : row.outcome.states) states.push_back(JsonOf(state));
     json += fmt::format(R"(,"states":[{}])", fmt::join(states, ","));
   }
+  if (!row.model.empty()) json += fmt::format(R"(,"model":{})", JsonText(row.model));
   if (!row.binding.empty()) json += fmt::format(R"(,"binding":{})", JsonText(row.binding));
   if (row.data_factor) json += fmt::format(R"(,"data_factor":{})", *row.data_factor);
   return json + fmt::format(R"(,"settings":{},"remarks":{}}})",
@@ -336,6 +338,9 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
   AddAssignments(app, "--size", arguments.sizes,
                  "Spark log: formula for the size of the shuffle that a stage reads")
       ->type_name("STAGE=FORMULA");
+  AddAssignments(app, "--probe", arguments.probes,
+                 "Spark log: log of a run that ends this stage before --size changes its data")
+      ->type_name("STAGE=LOG");
   AddChoice(app, "--find", kGoals, arguments.goal,
             "Spark log: find the executors, cores, memory and partitions that minimize this");
   AddAssignments(app, "--limit", arguments.limits,
@@ -378,7 +383,7 @@ void AddWhatIf(CLI::App& root, Invocation& invocation) {
       app,
       "A plan of stages or a log needs no master, because the file contains the task times.\n"
       "With a log: 0 success, 2 the log cannot be read or has no finished task, 4 the log is\n"
-      "torn or damaged.");
+      "truncated or damaged.");
   AddFooter(app, kExitCodes);
 }
 

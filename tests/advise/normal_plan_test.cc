@@ -51,7 +51,7 @@ TEST(NormalPlan, KnowsTheOperatorsOfOlderVersions) {
   const auto normal = Normal(plan);
   EXPECT_THAT(KindsOf(plan), ElementsAre("Scan file:/data/events", "Project", "Aggregate", "Sort"));
   EXPECT_EQ(normal[1].text, "Project [site,tone]");
-  EXPECT_EQ(normal[3].bar, "files do not keep an order");
+  EXPECT_EQ(normal[3].bar, "a stored result does not preserve the sort order");
 }
 
 // RDDs that SQL created before Spark 2.0 have the names of its operators.
@@ -133,7 +133,7 @@ TEST(NormalPlan, BarsResultsBelowALimit) {
   PastPlan plan = Condensing("app-1", 0);
   plan.operators[0] = {.name = "CollectLimit", .text = "CollectLimit 21", .inputs = {1}};
   const auto normal = Normal(plan);
-  EXPECT_THAT(normal[3].bar, HasSubstr("limit"));  // the aggregation
+  EXPECT_THAT(normal[3].bar, HasSubstr("LIMIT"));  // the aggregation
   EXPECT_THAT(normal[2].bar, IsEmpty());           // below the aggregation
 }
 

@@ -17,7 +17,6 @@
 #include "bench/workflow/skew.h"
 #include "bench/workflow/state_estimate.h"
 #include "master/forecast/dag/task_model.h"
-#include "master/forecast/papers/papers.h"
 
 namespace tidemark::papers::boe_equations_test {
 namespace {
@@ -182,7 +181,8 @@ TEST(BoePaper, Equation14MatchesSampling) {
 // Theorem 1: 8 tasks on 2 tracks have a deviation of 3 s. The bounds are sqrt(4) x 3 x sqrt(log 2)
 // = 4.9953 s, times 0.23 and times sqrt(2).
 TEST(BoePaper, Theorem1BoundsTheGain) {
-  const GainBounds bounds = SkewGainBounds(8, 2, 3);
+  using dag::SkewGainBounds;
+  const dag::GainBounds bounds = SkewGainBounds(8, 2, 3);
   EXPECT_NEAR(bounds.lower_seconds, 0.23 * 4.99534, 1e-4);
   EXPECT_NEAR(bounds.upper_seconds, 1.4142136 * 4.99534, 1e-4);
   EXPECT_EQ(SkewGainBounds(8, 1, 3).upper_seconds, 0);

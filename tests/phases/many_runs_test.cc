@@ -400,5 +400,68 @@ TEST(ManyRuns, AbsurdCountersGiveNoAbsurdEstimate) {
   }
 }
 
+// The sums of a partition take a time that is proportional to its bytes. Partitions of 2 x 10 / n
+// MB with n of 8, 16 and 32 are known, and n of 20 is predicted: 0.01 + 0.5 x 10 / 20 s.
+TEST(ManyRuns, TheBlackBoxPredictsTasksFromTheirPartitions) {
+  const ManyRuns learnt = Learnt({RunWith(With(1, 8)), RunWith(With(1, 16)), RunWith(With(1, 32)),
+                                  RunWith(With(1, 8), 2), RunWith(With(1, 32), 2)});
+  const RunEstimate expected = learnt.On(0, {.settings = With(1, 20)});
+  ASSERT_TRUE(expected.black_box.has_value());
+  EXPECT_NEAR(expected.black_box->task_seconds[0], 1.01, 1e-6);
+  EXPECT_NEAR(expected.black_box->task_seconds[1], 0.26, 0.01);
+}
+
+TEST(ManyRuns, FewRunsHaveNoBlackBox) {
+  const ManyRuns learnt = Learnt({RunWith(With(1, 8)), RunWith(With(1, 32))});
+  EXPECT_FALSE(learnt.On(0, {.settings = With(1, 16)}).black_box.has_value());
+}
+
+// The stage "sum" is only in two of five runs.
+TEST(ManyRuns, AStageOfFewRunsHasNoBlackBox) {
+  std::vector<PastApplication> runs;
+  for (const std::uint32_t partitions : {8u, 12u, 16u, 24u, 32u}) {
+    runs.push_back(RunWith(With(1, partitions)));
+  }
+  for (std::size_t i = 2; i < runs.size(); ++i) {
+    runs[i].stages.resize(1);
+    runs[i].names.resize(1);
+  }
+  const ManyRuns learnt = Learnt(runs);
+  EXPECT_FALSE(learnt.On(0, {.settings = With(1, 20)}).black_box.has_value());
+  EXPECT_TRUE(learnt.On(2, {.settings = With(1, 20)}).black_box.has_value());
+}
+
+// The sums of a partition take 0.5 s for 2 MB, minus 0.1 s. With 200 partitions of 0.1 MB, the line
+// is below zero.
+TEST(ManyRuns, ABlackBoxBelowZeroIsNotUsed) {
+  std::vector<PastApplication> runs = {RunWith(With(1, 8)), RunWith(With(1, 16)),
+                                       RunWith(With(1, 32)), RunWith(With(1, 8), 2),
+                                       RunWith(With(1, 32), 2)};
+  for (PastApplication& run : runs) {
+    for (TaskCounters& task : run.stages[1].tasks) {
+      task.seconds = 0.5 * task.local_bytes / 2e6 - 0.1;
+      task.running = task.seconds;
+    }
+  }
+  const ManyRuns learnt = Learnt(runs);
+  EXPECT_TRUE(learnt.On(0, {.settings = With(1, 20)}).black_box.has_value());
+  EXPECT_FALSE(learnt.On(0, {.settings = With(1, 200)}).black_box.has_value());
+}
+
+TEST(ManyRuns, AProbedStageIsSlowedByItsFactor) {
+  const ManyRuns learnt = Learnt({RunWith(With(1, 8))});
+  const RunEstimate same = learnt.On(0, {.settings = With(1, 8)});
+  const RunEstimate slowed = learnt.On(0, {.settings = With(1, 8), .slowed = {{"scan", 1.6}}});
+  EXPECT_NEAR(slowed.stages[0].task_seconds, 1.6 * same.stages[0].task_seconds, 1e-9);
+  EXPECT_DOUBLE_EQ(slowed.stages[1].task_seconds, same.stages[1].task_seconds);
+}
+
+TEST(ManyRuns, AStageThatWritesMoreTakesLonger) {
+  const ManyRuns learnt = Learnt({RunWith(With(1, 8))});
+  const RunEstimate same = learnt.On(0, {.settings = With(1, 8)});
+  const RunEstimate more = learnt.On(0, {.settings = With(1, 8), .written = {{"scan", 3.0}}});
+  EXPECT_GT(more.stages[0].task_seconds, same.stages[0].task_seconds);
+}
+
 }  // namespace
 }  // namespace tidemark::phases::many_runs_test

@@ -59,6 +59,16 @@ TEST(SlotLoad, IsReadFromTheTasksOfARun) {
   EXPECT_DOUBLE_EQ(load.fetching_share, 7.5 / 40);
 }
 
+// Tasks of 10 s of work that may use a quarter of 8 slots take 5 s on 2 slots.
+TEST(SlotLoad, AStageThatMayUseAShareOfTheSlotsTakesLonger) {
+  PastApplication run = {.settings = {.executors = 8, .executor_cores = 1},
+                         .stages = std::vector<PastStage>(1),
+                         .seconds = 50};
+  run.stages[0].tasks.assign(10, {.seconds = 1});
+  run.stages[0].slot_share = 0.25;
+  EXPECT_DOUBLE_EQ(LoadOf(run).TaskSeconds(8), 5);
+}
+
 TEST(SlotLoad, AllWorkWaitsIfTheProcessorTimeIsUnknown) {
   PastApplication run = {.stages = std::vector<PastStage>(1), .seconds = 50};
   run.stages[0].tasks.push_back({.seconds = 10, .running = 8, .local_bytes = 1});

@@ -259,16 +259,14 @@ TEST(AnswerFromLog, ARemarkNamesTheLimitThatNoSettingsKeep) {
   const auto answer = Found({.find = Find{.goal = Goal::kCoreHours, .limits = {.seconds = 1}}});
   ASSERT_TRUE(answer.ok()) << answer.status();
   ASSERT_EQ(answer->rows.size(), 2u);
-  EXPECT_THAT(
-      answer->rows[1].remarks,
-      ::testing::Contains("no settings are within the limit of time; these exceed it least"));
+  EXPECT_THAT(answer->rows[1].remarks,
+              ::testing::Contains("no settings meet the limit of time; these exceed it least"));
   const auto both =
       Found({.find = Find{.goal = Goal::kTime, .limits = {.seconds = 1, .core_hours = 1e-6}}});
   ASSERT_TRUE(both.ok()) << both.status();
-  EXPECT_THAT(
-      both->rows[1].remarks,
-      ::testing::Contains(
-          "no settings are within the limits of time and core-hours; these exceed them least"));
+  EXPECT_THAT(both->rows[1].remarks,
+              ::testing::Contains(
+                  "no settings meet the limits of time and core-hours; these exceed them least"));
 }
 
 // The interval of the best row contains the time of the run if and only if there is a remark about

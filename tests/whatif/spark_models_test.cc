@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -17,9 +19,11 @@
 namespace tidemark::whatif::spark_models_test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::UnorderedElementsAre;
 
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
@@ -150,6 +154,62 @@ TEST(SparkRunModels, MixedResourceProfilesHaveTheirMeanSlotsAndARemark) {
   EXPECT_THAT(settings->of_run, ElementsAre(HasSubstr("resource profiles differ")));
 }
 
+// Returns a log of two executors of the default profile with four slots each, and two of profile 1
+// with one slot each. A stage of each profile has tasks of 10 s: 16 tasks on 8 slots, then 8 tasks
+// on 2 slots.
+std::string LogOfTwoPools() {
+  test::SomeLog log({.executors = 0});
+  log.Add({{"Event", "SparkListenerResourceProfileAdded"},
+           {"Resource Profile Id", 1u},
+           {"Executor Resource Requests", {{"cores", {{"Amount", 4}}}}},
+           {"Task Resource Requests", {{"cpus", {{"Amount", 4.0}}}}}});
+  for (std::uint32_t executor = 1; executor <= 4; ++executor) {
+    log.Add({{"Event", "SparkListenerExecutorAdded"},
+             {"Timestamp", test::SomeLog::kBeginMs},
+             {"Executor ID", std::to_string(executor)},
+             {"Executor Info",
+              {{"Host", "h"}, {"Total Cores", 4u}, {"Resource Profile Id", executor / 3}}}});
+  }
+  std::uint64_t at = 1000;
+  for (const std::uint32_t number : {0u, 1u}) {
+    const std::uint32_t slots = number == 0 ? 8 : 2;
+    const std::uint32_t tasks = number == 0 ? 16 : 8;
+    nlohmann::json stage = test::SomeLog::StageInfo(number, tasks);
+    if (number > 0) stage["Parent IDs"] = {0u};
+    stage["Resource Profile Id"] = number;
+    log.StartJob(at, number, {stage}).Submit(at, stage);
+    for (std::uint32_t task = 0; task < tasks; ++task) {
+      const std::uint64_t start = at + 10'000 * (task / slots);
+      log.EndTask(start, start + 10'000, number, task,
+                  {.executor = 1 + 2 * number + task % 2,
+                   .metrics = nlohmann::json{{"Executor Run Time", 9900u},
+                                             {"Executor CPU Time", 9'000'000'000u}}});
+    }
+    at += 10'000 * (tasks / slots);
+    log.Complete(at, stage).EndJob(at, number);
+  }
+  return log.End(at + 100).text();
+}
+
+// The stages take two waves on 8 slots and four waves on 2 slots, as in the run. In one pool of 10
+// slots, they would take two waves and one.
+TEST(SparkRunModels, EachStageUsesTheSlotsOfItsProfile) {
+  const test::ScratchDirectory directory;
+  const auto run = ReadSparkRun(directory.Write("pools", LogOfTwoPools()));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const double slots = run->plan.cluster.slots;
+  ASSERT_EQ(run->plan.jobs[0].stages.size(), 2u);
+  EXPECT_NEAR(run->plan.jobs[0].stages[0].slot_share * slots, 8, 0.5);
+  EXPECT_NEAR(run->plan.jobs[0].stages[1].slot_share * slots, 2, 0.5);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*EndOf(run->plan)), 61, 2);
+  const auto twice = With(*run, {{"spark.executor.instances", "8"}});
+  ASSERT_TRUE(twice.ok()) << twice.status();
+  const auto outcome = EstimateRun(*twice, {.slots = twice->slots}, absl::UnixEpoch());
+  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 31, 3)
+      << "half of the waves of both stages";
+}
+
 TEST(SparkRunModels, NamesAWrongSetting) {
   const auto message = [](const std::map<std::string, std::string>& changes) {
     return std::string(With(RunAgain(), changes).status().message());
@@ -169,6 +229,143 @@ TEST(SparkRunModels, RejectsALogWithoutAVersionOfSpark) {
   SparkRun without = *run;
   without.measured = {};
   EXPECT_FALSE(With(without, {{"spark.executor.instances", "4"}}).ok());
+}
+
+// With no left-out runs, the usual share applies. Four runs with the expected errors give
+// sqrt((4 x 0.36 + 4 x 1) / 8).
+TEST(LeftOutErrors, ScaleTheBounds) {
+  EXPECT_DOUBLE_EQ(BoundsShareOf({}), 0.6);
+  EXPECT_NEAR(BoundsShareOf({.runs = 4, .scaled_square = 1}), 0.82462, 1e-5);
+  EXPECT_LT(BoundsShareOf({.runs = 16, .scaled_square = 0.04}), 0.4);
+}
+
+// 20 s are twice the predicted 10 s: ln 2 = 0.693 is two deviations.
+TEST(LeftOutErrors, AreMeansOverRuns) {
+  LeftOutErrors errors;
+  errors.Add(20, 10, std::log(2) / 2);
+  EXPECT_DOUBLE_EQ(errors.error, 0.5);
+  EXPECT_DOUBLE_EQ(errors.scaled_square, 4);
+  errors.Add(10, 10, 1);
+  EXPECT_DOUBLE_EQ(errors.runs, 2);
+  EXPECT_DOUBLE_EQ(errors.error, 0.25);
+  EXPECT_DOUBLE_EQ(errors.scaled_square, 2);
+  errors.Add(10, 0, 1);
+  errors.Add(10, 10, std::numeric_limits<double>::infinity());
+  EXPECT_DOUBLE_EQ(errors.runs, 2) << "an impossible prediction does not count";
+}
+
+// Four tasks read 128 MB each, and shuffle them into `partitions` partitions.
+struct ShufflingRun {
+  std::uint32_t partitions = 4;
+  std::uint32_t cores = 1;
+  int start_ms = 1000;
+};
+
+// Returns the log of the run on one executor. A task takes `start_ms` plus 20 ms for each MB and
+// core, since the tasks share the disk.
+std::string LogOf(const ShufflingRun& run, int application) {
+  test::SomeLog log(
+      {.properties = {{"spark.executor.cores", std::to_string(run.cores)},
+                      {"spark.executor.memory", "2g"},
+                      {"spark.sql.shuffle.partitions", std::to_string(run.partitions)}},
+       .executors = 1,
+       .cores = run.cores});
+  const std::vector<nlohmann::json> stages = {test::SomeLog::StageInfo(0, 4),
+                                              test::SomeLog::StageInfo(1, run.partitions, {0})};
+  log.StartJob(0, 0, stages);
+  std::uint64_t at = 0;
+  for (const std::uint32_t number : {0u, 1u}) {
+    const std::uint32_t tasks = number == 0 ? 4 : run.partitions;
+    const std::uint64_t megabytes = 512 / tasks;
+    const auto task_ms = static_cast<std::uint64_t>(
+        run.start_ms + 20 * static_cast<std::int64_t>(megabytes * run.cores));
+    const nlohmann::json moved = {{"Bytes Read", megabytes << 20},
+                                  {"Records Read", 1000 * megabytes}};
+    const nlohmann::json fetched = {{"Local Bytes Read", megabytes << 20},
+                                    {"Total Records Read", 1000 * megabytes}};
+    const nlohmann::json written = {{"Shuffle Bytes Written", megabytes << 20},
+                                    {"Shuffle Records Written", 1000 * megabytes}};
+    nlohmann::json metrics = {{"Executor Run Time", task_ms},
+                              {"Executor CPU Time", task_ms * 1'000'000},
+                              {"Result Size", 1000u}};
+    if (number == 0) metrics["Input Metrics"] = moved;
+    if (number == 0) metrics["Shuffle Write Metrics"] = written;
+    if (number == 1) metrics["Shuffle Read Metrics"] = fetched;
+    log.Submit(at, stages[number]);
+    std::uint64_t end = at;
+    for (std::uint32_t task = 0; task < tasks; ++task) {
+      const std::uint64_t start = at + task / run.cores * task_ms;
+      end = start + task_ms;
+      log.EndTask(start, end, number, task, {.metrics = metrics});
+    }
+    log.Complete(end, stages[number]);
+    at = end;
+  }
+  std::string text = log.EndJob(at, 0).End(at).text();
+  const std::string id = "\"app-1\"";
+  text.replace(text.find(id), id.size(), "\"app-" + std::to_string(application) + "\"");
+  return text;
+}
+
+SparkRuns LearntFrom(const std::vector<ShufflingRun>& some) {
+  const test::ScratchDirectory directory;
+  std::vector<SparkRun> runs;
+  std::vector<std::string> paths;
+  for (const ShufflingRun& each : some) {
+    const int number = static_cast<int>(runs.size()) + 1;
+    paths.push_back(directory.Write("log" + std::to_string(number), LogOf(each, number)));
+    auto run = ReadSparkRun(paths.back());
+    EXPECT_TRUE(run.ok()) << run.status();
+    runs.push_back(*std::move(run));
+  }
+  auto learnt = SparkRuns::Learn(std::move(runs), paths);
+  EXPECT_TRUE(learnt.ok()) << learnt.status();
+  return *std::move(learnt);
+}
+
+// Nine runs follow the law of the black box exactly. With 12 partitions of 42.7 MB, a task on one
+// of 4 cores takes 1 + 42.7 x 4 x 0.02 = 4.41 s.
+TEST(SparkRuns, TheModelWithTheSmallerLeftOutErrorIsChosenAndNamed) {
+  SparkRuns runs =
+      LearntFrom({{4, 1}, {4, 2}, {4, 4}, {8, 1}, {8, 2}, {8, 4}, {16, 1}, {16, 2}, {16, 4}});
+  const Settings changes = {{"spark.executor.cores", "4"}, {"spark.sql.shuffle.partitions", "12"}};
+  const auto before = runs.With(changes, 1, {});
+  ASSERT_TRUE(before.ok()) << before.status();
+  EXPECT_THAT(before->model, HasSubstr("phase models"));
+  runs.CompareModels();
+  const auto asked = runs.With(changes, 1, {});
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  EXPECT_EQ(asked->model, "black box");
+  EXPECT_THAT(asked->remarks,
+              Contains(HasSubstr("the statistical model (black box) predicts the task times")));
+  EXPECT_NEAR(absl::ToDoubleSeconds(asked->plan.jobs[0].stages[1].task_times[0]), 4.41, 0.1);
+}
+
+// Tasks of 2.56 MB would take 51 ms minus 500 ms, so the black box has no prediction.
+TEST(SparkRuns, AChosenBlackBoxThatCannotPredictHasNoRemark) {
+  std::vector<ShufflingRun> some;
+  for (const std::uint32_t partitions : {4u, 8u, 16u}) {
+    for (const std::uint32_t cores : {1u, 2u, 4u}) some.push_back({partitions, cores, -500});
+  }
+  SparkRuns runs = LearntFrom(some);
+  runs.CompareModels();
+  const auto near = runs.With({{"spark.sql.shuffle.partitions", "12"}}, 1, {});
+  ASSERT_TRUE(near.ok()) << near.status();
+  EXPECT_EQ(near->model, "black box");
+  const auto far = runs.With({{"spark.sql.shuffle.partitions", "200"}}, 1, {});
+  ASSERT_TRUE(far.ok()) << far.status();
+  EXPECT_THAT(far->model, HasSubstr("phase models"));
+  EXPECT_THAT(far->remarks, Not(Contains(HasSubstr("black box"))));
+}
+
+TEST(SparkRuns, FewSettingsLeaveTheModelsUncompared) {
+  SparkRuns runs = LearntFrom({{4, 1}, {8, 1}});
+  runs.CompareModels();
+  const auto asked = runs.With({{"spark.executor.cores", "2"}}, 1, {});
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  EXPECT_THAT(asked->model, HasSubstr("phase models"));
+  EXPECT_THAT(asked->remarks, Not(Contains(HasSubstr("black box"))));
+  EXPECT_DOUBLE_EQ(asked->bounds_share, BoundsShareOf({}));
 }
 
 PlannedStage Named(const std::string& name, std::vector<std::string> after = {}) {

@@ -527,6 +527,61 @@ TEST(WhatIfBadInput, AStatedSizeChangesTheTimeOfItsStage) {
   };
   EXPECT_GT(seconds({{"stage 1", "k"}}), 1.5 * seconds({}));
   EXPECT_LT(seconds({{"stage 1", "1 / k"}}), seconds({}));
+  const auto stated = runs.With({}, 1, {{"k", "40"}}, {{"stage 1", "k"}});
+  EXPECT_THAT(stated->remarks,
+              Contains(HasSubstr("the parameters affect only the sizes of --size")));
+  EXPECT_LT(stated->deviation, runs.With({}, 1, {{"k", "40"}})->deviation);
+}
+
+// Tasks of stage 0 take 5 s, of which 2 s pass before the probe. Four times the data of its shuffle
+// take 2 + 3 x 4 = 14 s.
+TEST(WhatIfBadInput, AProbeRunSplitsAStage) {
+  const SparkRun probe = Read(ALog().Stage(0, 2, Counters(2)).End().Replace("app-1", "app-probe"));
+  SparkRuns runs = Learn({RunThatFetches()});
+  const auto seconds = [&runs] {
+    const auto other = runs.With({}, 1, {{"k", "40"}}, {{"stage 1", "k"}});
+    EXPECT_TRUE(other.ok()) << other.status();
+    const auto& times = other->plan.jobs[0].stages[0].task_times;
+    absl::Duration sum;
+    for (const absl::Duration time : times) sum += time;
+    return absl::ToDoubleSeconds(sum) / static_cast<double>(times.size());
+  };
+  EXPECT_LT(seconds(), 12);
+  ASSERT_TRUE(runs.Split({{"stage 0", probe}}).ok());
+  EXPECT_NEAR(seconds(), 14, 1);
+}
+
+TEST(WhatIfBadInput, AProbeOfAStageWithoutAStatedSizeHasARemark) {
+  const SparkRun probe = Read(ALog().Stage(0, 2, Counters(2)).End().Replace("app-1", "app-probe"));
+  SparkRuns runs = Learn({RunThatFetches()});
+  ASSERT_TRUE(runs.Split({{"stage 0", probe}}).ok());
+  const auto remark = HasSubstr("--size describes no shuffle of this stage");
+  const auto used = runs.With({}, 1, {{"k", "40"}}, {{"stage 1", "k"}});
+  ASSERT_TRUE(used.ok()) << used.status();
+  EXPECT_THAT(used->remarks, Not(Contains(remark)));
+  const auto unused = runs.With({}, 1, {{"k", "40"}}, {{"stage 0", "k"}});
+  ASSERT_TRUE(unused.ok()) << unused.status();
+  EXPECT_THAT(unused->remarks, Contains(remark));
+}
+
+TEST(WhatIfBadInput, AProbeThatTookLongerThanTheStageIsAnError) {
+  const SparkRun probe = Read(ALog().Stage(0, 9, Counters(9)).End().Replace("app-1", "app-probe"));
+  SparkRuns runs = Learn({RunThatFetches()});
+  EXPECT_THAT(std::string(runs.Split({{"stage 0", probe}}).message()),
+              HasSubstr("--probe stage 0: the probe's tasks took 9 s"));
+}
+
+TEST(WhatIfBadInput, AProbeRunWithoutSuchAStageIsAnError) {
+  SparkRuns runs = Learn({RunThatFetches()});
+  const auto message = [](const absl::Status& status) { return std::string(status.message()); };
+  const SparkRun other = Read(ALog().Stage(0, 2, Counters(2), {}, 3).End());
+  EXPECT_THAT(message(runs.Split({{"stage 0", other}})),
+              HasSubstr("--probe stage 0: the probe run has no stage with 4 tasks and metrics"));
+  EXPECT_THAT(message(runs.Split({{"join", other}})),
+              HasSubstr("--probe join: no stage of the run has a name that contains these words"));
+  SparkRuns varied = Learn({RunWith({{"k", "1"}}, 5), RunWith({{"k", "2"}}, 5)});
+  EXPECT_THAT(message(varied.Split({{"stage 0", RunThatFetches()}})),
+              HasSubstr("--probe stage 0: the runs have different parameters"));
 }
 
 TEST(WhatIfBadInput, AWrongSizeIsAnErrorThatNamesTheStage) {

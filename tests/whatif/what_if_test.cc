@@ -232,6 +232,42 @@ TEST(AnswerFromLog, TheFirstRowNamesWhatBindsItIfOthersDo) {
   EXPECT_FALSE(rows[0].binding.empty());
 }
 
+TEST(AnswerFromLog, TheFirstRowIsBoundByTheSameForAllOptions) {
+  const auto bound_by = [](const Question& question) -> std::string {
+    const auto answer =
+        AnswerFromLog(Log("eventlog_v2_local-1795466270213"), question, absl::UnixEpoch());
+    EXPECT_TRUE(answer.ok()) << answer.status();
+    return answer.ok() ? answer->rows[0].binding : "";
+  };
+  const std::vector<std::string> learn = {Log("local-1795466322781.zst")};
+  EXPECT_EQ(bound_by({.find = Find{.goal = Goal::kTime}}), "driver");
+  EXPECT_EQ(bound_by({.data = {1}}), "driver");
+  EXPECT_EQ(bound_by({.partitions = {4}}), "driver");
+  EXPECT_EQ(bound_by({.slots = {8}, .partitions = {4}}), "driver");
+  EXPECT_EQ(bound_by({.executors = {2}, .learn = learn}), "driver");
+}
+
+// SPEED-UP compares with the modelled duration of the run, so a row may exceed 1 and yet take
+// longer than the run did.
+TEST(AnswerFromLog, ARemarkStatesThatAFasterRowMayBeNoFaster) {
+  const std::vector<Row> rows =
+      RowsFor({.executors = {2, 4, 8}, .learn = {Log("eventlog_v2_local-1795466270213")}});
+  ASSERT_EQ(rows.size(), 4u);
+  for (const Row& row : rows) {
+    const Range& takes = *row.outcome.snapshot.estimate.remaining;
+    const absl::Duration run =
+        row.as_it_is.value_or(rows[0].outcome.snapshot.estimate.remaining->median);
+    const bool may_be_no_faster =
+        takes.median < run && takes.lower && *takes.lower <= run && *takes.upper >= run;
+    const auto has_remark = Contains(HasSubstr("may be no faster than the run"));
+    if (may_be_no_faster) {
+      EXPECT_THAT(row.remarks, has_remark) << row.name;
+    } else {
+      EXPECT_THAT(row.remarks, Not(has_remark)) << row.name;
+    }
+  }
+}
+
 TEST(AnswerFromLog, ResourcesHaveNoEffectInLocalMode) {
   const std::vector<Row> rows =
       RowsFor({.settings = {{"spark.task.resource.gpu.amount", "2"},
@@ -258,6 +294,16 @@ TEST(AddRemarksOnJob, NamesGuessesAndAssumedProcessors) {
   EXPECT_THAT(rows[1].remarks, ElementsAre(kGuess, "each slot is assumed to have a processor"));
 }
 
+TEST(AddRemarksOnJob, NamesTheGainOfTasksOfEqualSize) {
+  std::vector<Row> rows = {RowOfJob(2, Basis::kThisRun), RowOfJob(2, Basis::kThisRun)};
+  rows[0].outcome.skew_gain = SkewGain{1, absl::Seconds(3.2), absl::Seconds(20.1)};
+  rows[0].outcome.snapshot.stage_infos = {{.id = {.stage = 1}, .name = "reduce"}};
+  AddRemarksOnJob(rows);
+  EXPECT_THAT(rows[0].remarks,
+              ElementsAre("tasks of equal size would end stage reduce 3–21 s earlier"));
+  EXPECT_THAT(rows[1].remarks, IsEmpty());
+}
+
 // A job with executors has their cores. A plan with nodes has the cores of the nodes.
 TEST(AddRemarksOnJob, AddsNothingIfProcessorsAreKnown) {
   std::vector<Row> rows = {RowOfJob(2, Basis::kThisRun), RowOfJob(4, Basis::kThisRun),
@@ -272,6 +318,8 @@ TEST(AnswerFromLog, RejectsQuestionsWithoutAnEffect) {
   const std::string log = Log("local-1795466322781.zst");
   EXPECT_EQ(Message({.sizes = {{"sum", "k"}}}),
             "--size describes the effect of parameters; pass their new values with --param");
+  EXPECT_THAT(Message({.parameters = {{"k", "2"}}, .probes = {{"sum", log}}}),
+              HasSubstr("pass the size of the shuffle that the stage writes with --size"));
   EXPECT_THAT(
       std::string(AnswerFromLog(log, {.learn = {log}}, absl::UnixEpoch()).status().message()),
       HasSubstr("--learn has no effect on the unchanged run"));

@@ -318,9 +318,11 @@ absl::StatusOr<std::vector<NormalOperator>> NormalPlan(const PastPlan& plan) {
     here.signature = HashOf(whole);
     if (HasChance(op)) here.bar = "it is random, so each run gives a different result";
     if (here.bar.empty() && is_below_limit[at]) {
-      here.bar = "a limit follows, so only a part of it was computed";
+      here.bar = "a LIMIT follows in the plan, so only part of the result was computed";
     }
-    if (here.bar.empty() && CurrentName(op.name) == "Sort") here.bar = "files do not keep an order";
+    if (here.bar.empty() && CurrentName(op.name) == "Sort") {
+      here.bar = "a stored result does not preserve the sort order";
+    }
     stands_for[at] = {normal.size()};
     normal.push_back(std::move(here));
   }

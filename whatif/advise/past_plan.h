@@ -99,7 +99,8 @@ struct NormalOperator {
   // Why the output cannot be kept, such as randomness or a limit above it. Empty if the output can
   // be kept.
   std::string bar;
-  // Issues to check before other programs use the output: cut text, functions of the program.
+  // Issues to check before other programs use the output, such as truncated plan text
+  // or user-defined functions.
   std::vector<std::string> doubts;
 };
 

@@ -74,6 +74,14 @@ Binding BindingOf(Cost cost) {
   }
 }
 
+// Returns the features of a task for the black box.
+gray_box::TaskResources ResourcesOf(const Stage& stage, const Settings& settings) {
+  const StageSize& size = stage.size;
+  return {.partition_bytes = size.split_bytes + size.intermediate.bytes / std::max(size.tasks, 1.0),
+          .executor_cores = settings.tasks_at_once(),
+          .memory_bytes = SpillBufferBytes(settings, size.cached_bytes)};
+}
+
 }  // namespace
 
 const char* NameOf(Binding binding) {
@@ -171,6 +179,51 @@ absl::Status ManyRuns::LearnWholes() {
   return absl::OkStatus();
 }
 
+void ManyRuns::LearnBlackBoxes() {
+  struct Seen {
+    std::vector<gray_box::TaskResources> tasks;
+    std::vector<double> seconds;
+  };
+  std::map<std::size_t, Seen> seen;
+  for (const Run& run : runs_) {
+    for (const KnownStage& known : run.stages) {
+      if (!known.is_known()) continue;
+      seen[known.id].tasks.push_back(ResourcesOf(known.stage, run.settings));
+      seen[known.id].seconds.push_back(known.mean_seconds);
+    }
+  }
+  for (const auto& [id, of] : seen) {
+    if (of.tasks.size() < kBlackBoxRunsMin) continue;
+    auto box = gray_box::BlackBox::Learn(of.tasks, of.seconds);
+    if (box.ok()) boxes_.emplace(id, *std::move(box));
+  }
+}
+
+std::optional<BlackBoxEstimate> ManyRuns::BlackBoxOn(const std::vector<ScenarioStage>& stages,
+                                                     const RunScenario& scenario,
+                                                     std::size_t count) const {
+  BlackBoxEstimate estimate = {.task_seconds = std::vector<double>(count)};
+  double sum = 0;
+  double spread = 0;
+  for (const ScenarioStage& other : stages) {
+    const auto box = boxes_.find(other.id);
+    if (box == boxes_.end()) return std::nullopt;
+    const regression::Forecast task =
+        box->second.Predict(ResourcesOf(other.stage, scenario.settings));
+    // Far from all runs, the linear model may predict a time below zero.
+    const bool is_possible = task.value > 0 && task.value <= kTaskSecondsMax;
+    if (!is_possible || !std::isfinite(task.deviation)) return std::nullopt;
+    const double seconds = other.slowed * std::max(task.value, kTaskSecondsMin);
+    estimate.task_seconds[other.place] = seconds;
+    sum += seconds * (1 + other.warm_waves);
+    // The stages share the conditions of a run, so their errors add up.
+    spread += other.slowed * task.deviation * (1 + other.warm_waves);
+  }
+  if (!(sum > 0)) return std::nullopt;
+  estimate.deviation = std::min(spread / sum, kDeviationMax);
+  return estimate;
+}
+
 std::optional<WholeEstimate> ManyRuns::Scaled(const RunScenario& scenario) const {
   const auto has_same_data = [bytes = DataBytes(scenario)](const Run& run) {
     return std::abs(std::log(run.data_bytes / bytes)) < std::log(kSameDataFactor);
@@ -222,6 +275,10 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<PastApplication> runs,
                             elsewhere.at(known.name));
       Multiply(ran.tasks_for_each, known.stage.size);
       known.times = TimesOf(ran);
+      known.slot_share = ran.slot_share;
+      for (const TaskCounters& task : ran.tasks) {
+        known.mean_seconds += task.seconds / static_cast<double>(ran.tasks.size());
+      }
       for (const TaskCounters& task : ran.tasks) {
         measured.push_back(Measured(task, known.id, r, WorkOf(task, known.stage, run.settings)));
       }
@@ -237,6 +294,7 @@ absl::StatusOr<ManyRuns> ManyRuns::Learn(std::vector<PastApplication> runs,
   if (!correction.ok()) return correction.status();
   learnt.costs_.push_back(*std::move(costs));
   learnt.correction_.push_back(*std::move(correction));
+  learnt.LearnBlackBoxes();
   const absl::Status wholes = learnt.LearnWholes();
   if (!wholes.ok()) return wholes;
   return learnt;
@@ -297,6 +355,10 @@ Stage ManyRuns::Resized(const KnownStage& known, const Run& run, const RunScenar
                         double data_factor) {
   Stage stage = known.stage;
   const Settings& to = scenario.settings;
+  if (const auto written = scenario.written.find(known.name); written != scenario.written.end()) {
+    stage.data.compute.records *= written->second;
+    stage.data.compute.bytes *= written->second;
+  }
   StageSize& size = stage.size;
   size.next_tasks = Partitions(size.next_tasks, run.settings, to);
   if (ReadsOnlyInput(stage)) {
@@ -372,9 +434,14 @@ std::vector<ManyRuns::ScenarioStage> ManyRuns::ScenarioStages(const Run& run,
     other.stage = Resized(known, run, scenario, data_factor);
     other.work = TaskOf(other.stage, scenario.settings).work();
     other.more_work = other.work + -1 * TaskOf(known.stage, run.settings).work();
-    other.task_seconds = std::max(costs_[0].Predict(known.id, other.work).seconds, kTaskSecondsMin);
+    if (const auto slowed = scenario.slowed.find(known.name); slowed != scenario.slowed.end()) {
+      other.slowed = slowed->second;
+    }
+    other.task_seconds =
+        other.slowed * std::max(costs_[0].Predict(known.id, other.work).seconds, kTaskSecondsMin);
     const double tasks = other.stage.size.tasks;
-    other.warm_waves = (tasks - std::min(tasks, slots)) / std::max(slots, 1.0);
+    const double of_stage = std::max(known.slot_share * slots, 1.0);
+    other.warm_waves = (tasks - std::min(tasks, of_stage)) / of_stage;
   }
   return stages;
 }
@@ -473,6 +540,7 @@ RunEstimate ManyRuns::On(std::size_t like, const RunScenario& scenario) const {
   const double deviation =
       std::hypot(share, 0.5 * unknown_seconds / whole, kHeldDeviation * doublings);
   estimate.deviation = deviation <= kDeviationMax ? deviation : kDeviationMax;
+  estimate.black_box = BlackBoxOn(stages, scenario, run.stages.size());
   return estimate;
 }
 

@@ -1,7 +1,7 @@
 // Estimates the durations of stages with other settings, partitions or data, from several past runs
 // of the same program.
 //
-// The phase models (task.h) describe the work of a task. Costs are learnt over the tasks of all
+// The phase models (task.h) describe the work of a task. Costs are learnt from the tasks of all
 // runs (learn_costs.h). The models' errors at each run's settings correct the estimates
 // (correction.h). First tasks of a stage on their slots, which load and compile its code, are
 // corrected separately. The lag of a stage before its first task is corrected in the same way, from
@@ -10,7 +10,8 @@
 //
 // With enough runs, an estimate of the whole run from the settings alone is also available
 // (whole_runs.h). It has no model of stages, and so not the errors of one. If only the executors
-// differ from past runs, these runs alone give the duration (whole_runs.h).
+// differ from past runs, these runs alone give the duration (whole_runs.h). A second model of the
+// task times, the black box of [GB], knows only partitions, cores and memory (black_box.h).
 //
 //     const auto models = ManyRuns::Learn(runs, UsualCosts());
 //     const std::size_t like = models->MostLike({.settings = other, .data_factor = 2});
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "whatif/gray_box/black_box.h"
 #include "whatif/phases/correction.h"
 #include "whatif/phases/learn_costs.h"
 #include "whatif/phases/past_stage.h"
@@ -46,6 +48,10 @@ struct RunScenario {
   // By stage name, a factor on the data fetched in the similar run, for reasons other than the
   // settings.
   std::map<std::string, double> fetched = {};
+  // By stage name, a factor on the data that the stage passes to its output.
+  std::map<std::string, double> written = {};
+  // By stage name, a factor on the modelled task times, for stages that a probe run splits.
+  std::map<std::string, double> slowed = {};
 };
 
 // An estimate of one stage.
@@ -63,6 +69,12 @@ enum class Binding : std::uint8_t { kProcessor, kDisk, kNetwork, kTaskStarts };
 // Returns a name for messages.
 const char* NameOf(Binding binding);
 
+// Task times according to the black box.
+struct BlackBoxEstimate {
+  std::vector<double> task_seconds;  // by stage, as in RunEstimate; 0 if the stage is unknown
+  double deviation = 0;              // as in RunEstimate
+};
+
 struct RunEstimate {
   std::vector<StageEstimate> stages;   // in the order of the similar run
   double deviation = 0;                // standard deviation of ln(sum of these stages)
@@ -70,6 +82,8 @@ struct RunEstimate {
   // Estimate from runs that differ only in executors. Unless empty, it replaces the other
   // estimates.
   std::optional<WholeEstimate> scaled;
+  // Unset if a stage has fewer than kBlackBoxRunsMin runs or a predicted time below zero.
+  std::optional<BlackBoxEstimate> black_box;
   Binding binding = Binding::kProcessor;
   // Settings outside the range of all runs, and costs that no run determines.
   std::vector<std::string> beyond;
@@ -78,6 +92,9 @@ struct RunEstimate {
 
 class ManyRuns {
  public:
+  // The black box needs a run for each of its four features, and one more.
+  static constexpr std::size_t kBlackBoxRunsMin = 5;
+
   // Fails with InvalidArgument if there is no run, if no run has a stage with a task, or if a
   // counter is impossible.
   static absl::StatusOr<ManyRuns> Learn(std::vector<PastApplication> runs,
@@ -101,7 +118,9 @@ class ManyRuns {
   struct KnownStage {
     Stage stage;
     Times times{};
-    std::size_t id = 0;  // equal in every run
+    double mean_seconds = 0;  // of all its tasks
+    double slot_share = 1;    // as in PastStage
+    std::size_t id = 0;       // equal in every run
     std::string name;
     bool is_known() const { return times[kFresh] + times[kWarm] > 0; }
   };
@@ -117,8 +136,9 @@ class ManyRuns {
     std::size_t place = 0;  // index in the similar run
     std::size_t id = 0;
     Stage stage;
-    Work work;       // work of a mean task
-    Work more_work;  // excess of the longest task over a mean task of that run
+    Work work;          // work of a mean task
+    Work more_work;     // excess of the longest task over a mean task of that run
+    double slowed = 1;  // as in RunScenario
     double task_seconds = 0;
     double warm_waves = 0;  // waves of tasks, excluding first tasks
   };
@@ -146,6 +166,9 @@ class ManyRuns {
   static Stage Resized(const KnownStage& known, const Run& run, const RunScenario& scenario,
                        double data_factor);
   absl::Status LearnWholes();
+  void LearnBlackBoxes();
+  std::optional<BlackBoxEstimate> BlackBoxOn(const std::vector<ScenarioStage>& stages,
+                                             const RunScenario& scenario, std::size_t count) const;
   std::optional<WholeEstimate> Scaled(const RunScenario& scenario) const;
   double DataBytes(const RunScenario& scenario) const {
     return scenario.data_factor * runs_[0].data_bytes;
@@ -169,6 +192,7 @@ class ManyRuns {
   std::vector<Correction> correction_;       // exactly one element
   std::vector<std::vector<double>> levels_;  // LevelsOfWhole() of each run
   WholeRunModel wholes_;
+  std::map<std::size_t, gray_box::BlackBox> boxes_;  // by stage ID
 };
 
 struct StageChange {

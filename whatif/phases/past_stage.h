@@ -57,6 +57,8 @@ struct PastStage {
   // Ratio of the number of tasks to the size of `tasks`; above 1 if only a sample is kept. WhatIf
   // does not use it.
   double tasks_for_each = 1;
+  // Share of the slots on which its tasks may run, because of its resource profile. 0..1
+  double slot_share = 1;
 };
 
 // A past run of a program, as its log describes it.

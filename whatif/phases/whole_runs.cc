@@ -86,7 +86,7 @@ SlotLoad LoadOf(const PastApplication& run) {
     double processor = 0;
     bool fetches = false;
     for (const TaskCounters& task : ran.tasks) {
-      stage.work_seconds += task.seconds * ran.tasks_for_each;
+      stage.work_seconds += task.seconds * ran.tasks_for_each / ran.slot_share;
       stage.longest_seconds = std::max(stage.longest_seconds, task.seconds);
       running += task.running.value_or(0);
       processor += task.processor.value_or(0);

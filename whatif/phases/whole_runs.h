@@ -38,7 +38,7 @@ struct WholeEstimate {
 // The load that a run puts on its slots.
 struct SlotLoad {
   struct OfStage {
-    double work_seconds = 0;  // total work of its tasks
+    double work_seconds = 0;  // total work of its tasks; more if they may not use all slots
     double longest_seconds = 0;
   };
   double slots = 1;
