@@ -361,7 +361,7 @@ void Acceptor::Arrive(Descriptor connection, absl::Time now) {
   const ConnectionId id{++arrived_};
   if (!table_.Arrive(id, peer->host, now)) {
     metrics_.connections_refused.fetch_add(1, std::memory_order_relaxed);
-    log_.WarnRarely("refused a connection: too many connections from its host, or in total",
+    log_.WarnRarely("rejected a connection: too many connections from its host, or in total",
                     absl::Now(), "", {{"peer", HostOfPeer(peer->name)}});
     return;
   }

@@ -434,13 +434,13 @@ absl::Status Gate::Refuse(absl::Status status, const std::string& peer) {
   const char* what = "a call failed";
   if (absl::IsUnauthenticated(status)) {
     metrics_.calls_unauthenticated.fetch_add(1, std::memory_order_relaxed);
-    what = "refused a call without a valid token";
+    what = "rejected a call without a valid token";
   } else if (absl::IsPermissionDenied(status)) {
     metrics_.calls_denied.fetch_add(1, std::memory_order_relaxed);
-    what = "refused a call: its token lacks the right";
+    what = "rejected a call: its token lacks the permission";
   } else if (absl::IsResourceExhausted(status)) {
     metrics_.calls_refused_by_limit.fetch_add(1, std::memory_order_relaxed);
-    what = "refused a call: a limit is reached";
+    what = "rejected a call: a limit was reached";
   }
   log_.WarnRarely(what, absl::Now(), "", {{"peer", HostOfPeer(peer)}});
   return status;

@@ -420,6 +420,9 @@ class IngestStream final : public Reactor,
     if (wanted.sampled_below != before.sampled_below) {
       source.gathered.mutable_control()->set_sampled_below(wanted.sampled_below);
     }
+    if (wanted.sampled_below_per_byte != before.sampled_below_per_byte) {
+      source.gathered.mutable_control()->set_sampled_below_per_byte(wanted.sampled_below_per_byte);
+    }
   }
 
   // Makes the gathered answers wait for the journal, unless earlier answers are already waiting.

@@ -77,6 +77,11 @@ void Encode(Outcome would_be, v1::Outcome& message) {
   for (const PlanState& state : would_be.states) {
     wire::EncodePlanState(state, *message.add_states());
   }
+  if (const auto& gain = would_be.skew_gain) {
+    message.mutable_skew_gain()->set_stage(gain->stage);
+    wire::EncodeDuration(gain->lower, *message.mutable_skew_gain()->mutable_lower());
+    wire::EncodeDuration(gain->upper, *message.mutable_skew_gain()->mutable_upper());
+  }
 }
 
 }  // namespace
@@ -180,7 +185,8 @@ absl::StatusOr<JobService::Mark> JobService::Update(const grpc::CallbackServerCo
   const PlanChange change = {
       .add_jobs = std::move(plan->jobs),
       .cancel_jobs = {untrusted.cancel_jobs().begin(), untrusted.cancel_jobs().end()},
-      .cancel = untrusted.cancel()};
+      .cancel = untrusted.cancel(),
+      .close = untrusted.close()};
   return workflows_.Update(untrusted.job_id(), change, publishing_.clock.Now());
 }
 
@@ -309,6 +315,9 @@ absl::Status JobService::EstimateAlone(const Snapshot& newest,
       const auto held = dag::SlotsHeld(running.snapshot, running.left, now);
       would_be.slots = held.slots;
       would_be.executors = held.executors;
+    }
+    if (runs && running.left != nullptr) {
+      would_be.skew_gain = dag::SkewGainOf(*running.left, would_be.slots);
     }
     Encode(std::move(would_be), *response.add_outcomes());
   }

@@ -523,13 +523,21 @@ LiveTable::Ticked JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::
   const LongLock lock(job.mutex);
   // Tasks may open a job before its application master reports the name.
   const bool is_first = job.ticked.snapshot->sequence == 0;
+  // Joining precedes past runs, since these depend on the place of the job in its workflow.
+  const JobOpened* const opened = job.monitor.opened();
+  if (opened != nullptr && opened->workflow && workflows_.join && !job.has_joined) {
+    job.has_joined = workflows_.join(
+        {job.id, *opened->workflow, opened->deadline, {job.name_space, job.reporter}}, now);
+  }
   if (!job.has_past_runs && (is_first || !job.monitor.name().empty())) LoadPastRuns(job);
   job.ticked_at = now;
   const absl::Duration began = ThreadCpuTime();
   {
     const Stopwatch stopwatch(metrics_ == nullptr ? nullptr : &metrics_->estimate);
     Snapshot ticked = job.monitor.Tick(job.NotBefore(now));
-    if (workflow_of_ && ticked.info) ticked.info->workflow_id = workflow_of_(ticked.job_id);
+    if (workflows_.workflow_of && ticked.info) {
+      ticked.info->workflow_id = workflows_.workflow_of(ticked.job_id);
+    }
     job.ticked.left = ticked.is_final ? nullptr : job.monitor.stages_left();
     job.ticked.snapshot = std::make_shared<const Snapshot>(std::move(ticked));
   }
@@ -542,9 +550,14 @@ LiveTable::Ticked JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::
   return TickedOf(entry);
 }
 
+std::string JobTable::HistoryNameOf(const Job& job) const {
+  std::string name = workflows_.history_name_of ? workflows_.history_name_of(job.id) : "";
+  return name.empty() ? job.monitor.history_name() : name;
+}
+
 // Loads the past runs of a job. REQUIRES: job.mutex is held.
 void JobTable::LoadPastRuns(Job& job) {
-  const std::string name = job.monitor.name();
+  const std::string name = HistoryNameOf(job);
   job.has_past_runs = !name.empty();
   if (!options_.past_runs) return;
   const std::vector<PastRun> runs =
@@ -558,7 +571,11 @@ void JobTable::LoadPastRuns(Job& job) {
 // need. REQUIRES: job.mutex is held, and job.ticked contains the final snapshot.
 void JobTable::End(Job& job) {
   const Snapshot& final = *job.ticked.snapshot;
-  if (options_.on_end) options_.on_end({final, job.monitor.Summary(), job.name_space});
+  if (options_.on_end) {
+    JobSummary summary = job.monitor.Summary();
+    summary.name = HistoryNameOf(job);
+    options_.on_end({final, std::move(summary), job.name_space});
+  }
   const std::vector<AcceptedSequence> sources = job.monitor.accepted_sequences();
   job.forecasts = job.monitor.PastForecasts(kForecastsMax);
   if (job.log) {

@@ -177,12 +177,27 @@ class JobTable final : public LiveTable {
   // Also measures the free space of the disk, and writes checkpoints.
   std::vector<PublishedJob> TickDue(absl::Time now) override;
 
-  // Sets the function that returns the workflow of a job, for the job's snapshots. The function may
-  // be called on any thread. If it is empty, no job has a workflow. REQUIRES: no other thread uses
-  // the table.
-  void SetWorkflowOf(std::function<std::string(const std::string& job_id)> workflow_of) {
+  // A job that reports a workflow (JobOpened::workflow).
+  struct Joining {
+    std::string job_id;
+    const JobWorkflow& workflow;
+    std::optional<absl::Time> deadline;
+    Sender sender;
+  };
+  // Functions of the table of workflows, which may be called on any thread while a job is locked.
+  struct Workflows {
+    // Returns the workflow of a job, for the job's snapshots, or an empty string.
+    std::function<std::string(const std::string& job_id)> workflow_of;
+    // Returns the name under which the runs of a job are stored, or an empty string if the job is
+    // not in an open workflow.
+    std::function<std::string(const std::string& job_id)> history_name_of;
+    // Adds a job that reports a workflow. Called before each tick of the job until it returns true.
+    std::function<bool(const Joining& job, absl::Time now)> join;
+  };
+  // If a function is empty, no job has a workflow. REQUIRES: no other thread uses the table.
+  void SetWorkflows(Workflows workflows) {
     AwaitHeavy();
-    workflow_of_ = std::move(workflow_of);
+    workflows_ = std::move(workflows);
   }
 
  private:
@@ -200,6 +215,7 @@ class JobTable final : public LiveTable {
     bool is_over_bytes = false;
     std::size_t ticked_bytes = 0;                  // state_bytes() at the last tick
     bool has_past_runs = false;                    // whether past runs were loaded for its name
+    bool has_joined = false;                       // whether Workflows::join returned true
     std::unique_ptr<store::EventLogWriter> trace;  // for users; contains the same bytes as the log
     absl::Duration unkept_cost;                    // cost of all ticks since the last checkpoint
     absl::Duration checkpoint_cost;                // cost of the last checkpoint
@@ -278,6 +294,8 @@ class JobTable final : public LiveTable {
   absl::Status Charge(std::size_t bytes, const Event* event, Job& job);
   // If `status` is an error, closes the trace and adds a note that it could not be written.
   static void Logged(const absl::Status& status, Job& job);
+  // Returns the name under which the runs of the job are stored, or an empty string if unknown.
+  std::string HistoryNameOf(const Job& job) const;
   void LoadPastRuns(Job& job);
   void End(Job& job);
   bool WantsCheckpoint(const Job& job) const;
@@ -288,7 +306,7 @@ class JobTable final : public LiveTable {
 
   const JobTableOptions options_;
   Metrics* const metrics_;
-  std::function<std::string(const std::string& job_id)> workflow_of_;
+  Workflows workflows_;
   // number of checkpoints in this round; used by the caller of TickDue()
   std::size_t checkpoints_ = 0;
   EndedTasks ended_tasks_;

@@ -202,14 +202,18 @@ service::WorkflowTableOptions WorkflowOptions(
     const MasterOptions& options,
     std::function<std::vector<JobProfile>(const std::string&, const store::Reported&)> runs,
     std::function<std::vector<PastRun>(const std::string&, const store::Reported&)> stage_runs,
-    std::function<std::optional<ResourceProfile>()> node) {
+    std::function<std::optional<ResourceProfile>()> node,
+    std::function<void(const store::FinishedJob&)> on_end,
+    std::function<void(const std::string&, const absl::Status&)> on_refused) {
   return {.live = {.abandon_after = options.job.abandon_after},
           .jobs_per_workflow_max = options.workflow_jobs_max,
           .workflows_max = options.workflows_max,
           .deadline_of = DeadlinesOf(options),
           .runs = std::move(runs),
           .stage_runs = std::move(stage_runs),
-          .node = std::move(node)};
+          .node = std::move(node),
+          .on_end = std::move(on_end),
+          .on_refused = std::move(on_refused)};
 }
 
 // Adapts a callback to a watcher. The callback is not called after the final snapshot or after
@@ -329,7 +333,12 @@ class Master::Impl {
                        [this](const std::string& name, const store::Reported& job) {
                          return history_.StageRuns(name, job);
                        },
-                       [this] { return history_.Node(); }),
+                       [this] { return history_.Node(); },
+                       [this](const auto& workflow) { history_.Add(workflow); },
+                       [this](const std::string& job_id, const absl::Status& reason) {
+                         log_.Warn("cannot add the job to its workflow", job_id,
+                                   {{"reason", std::string(reason.message())}});
+                       }),
                    jobs_, &metrics_),
         explain_service_({*hub_, deliveries_, clock_, gate_, metrics_}, waits_, jobs_),
         job_service_({*hub_, deliveries_, clock_, gate_, metrics_}, jobs_, workflows_,

@@ -80,7 +80,8 @@ class Shares {
   // Returns an empty holding of `reporter`. The shares must outlive it.
   Holding Of(const std::string& reporter);
 
-  // Sets the free amount as measured. Before the first call, the free amount is unlimited.
+  // Sets the measured free amount of a resource. Before the first call, the free amount is
+  // unlimited.
   void SetFree(Resource resource, std::uint64_t amount);
 
  private:

@@ -18,6 +18,23 @@ constexpr std::size_t kLightJobs = 50;
 // Processor time for estimates of workflows before a restarted master listens. The remaining
 // estimates follow one at a time.
 constexpr absl::Duration kRecoveryCpu = absl::Seconds(1);
+// Maximum number of jobs that wait for a second job of their workflow.
+constexpr std::size_t kLoneMax = 1'000;
+// Maximum number of names (of at most 256 bytes) in the workflow that a waiting job reports. A job
+// with more stays alone.
+constexpr std::size_t kLoneNamesMax = 250;
+constexpr std::size_t kIdBytesMax = 256;
+
+// Returns the id of a later run of the workflow. Cuts the end of a long id.
+std::string IdOfRun(const std::string& id, int run) {
+  const std::string number = fmt::format(".{}", run);
+  std::size_t size = std::min(id.size(), kIdBytesMax - number.size());
+  const auto is_within_character = [&] {
+    return size > 0 && size < id.size() && (static_cast<unsigned char>(id[size]) & 0xC0) == 0x80;
+  };
+  while (is_within_character()) --size;
+  return id.substr(0, size) + number;
+}
 
 absl::Status NoWorkflow(const std::string& id) {
   return absl::NotFoundError(fmt::format("no workflow {}", id));
@@ -39,24 +56,41 @@ WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metri
                 jobs.context()),
       options_(std::move(options)),
       jobs_(jobs),
-      metrics_(metrics) {
-  jobs_.SetWorkflowOf([this](const std::string& job_id) { return WorkflowOf(job_id); });
+      metrics_(metrics),
+      is_recovered_(data_dir().empty()) {
+  jobs_.SetWorkflows(
+      {.workflow_of = [this](const std::string& job_id) { return WorkflowOf(job_id); },
+       .history_name_of = [this](const std::string& job_id) { return HistoryNameOf(job_id); },
+       .join = [this](const JobTable::Joining& job, absl::Time now) { return Join(job, now); }});
 }
 
 WorkflowTable::~WorkflowTable() {
   AwaitHeavy();
-  jobs_.SetWorkflowOf(nullptr);
+  jobs_.SetWorkflows({});
 }
 
 std::vector<std::string> WorkflowTable::FilesOf(const std::string& id) const {
   return {store::WorkflowLogPath(data_dir(), id)};
 }
 
-// Returns the workflow that contains the job, or the first if there are several.
-std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
+// Returns the workflow that contains the job, or the first if there are several. Returns null
+// without one.
+std::shared_ptr<WorkflowTable::Entry> WorkflowTable::FollowerOf(const std::string& job_id) const {
   const std::lock_guard lock(followers_mutex_);
   const auto of_job = followers_.find(job_id);
-  return of_job == followers_.end() ? "" : of_job->second.front()->id;
+  return of_job == followers_.end() ? nullptr : of_job->second.front();
+}
+
+std::string WorkflowTable::WorkflowOf(const std::string& job_id) const {
+  const std::shared_ptr<Entry> entry = FollowerOf(job_id);
+  return entry == nullptr ? "" : entry->id;
+}
+
+std::string WorkflowTable::HistoryNameOf(const std::string& job_id) const {
+  const std::shared_ptr<Entry> entry = FollowerOf(job_id);
+  if (entry == nullptr) return "";
+  const std::lock_guard lock(entry->mutex);
+  return entry->live.HistoryNameOf(job_id);
 }
 
 void WorkflowTable::AppendRecord(Entry& entry, const std::string& record) const {
@@ -85,12 +119,15 @@ absl::Status WorkflowTable::CheckJournal() const {
   return status.ok() || data_dir().empty() ? absl::OkStatus() : JournalFails(status);
 }
 
+std::optional<absl::Time> WorkflowTable::DeadlineOf(const Plan& plan, absl::Time now) const {
+  if (!options_.deadline_of) return std::nullopt;
+  return options_.deadline_of(plan.name.empty() ? plan.id : plan.name, now);
+}
+
 absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(Plan plan,
                                                                           const Sender& sender,
                                                                           absl::Time now) {
-  if (!plan.deadline && options_.deadline_of) {
-    plan.deadline = options_.deadline_of(plan.name.empty() ? plan.id : plan.name, now);
-  }
+  if (!plan.deadline) plan.deadline = DeadlineOf(plan, now);
   auto entry =
       std::make_shared<Entry>(dag::LiveWorkflow(plan, now, options_.live), now, sender, shares());
   if (absl::Status taken = entry->holding.Reserve(Resource::kDiskBytes, 0); !taken.ok()) {
@@ -231,6 +268,132 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_
       [&](store::LogKey key, std::string& out) { store::EncodeChange(change, now, key, out); });
 }
 
+bool WorkflowTable::Join(const JobTable::Joining& job, absl::Time now) {
+  if (job.workflow.id.empty() || job.workflow.node.empty()) return false;
+  const std::lock_guard lock(joins_mutex_);
+  if (!is_recovered_) return false;
+  if (!WorkflowOf(job.job_id).empty()) return true;
+  const absl::Status joined = TryJoin(job, now);
+  if (absl::IsUnavailable(joined)) return false;
+  if (!joined.ok() && options_.on_refused) options_.on_refused(job.job_id, joined);
+  return true;
+}
+
+absl::Status WorkflowTable::TryJoin(const JobTable::Joining& job, absl::Time now) {
+  if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
+  const JobWorkflow& reported = job.workflow;
+  const Reported workflow = {job.sender.name_space, reported.id};
+  const auto newest_run = newest_run_.find(workflow);
+  std::string id = newest_run == newest_run_.end() ? reported.id : newest_run->second;
+  std::shared_ptr<Entry> entry = FindWorkflow(id);
+  const auto has_ended = [&] {
+    const std::lock_guard lock(entry->mutex);
+    return entry->live.is_final() || entry->live.is_cancelled();
+  };
+  const auto has_job = [&] {
+    const std::lock_guard lock(entry->mutex);
+    return entry->live.HasJob(job.job_id);
+  };
+  for (int run = 2; entry != nullptr && has_ended(); ++run) {
+    if (has_job()) return absl::OkStatus();
+    id = IdOfRun(reported.id, run);
+    entry = FindWorkflow(id);
+  }
+  std::vector<Lone> joining = {{job.job_id, reported, job.deadline, now}};
+  if (entry == nullptr) {
+    const store::Reported reporter = {.id = id, .name_space = job.sender.name_space};
+    std::optional<Lone> peer = TakePeer(workflow, now);
+    const bool has_peer = peer.has_value();
+    if (has_peer) joining.insert(joining.begin(), *std::move(peer));
+    const JobWorkflow& first = joining.front().workflow;
+    const dag::StageRuns runs = options_.stage_runs
+                                    ? options_.stage_runs(dag::OpenHistoryName(first), reporter)
+                                    : dag::StageRuns();
+    const PastRun* const past_run = dag::FindPastRun(first, runs);
+    Plan plan = dag::OpenPlan(first, past_run);
+    plan.id = id;
+    if (plan.jobs.size() < 2 && !has_peer) {
+      AwaitPeer(workflow, std::move(joining.front()));
+      return absl::OkStatus();
+    }
+    // The deadline of a job may come from the rule for the job's name.
+    plan.deadline = DeadlineOf(plan, now);
+    for (const Lone& one : joining) {
+      if (!plan.deadline) plan.deadline = one.deadline;
+    }
+    if (!store::IsWithin(id, job.sender.name_space)) {
+      return absl::PermissionDeniedError(fmt::format(
+          "its reporter may not report workflow {}; allow this id in the tokens' file", id));
+    }
+    if (absl::Status ok = dag::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok()) {
+      return ok;
+    }
+    auto opened = Open(std::move(plan), job.sender, now);
+    if (!opened.ok()) return opened.status();
+    entry = *std::move(opened);
+    std::erase_if(newest_run_,
+                  [&](const auto& run) { return FindWorkflow(run.second) == nullptr; });
+    newest_run_[workflow] = id;
+    const std::lock_guard lock(entry->mutex);
+    if (past_run != nullptr) entry->live.SetPastRun(*past_run);
+  }
+  if (entry->name_space != job.sender.name_space) {
+    return absl::PermissionDeniedError(
+        fmt::format("another reporter has opened workflow {}; use another id", id));
+  }
+  absl::Status status;
+  for (Lone& one : joining)
+    status.Update(JoinEntry(*entry, std::move(one.workflow), one.job_id, now));
+  return status;
+}
+
+void WorkflowTable::AwaitPeer(const Reported& workflow, Lone job) {
+  std::size_t names = job.workflow.nodes.size() + job.workflow.parent_job_ids.size();
+  for (const WorkflowNode& node : job.workflow.nodes) names += node.after.size();
+  if (names > kLoneNamesMax) return;
+  if (alone_.size() >= kLoneMax) {
+    alone_.erase(std::min_element(alone_.begin(), alone_.end(), [](const auto& a, const auto& b) {
+      return a.second.reported_at < b.second.reported_at;
+    }));
+  }
+  alone_.insert_or_assign(workflow, std::move(job));
+}
+
+std::optional<WorkflowTable::Lone> WorkflowTable::TakePeer(const Reported& workflow,
+                                                           absl::Time now) {
+  auto found = alone_.extract(workflow);
+  if (found.empty()) return std::nullopt;
+  Lone& peer = found.mapped();
+  const std::shared_ptr<const Snapshot> newest = jobs_.Newest(peer.job_id);
+  if (newest == nullptr) return std::nullopt;
+  const bool is_of_an_earlier_run =
+      newest->is_final && now - newest->ended_at.value_or(newest->at) >
+                              std::max(options_.live.quiet_after, peer.workflow.quiet);
+  if (is_of_an_earlier_run) return std::nullopt;
+  return std::move(peer);
+}
+
+absl::Status WorkflowTable::JoinEntry(Entry& entry, JobWorkflow reported, const std::string& job_id,
+                                      absl::Time now) {
+  const auto plan_join = [&]() -> absl::StatusOr<dag::JoinPlan> {
+    const std::lock_guard lock(entry.mutex);
+    if (entry.live.plan().is_open) return entry.live.PlanJoin(reported, job_id);
+    return absl::FailedPreconditionError(fmt::format(
+        "workflow {} was submitted as a plan; attach the job with `tidemark attach`", entry.id));
+  };
+  absl::StatusOr<dag::JoinPlan> join = plan_join();
+  if (!join.ok()) return join.status();
+  absl::Status changed = Update(entry.id, join->change, now).status();
+  if (absl::IsInvalidArgument(changed) && !reported.nodes.empty()) {
+    // The graph contradicts the workflow's other graphs.
+    reported.nodes.clear();
+    join = plan_join();
+    changed = Update(entry.id, join->change, now).status();
+  }
+  if (!changed.ok()) return changed;
+  return Attach(entry.id, join->child, job_id, now).status();
+}
+
 void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
   std::vector<std::shared_ptr<Entry>> followers;
   {
@@ -314,6 +477,17 @@ LiveTable::Ticked WorkflowTable::MakeSnapshot(const std::shared_ptr<Entry>& made
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
   AppendRecord(entry, record);
+  const bool is_past_run = snapshot.is_final && snapshot.state == JobState::kSucceeded &&
+                           entry.live.plan().is_open && options_.on_end;
+  if (is_past_run) {
+    options_.on_end({.final = {.job_id = entry.id,
+                               .at = snapshot.at,
+                               .state = snapshot.state,
+                               .started_at = snapshot.started_at,
+                               .ended_at = snapshot.ended_at},
+                     .summary = {.name = entry.live.history_name(), .run = entry.live.AsPastRun()},
+                     .name_space = entry.name_space});
+  }
   return TickedOf(made);
 }
 
@@ -354,6 +528,8 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
     PublishLater(MakeSnapshot(entry, newest->at, estimates));
   }
   Publish();
+  const std::lock_guard lock(joins_mutex_);
+  is_recovered_ = true;
   return recovery;
 }
 

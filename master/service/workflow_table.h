@@ -1,15 +1,20 @@
 // All workflows of a master. Each has a LiveWorkflow and a log. live_table.h describes the rules
 // that jobs and workflows share.
 //
+// The only known job of a workflow is not stored. If the master restarts before the second job
+// reports, the workflow lacks the first job if that has ended.
+//
 // Thread-safe as defined in live_table.h. The lock of a workflow is never held during an estimate.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -23,6 +28,7 @@
 #include "master/service/job_table.h"
 #include "master/service/live_table.h"
 #include "master/service/metrics.h"
+#include "master/store/history.h"
 #include "master/store/name_space.h"
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
@@ -43,6 +49,10 @@ struct WorkflowTableOptions {
   std::function<dag::StageRuns(const std::string& name, const store::Reported& job)> stage_runs;
   // Returns the measured resources of a node. Called on any thread. May be empty.
   std::function<std::optional<ResourceProfile>()> node;
+  // Called for each open workflow that succeeds, with the run for later plans. May be empty.
+  std::function<void(const store::FinishedJob&)> on_end;
+  // Called if a job cannot join the workflow that it reports. May be empty.
+  std::function<void(const std::string& job_id, const absl::Status& reason)> on_refused;
   // Computes an estimate. May be slow; called without a lock.
   std::function<absl::StatusOr<dag::ApplicationForecast>(const dag::JobsNow&)> estimate =
       [](const dag::JobsNow& question) { return dag::ForecastJobs(question); };
@@ -75,6 +85,13 @@ class WorkflowTable final : public LiveTable {
   absl::StatusOr<Journal::Mark> Update(const std::string& workflow_id, const PlanChange& change,
                                        absl::Time now);
 
+  // Adds a job to the workflow that it reports. Opens the workflow as soon as it has two jobs, by
+  // its graph, by a past run or by the jobs that report it. An ended workflow is followed by one
+  // with a number, such as "nightly.2", unless the job belongs to the ended one. Returns false if
+  // the caller must try again: before Recover(), while the journal fails, and until the job reports
+  // an id and a node. A job that cannot join runs alone (on_refused). O(jobs of the workflow).
+  bool Join(const JobTable::Joining& job, absl::Time now);
+
   // Passes a published snapshot of a job to the workflows that contain the job. `job` must not be
   // null. O(workflows of the job).
   void Observe(const std::shared_ptr<const Snapshot>& job);
@@ -103,11 +120,34 @@ class WorkflowTable final : public LiveTable {
     bool is_changed = true;  // since the last tick
   };
 
+  // The only known job of a workflow.
+  struct Lone {
+    std::string job_id;
+    JobWorkflow workflow;
+    std::optional<absl::Time> deadline;
+    absl::Time reported_at;
+  };
+  using Reported = std::pair<std::string, std::string>;  // name space and reported ID of a workflow
+
   std::shared_ptr<Entry> FindWorkflow(const std::string& id) const {
     return std::static_pointer_cast<Entry>(Find(id));
   }
+  std::shared_ptr<Entry> FollowerOf(const std::string& job_id) const;
   std::string WorkflowOf(const std::string& job_id) const;
+  // Returns the name for runs of a job of an open workflow, or an empty string.
+  std::string HistoryNameOf(const std::string& job_id) const;
+  // This function and the next two require joins_mutex_.
+  absl::Status TryJoin(const JobTable::Joining& job, absl::Time now);
+  // Stores the job until a second job reports its workflow. Replaces the oldest such job beyond
+  // kLoneMax.
+  void AwaitPeer(const Reported& workflow, Lone job);
+  // Removes and returns the stored job of the workflow if it may be of the present run.
+  std::optional<Lone> TakePeer(const Reported& workflow, absl::Time now);
+  absl::Status JoinEntry(Entry& entry, JobWorkflow reported, const std::string& job_id,
+                         absl::Time now);
   absl::Status CheckJournal() const;
+  // Returns the deadline of the master's settings for the plan.
+  std::optional<absl::Time> DeadlineOf(const Plan& plan, absl::Time now) const;
   absl::StatusOr<std::shared_ptr<Entry>> Open(Plan plan, const Sender& sender, absl::Time now);
   // Changes a workflow, and appends a record of the change if there is one. `observed_job` is a job
   // that the workflow may have ignored before, or empty.
@@ -139,6 +179,12 @@ class WorkflowTable final : public LiveTable {
   // (Tick() reads the workflow of a job), but never together with a table's lock.
   mutable std::mutex followers_mutex_;
   absl::flat_hash_map<std::string, std::vector<std::shared_ptr<Entry>>> followers_;  // by job ID
+
+  // Guards the members below. Taken after the lock of a job, if both are held.
+  std::mutex joins_mutex_;
+  bool is_recovered_;
+  std::map<Reported, Lone> alone_;
+  std::map<Reported, std::string> newest_run_;  // IDs of the newest opened workflows
 };
 
 }  // namespace tidemark::service

@@ -20,7 +20,7 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 9;
+constexpr int kVersion = 10;
 // Maximum number of newest runs that are searched for runs of other names. Limits processor time.
 constexpr std::int64_t kRunsReadMax = 1024;
 
@@ -147,19 +147,24 @@ DROP TABLE errors_before;
 
 // Added in version 7.
 constexpr const char* kWidths = R"(
-ALTER TABLE indicator_error ADD COLUMN interval_width REAL;  -- over what was left
+ALTER TABLE indicator_error ADD COLUMN interval_width REAL;  -- relative to the remaining time
 )";
 
 // Added in version 8.
 constexpr const char* kScores = R"(
-ALTER TABLE job ADD COLUMN interval_score REAL;  -- half-widths, of what the job's bar said
+ALTER TABLE job ADD COLUMN interval_score REAL;  -- half-widths, of the shown progress
 )";
 
 // Added in version 9.
 constexpr const char* kProcessorTimes = R"(
 ALTER TABLE job_profile ADD COLUMN map_cpu_seconds REAL NOT NULL DEFAULT 0;     -- mean of a task
 ALTER TABLE job_profile ADD COLUMN reduce_cpu_seconds REAL NOT NULL DEFAULT 0;  -- 0: not known
-PRAGMA user_version = 9;
+)";
+
+// Added in version 10.
+constexpr const char* kSortTimes = R"(
+ALTER TABLE job_profile ADD COLUMN reduce_sort_seconds REAL NOT NULL DEFAULT 0;  -- mean of a task
+PRAGMA user_version = 10;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -318,12 +323,12 @@ absl::Status History::Prepare() const {
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} {} {} COMMIT;",
+  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} {} {} {} COMMIT;",
                              *version == 0 ? kSchema : "", *version < 2 ? kProfiles : "",
                              *version < 3 ? kNodes : "", *version < 4 ? kNameSpaces : "",
                              *version < 5 ? kRunProfiles : "", *version < 6 ? kStages : "",
                              *version < 7 ? kWidths : "", *version < 8 ? kScores : "",
-                             kProcessorTimes)
+                             *version < 9 ? kProcessorTimes : "", kSortTimes)
                      .c_str());
 }
 
@@ -367,12 +372,13 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   }
   if (summary.profile && status.ok()) {
     const JobProfile& profile = *summary.profile;
-    status = run("INSERT INTO job_profile VALUES (?,?,?,?,?,?,?,?,?,?,?)", row, profile.slots,
+    status = run("INSERT INTO job_profile VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", row, profile.slots,
                  profile.split_bytes, profile.map_selectivity, profile.reduce_selectivity,
                  absl::ToDoubleSeconds(profile.map_task_time),
                  absl::ToDoubleSeconds(profile.reduce_task_time), profile.map_task_variation,
                  profile.reduce_task_variation, absl::ToDoubleSeconds(profile.map_cpu_time),
-                 absl::ToDoubleSeconds(profile.reduce_cpu_time));
+                 absl::ToDoubleSeconds(profile.reduce_cpu_time),
+                 absl::ToDoubleSeconds(profile.reduce_sort_time));
   }
   if (HasProfile(summary.run) && status.ok()) {
     storage::v1::LoggedRunProfile profile;
@@ -534,7 +540,7 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
   status = each(
       "SELECT slots, split_bytes, map_selectivity, reduce_selectivity, map_task_seconds, "
       "reduce_task_seconds, map_task_variation, reduce_task_variation, map_cpu_seconds, "
-      "reduce_cpu_seconds FROM job_profile WHERE job = ?",
+      "reduce_cpu_seconds, reduce_sort_seconds FROM job_profile WHERE job = ?",
       [&](Statement& columns) {
         JobProfile profile = {.slots = static_cast<std::uint32_t>(columns.Integer()),
                               .map_tasks = job.summary.map_tasks,
@@ -548,6 +554,7 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
         profile.reduce_task_variation = columns.Real();
         profile.map_cpu_time = absl::Seconds(columns.Real());
         profile.reduce_cpu_time = absl::Seconds(columns.Real());
+        profile.reduce_sort_time = absl::Seconds(columns.Real());
         job.summary.profile = profile;
       });
   if (!status.ok()) return status;

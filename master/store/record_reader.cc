@@ -159,7 +159,7 @@ absl::Status RecordReader::ReadStart() {
   if (start.size() < kStartBytes) {
     if (magic != kind_.magic) return unknown();
     return absl::DataLossError(
-        fmt::format("{} {}: torn within its header", std::string(kind_.name), path_));
+        fmt::format("{} {}: truncated within its header", std::string(kind_.name), path_));
   }
   next_ = offset_ = kStartBytes;
   // If the key is damaged, no record is valid. If the magic is damaged, valid records still

@@ -67,7 +67,8 @@ absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {
   if (!added.ok()) return added.status();
   return PlanChange{.add_jobs = std::move(added->jobs),
                     .cancel_jobs = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
-                    .cancel = record.cancel()};
+                    .cancel = record.cancel(),
+                    .close = record.close()};
 }
 
 // Replays a record. Returns an error if the record can no longer be applied.
@@ -130,6 +131,7 @@ void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::stri
   *changed.mutable_add_jobs() = std::move(*added.mutable_jobs());
   for (const std::string& name : change.cancel_jobs) changed.add_cancel_jobs(name);
   changed.set_cancel(change.cancel);
+  changed.set_close(change.close);
   EncodeRecord(record, key, out);
 }
 

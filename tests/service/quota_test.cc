@@ -279,7 +279,7 @@ TEST_F(QuotaTest, RejectsTokensThatOtherUsersMayRead) {
   const absl::Status refused = Master::Start(options_).status();
   EXPECT_FALSE(refused.ok());
   EXPECT_THAT(std::string(refused.message()),
-              HasSubstr("every user of this host may read it; run chmod o= "));
+              HasSubstr("every user of this host can read it; run chmod o= "));
 }
 
 // --- the disk

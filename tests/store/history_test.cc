@@ -136,7 +136,8 @@ INSTANTIATE_TEST_SUITE_P(
                                                   .map_task_variation = 0.25,
                                                   .reduce_task_variation = 0.5,
                                                   .map_cpu_time = absl::Seconds(1.25),
-                                                  .reduce_cpu_time = absl::Seconds(12.5)};
+                                                  .reduce_cpu_time = absl::Seconds(12.5),
+                                                  .reduce_sort_time = absl::Seconds(2.5)};
                }},
         Detail{"TaskTimesOfStages",
                [](FinishedJob& job) {
@@ -215,10 +216,13 @@ constexpr const char* kUndoSixth =
     "INSERT INTO indicator_error SELECT job, position, indicator, ifnull(reduce_avg, 0), "
     "ifnull(reduce_max, 0), job_avg, job_max, interval_coverage FROM errors_after; "
     "DROP TABLE errors_after; ";
+constexpr const char* kUndoTenth = "ALTER TABLE job_profile DROP COLUMN reduce_sort_seconds; ";
 constexpr const char* kUndoNinth =
+    "ALTER TABLE job_profile DROP COLUMN reduce_sort_seconds; "
     "ALTER TABLE job_profile DROP COLUMN map_cpu_seconds; "
     "ALTER TABLE job_profile DROP COLUMN reduce_cpu_seconds; ";
 constexpr const char* kUndoEighth =
+    "ALTER TABLE job_profile DROP COLUMN reduce_sort_seconds; "
     "ALTER TABLE job_profile DROP COLUMN map_cpu_seconds; "
     "ALTER TABLE job_profile DROP COLUMN reduce_cpu_seconds; "
     "ALTER TABLE job DROP COLUMN interval_score; ";
@@ -277,6 +281,20 @@ TEST_F(HistoryTest, UpgradesVersionEightWithoutProcessorTimes) {
   const auto found = Open()->SucceededOfName("nightly", 1);
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->front().summary.profile->map_cpu_time, absl::ZeroDuration());
+}
+
+TEST_F(HistoryTest, UpgradesVersionNineWithoutSortTimes) {
+  FinishedJob job = Ended("a", 100);
+  job.summary.profile = JobProfile{.slots = 4,
+                                   .map_tasks = 3,
+                                   .map_cpu_time = absl::Seconds(1),
+                                   .reduce_sort_time = absl::Seconds(2)};
+  ASSERT_TRUE(Open()->Add(job).ok());
+  Undo(std::string(kUndoTenth) + "PRAGMA user_version = 9");
+  const auto found = Open()->SucceededOfName("nightly", 1);
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->front().summary.profile->map_cpu_time, absl::Seconds(1));
+  EXPECT_EQ(found->front().summary.profile->reduce_sort_time, absl::ZeroDuration());
 }
 
 TEST_F(HistoryTest, UpgradesAHistoryOfTidemark01) {
