@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "master/facts/phases.h"
 
 namespace tidemark::facts {
 namespace {
@@ -31,7 +32,7 @@ absl::Duration LongestPause(const JobRecord& state) {
   const bool owes_report = std::ranges::any_of(state.stages, [](const auto& stage) {
     return std::ranges::any_of(stage.second.tasks, &Task::is_running);
   });
-  return owes_report ? pause : std::max(pause, kSilenceWithoutInterval);
+  return owes_report ? pause : TaskSilence(state);
 }
 
 // Returns lost / (lost + kept), or 0 if nothing is lost.
@@ -64,19 +65,18 @@ bool MayStillSendItsProfile(const Task& task, absl::Time now) {
          now - finished->life.ended_at().value_or(absl::InfinitePast()) <= kProfileDelayMax;
 }
 
-bool IsLost(const Task& task) {
-  if (task.is_finished() || task.is_running()) return false;
-  return std::ranges::any_of(task.attempts, [](const auto& entry) {
-    return entry.second.life.state() == AttemptState::kLost;
-  });
-}
-
 const SlotLoad& LoadOf(const JobRecord& state, const Stage& stage, const TaskAttempt& attempt) {
   return attempt.counted_in == SlotPool::kExecutor ? state.executors[*attempt.executor].load
                                                    : stage.load;
 }
 
 }  // namespace
+
+absl::Duration TaskSilence(const JobRecord& state) {
+  const std::optional<absl::Duration> interval = state.report_gaps.typical();
+  return std::max(kMissedReports * interval.value_or(absl::ZeroDuration()),
+                  kSilenceWithoutInterval);
+}
 
 absl::Duration SilentFor(const JobRecord& state, absl::Time now) {
   if (!state.opened || state.closed) return absl::ZeroDuration();
@@ -133,9 +133,7 @@ std::uint64_t UnreportedTasks(const Stage& stage) {
 std::uint64_t MissingTaskEnds(const JobRecord& state) {
   std::uint64_t missing = 0;
   for (const auto& [number, stage] : state.stages) {
-    missing += stage.closed
-                   ? UnreportedTasks(stage)
-                   : static_cast<std::uint64_t>(std::ranges::count_if(stage.tasks, IsLost));
+    missing += stage.closed ? UnreportedTasks(stage) : TallyOf(stage).lost_tasks;
   }
   return missing;
 }

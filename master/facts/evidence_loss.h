@@ -32,6 +32,10 @@ inline constexpr absl::Duration kShortestSilence = absl::Seconds(3);
 // The limit if no report is due, or if the report interval is unknown.
 inline constexpr absl::Duration kSilenceWithoutInterval = absl::Seconds(10);
 
+// Returns the longest time between two reports of a running task that is not silent: three report
+// intervals, and at least 10 s. O(1).
+absl::Duration TaskSilence(const JobRecord& state);
+
 // Returns how long the job has been silent at `now`. Returns zero if it is not silent, not open, or
 // closed. O(tasks).
 absl::Duration SilentFor(const JobRecord& state, absl::Time now);

@@ -202,6 +202,7 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     state_.opened = opened;
     state_.opened->stages.clear();
     state_.memory_bytes += facts::BytesOf(opened.parameters);
+    if (opened.workflow) state_.memory_bytes += facts::BytesOf(*opened.workflow);
     state_.run_uid = event_.run_uid;
     state_.opened_by = event_.source_id;
     state_.started_at = ToMasterClock(SubmittedAt(opened, event_.sent_at));
@@ -215,6 +216,11 @@ absl::Status Folder::operator()(const JobOpened& opened) {
     if (known.parameters.empty()) {
       known.parameters = opened.parameters;
       state_.memory_bytes += facts::BytesOf(opened.parameters);
+    }
+    if (opened.workflow && (!known.workflow || known.workflow->node.empty())) {
+      if (known.workflow) state_.memory_bytes -= facts::BytesOf(*known.workflow);
+      known.workflow = opened.workflow;
+      state_.memory_bytes += facts::BytesOf(*opened.workflow);
     }
     known.application_master_attempt =
         std::max(known.application_master_attempt, opened.application_master_attempt);
@@ -293,6 +299,7 @@ void Folder::ConvertTasks(Stage& stage) {
     }
   }
   stage.finished_tasks = static_cast<std::uint32_t>(stage.finished_task_count());
+  stage.running_tasks = static_cast<std::uint32_t>(stage.running_task_count());
   if (!stage.is_map()) return;
   for (Task& task : stage.tasks) SettleProfile(task);
 }
@@ -586,11 +593,13 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   if (!attempt.ok()) return attempt.status();
   Task& task = *(*stage)->task(changed.attempt.index);
   (*stage)->finished_tasks -= task.is_finished() ? 1 : 0;
+  (*stage)->running_tasks -= task.is_running() ? 1 : 0;
   Enter(changed, **attempt);
   const AttemptState state = (*attempt)->life.state();
   task.has_failed |=
       changed.task_failed && (state == AttemptState::kFailed || state == AttemptState::kKilled);
   (*stage)->finished_tasks += task.is_finished() ? 1 : 0;
+  (*stage)->running_tasks += task.is_running() ? 1 : 0;
   (*attempt)->active_at = event_.arrived_at;
   CountRunning(!(*stage)->closed, **stage, **attempt);
   if (!task.input_bytes) task.input_bytes = changed.input_bytes;
@@ -605,8 +614,7 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
   // Before slots are reported, their number is the largest number of concurrent tasks.
   const bool counts = LimitOf(**stage, limits_) && !(*stage)->opened.slots;
   if (counts && changed.state == AttemptState::kStarted) {
-    (*stage)->tasks_running_max = std::max(
-        (*stage)->tasks_running_max, static_cast<std::uint32_t>((*stage)->running_task_count()));
+    (*stage)->tasks_running_max = std::max((*stage)->tasks_running_max, (*stage)->running_tasks);
   }
   return absl::OkStatus();
 }
@@ -640,8 +648,12 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   if (has_read_more && !(*stage)->is_reduce()) {
     (*attempt)->progressed_at = ToMasterClock(std::nullopt);
   }
+  if (heartbeat.bytes_done > done && (*stage)->is_reduce()) {
+    (*attempt)->reduce->fetched_at = ToMasterClock(std::nullopt);
+  }
   done = std::max(done, heartbeat.bytes_done);
   (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
+  (*attempt)->bytes_emitted = std::max((*attempt)->bytes_emitted, heartbeat.bytes_emitted);
   (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
   AddTimeUse(heartbeat.time, **attempt);
   if (heartbeat.bytes_done > 0 || heartbeat.records_done > 0 || heartbeat.time != TimeUse{}) {
@@ -788,7 +800,7 @@ void MarkChanged(std::uint32_t stage, JobRecord& state) {
   if (found != state.stages.end()) ++found->second.revision;
 }
 
-// A visitor that marks the stages that an event may change as changed.
+// A visitor that marks each stage that an event may change.
 class ChangedStages {
  public:
   explicit ChangedStages(JobRecord& state) : state_(state) {}

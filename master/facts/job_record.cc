@@ -1,6 +1,10 @@
 #include "master/facts/job_record.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 namespace tidemark::facts {
 namespace {
@@ -57,6 +61,47 @@ std::size_t BytesOf(const std::map<std::string, std::string>& parameters) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : parameters) bytes += name.size() + value.size();
   return bytes;
+}
+
+std::size_t BytesOf(const JobWorkflow& workflow) {
+  std::size_t bytes =
+      workflow.id.size() + workflow.name.size() + workflow.node.size() + workflow.rejected.size();
+  for (const WorkflowNode& node : workflow.nodes) {
+    bytes += sizeof(node) + node.name.size() + sizeof(std::string) * node.after.size();
+    for (const std::string& name : node.after) bytes += name.size();
+  }
+  for (const std::string& id : workflow.parent_job_ids) bytes += sizeof(id) + id.size();
+  return bytes;
+}
+
+std::string ShapeOf(const JobWorkflow& workflow) {
+  if (workflow.nodes.empty()) return "";
+  std::vector<std::string> lines;
+  for (const WorkflowNode& node : workflow.nodes) {
+    std::vector<std::string> after = node.after;
+    std::sort(after.begin(), after.end());
+    lines.push_back(fmt::format("{}\n{}\n", node.name, fmt::join(after, "\t")));
+  }
+  std::sort(lines.begin(), lines.end());
+  std::uint32_t hash = 2'166'136'261;  // FNV-1a
+  for (const std::string& line : lines) {
+    for (const char c : line) hash = (hash ^ static_cast<unsigned char>(c)) * 16'777'619;
+  }
+  return fmt::format(" #{:08x}", hash);
+}
+
+std::string NodeHistoryName(const JobWorkflow& workflow, const std::string& shape,
+                            const std::string& node) {
+  return fmt::format("{} / {}{}", workflow.name, node, shape);
+}
+
+std::string WorkflowHistoryName(const JobWorkflow& workflow, const std::string& shape) {
+  return fmt::format("workflow {}{}", workflow.name, shape);
+}
+
+std::string HistoryNameOf(const JobOpened& opened) {
+  if (!opened.workflow || opened.workflow->node.empty()) return opened.name;
+  return NodeHistoryName(*opened.workflow, ShapeOf(*opened.workflow), opened.workflow->node);
 }
 
 }  // namespace tidemark::facts

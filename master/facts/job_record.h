@@ -123,5 +123,20 @@ struct JobRecord {
 
 // Returns the total size of the names and values in bytes.
 std::size_t BytesOf(const std::map<std::string, std::string>& parameters);
+// Returns the total size of the workflow's texts in bytes.
+std::size_t BytesOf(const JobWorkflow& workflow);
+
+// Returns the shape of a workflow's graph as a suffix of history names, such as " #1f3a09c4", or an
+// empty string if the graph is unknown. Equal graphs have equal shapes on every machine. O(n log n)
+// for n nodes and edges.
+std::string ShapeOf(const JobWorkflow& workflow);
+// Returns the name under which the runs of a node are stored. `shape` is ShapeOf(workflow).
+std::string NodeHistoryName(const JobWorkflow& workflow, const std::string& shape,
+                            const std::string& node);
+// Returns the name under which the runs of the whole workflow are stored.
+std::string WorkflowHistoryName(const JobWorkflow& workflow, const std::string& shape);
+// Returns the name under which the runs of a job are stored: the name of its node, or the name of
+// the job if it belongs to no workflow.
+std::string HistoryNameOf(const JobOpened& opened);
 
 }  // namespace tidemark::facts

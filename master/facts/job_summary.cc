@@ -121,6 +121,19 @@ absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& time
   return last;
 }
 
+// Returns the mean time from the last fetch of a reduce task to its first reduce function. Map
+// output may arrive until `maps_ended`. Returns zero if no fetches were reported.
+absl::Duration SortTime(std::span<const Task> reduce_tasks, absl::Time maps_ended) {
+  Times times;
+  for (const Task& task : reduce_tasks) {
+    const TaskAttempt* const attempt = task.finished_attempt();
+    if (attempt == nullptr || !attempt->life.shuffled_at()) continue;
+    if (attempt->reduce->fetched_at == absl::InfinitePast()) continue;
+    times.Add(*attempt->life.shuffled_at() - std::max(attempt->reduce->fetched_at, maps_ended));
+  }
+  return times.mean();
+}
+
 }  // namespace
 
 std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary) {
@@ -144,13 +157,14 @@ std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary&
                     .map_task_variation = maps.variation(),
                     .reduce_task_variation = reduces.variation(),
                     .map_cpu_time = map_cpu.mean(),
-                    .reduce_cpu_time = reduce_cpu.mean()};
+                    .reduce_cpu_time = reduce_cpu.mean(),
+                    .reduce_sort_time = SortTime(state.reduce_tasks(), maps_ended)};
 }
 
 JobSummary Summarize(const JobRecord& state) {
   JobSummary summary;
   if (state.opened) {
-    summary.name = state.opened->name;
+    summary.name = HistoryNameOf(*state.opened);
     summary.engine = state.opened->engine;
   }
   summary.map_tasks = static_cast<std::uint32_t>(state.map_tasks().size());

@@ -1,7 +1,11 @@
 #include "master/facts/phases.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace tidemark::facts {
@@ -17,29 +21,44 @@ void KeepLargest(std::optional<T>& largest, const std::optional<T>& value) {
   if (value && (!largest || *value > *largest)) largest = value;
 }
 
-void CountTasks(std::span<const Task> tasks, StageProgress& progress) {
-  progress.tasks = tasks.size();
-  std::size_t over = 0;
-  for (const Task& task : tasks) {
-    over += task.is_over() ? 1 : 0;
-    progress.finished_tasks += task.is_finished() ? 1 : 0;
-    progress.running_tasks += task.is_running() ? 1 : 0;
+// Counts the tasks of a map or reduce stage, and finds its start and end.
+class PhaseCounts {
+ public:
+  explicit PhaseCounts(std::uint32_t stage) { progress_.id.stage = stage; }
+
+  void Add(const Task& task) {
+    const TaskAttempt* const finished = task.finished_attempt();
+    const bool is_given_up = task.is_given_up();
+    ++progress_.tasks;
+    over_ += finished != nullptr || is_given_up ? 1 : 0;
+    progress_.finished_tasks += finished != nullptr ? 1 : 0;
+    progress_.running_tasks += task.is_running() ? 1 : 0;
     for (const auto& [number, attempt] : task.attempts) {
-      KeepLeast(progress.started_at, attempt.life.started_at());
+      KeepLeast(progress_.started_at, attempt.life.started_at());
+      if (is_given_up) KeepLargest(progress_.ended_at, attempt.life.ended_at());
     }
-    if (const auto* finished = task.finished_attempt()) {
-      KeepLargest(progress.ended_at, finished->life.ended_at());
-    } else if (task.is_given_up()) {
-      for (const auto& [number, attempt] : task.attempts) {
-        KeepLargest(progress.ended_at, attempt.life.ended_at());
-      }
-    }
+    if (finished != nullptr) KeepLargest(progress_.ended_at, finished->life.ended_at());
   }
-  const bool done = over == progress.tasks && progress.tasks > 0;
-  if (!done) progress.ended_at.reset();
-  progress.state = done                  ? StageState::kDone
-                   : progress.started_at ? StageState::kRunning
-                                         : StageState::kPending;
+
+  StageProgress Finish() const {
+    StageProgress progress = progress_;
+    const bool done = over_ == progress.tasks && progress.tasks > 0;
+    if (!done) progress.ended_at.reset();
+    progress.state = done                  ? StageState::kDone
+                     : progress.started_at ? StageState::kRunning
+                                           : StageState::kPending;
+    return progress;
+  }
+
+ private:
+  StageProgress progress_;
+  std::size_t over_ = 0;
+};
+
+StageProgress CountsOfReduce(const JobRecord& state) {
+  PhaseCounts counts(kReduceStage);
+  for (const Task& task : state.reduce_tasks()) counts.Add(task);
+  return counts.Finish();
 }
 
 // Returns the earliest start of an attempt's shuffle. With slow start, the attempt begins during
@@ -52,7 +71,79 @@ double Ratio(double done, double total) {
   return total > 0 ? std::clamp(done / total, 0.0, 1.0) : 0;
 }
 
+// Counts the map tasks, and sums their input.
+class MapSums {
+ public:
+  void Add(const Task& task) {
+    counts_.Add(task);
+    const double fraction = MapTaskFraction(task);
+    const auto bytes = static_cast<double>(task.input_bytes.value_or(0));
+    const double weight = std::max(1.0, bytes);
+    are_bytes_known_ &= task.input_bytes.has_value();
+    bytes_ += bytes;
+    tasks_done_ += fraction;
+    weight_done_ += weight * fraction;
+    weight_ += weight;
+  }
+
+  MapPhase Finish() const {
+    MapPhase phase{.progress = counts_.Finish(), .input_bytes = are_bytes_known_ ? bytes_ : 0};
+    StageProgress& progress = phase.progress;
+    progress.fraction_done = progress.state == StageState::kDone ? 1
+                             : are_bytes_known_
+                                 ? Ratio(weight_done_, weight_)
+                                 : Ratio(tasks_done_, static_cast<double>(progress.tasks));
+    return phase;
+  }
+
+ private:
+  PhaseCounts counts_{kMapStage};
+  bool are_bytes_known_ = true;
+  double bytes_ = 0;
+  double tasks_done_ = 0;
+  double weight_done_ = 0;
+  double weight_ = 0;
+};
+
 }  // namespace
+
+StageTally TallyOf(const Stage& stage) {
+  if (stage.tally && stage.tally->revision == stage.revision) return *stage.tally;
+  StageTally tally{.revision = stage.revision};
+  MapSums sums;
+  // If several attempts failed at the same time, the highest index counts, regardless of the order
+  // of the reports.
+  std::pair<absl::Time, std::uint32_t> failed_at = {absl::InfinitePast(), 0};
+  const std::string* failure = nullptr;
+  for (const Task& task : stage.tasks) {
+    bool is_any_lost = false;
+    std::size_t running = 0;
+    for (const auto& [number, attempt] : task.attempts) {
+      const AttemptLife& life = attempt.life;
+      running += life.is_running() ? 1 : 0;
+      is_any_lost |= life.state() == AttemptState::kLost;
+      if (life.state() != AttemptState::kFailed) continue;
+      ++tally.failed_attempts;
+      const std::pair at(life.ended_at().value_or(absl::InfinitePast()), task.index);
+      if (life.failure.empty() || at < failed_at) continue;
+      failed_at = at;
+      failure = &life.failure;
+    }
+    tally.running_attempts += running;
+    if (is_any_lost && running == 0 && !task.is_finished()) ++tally.lost_tasks;
+    tally.given_up_tasks += task.is_given_up() ? 1 : 0;
+    if (stage.is_map()) sums.Add(task);
+  }
+  if (failure != nullptr) tally.failure = *failure;
+  if (stage.is_map()) tally.map_phase = std::make_shared<const MapPhase>(sums.Finish());
+  return tally;
+}
+
+void CountTasks(JobRecord& state) {
+  for (auto& [number, stage] : state.stages) {
+    if (!stage.tally || stage.tally->revision != stage.revision) stage.tally = TallyOf(stage);
+  }
+}
 
 double MapTaskFraction(const Task& task) {
   if (task.is_over()) return 1;
@@ -83,18 +174,13 @@ const StageProgress* PhaseOf(const Snapshot& snapshot, StageKind phase) {
 }
 
 StageProgress MapProgress(const JobRecord& state) {
-  StageProgress progress{.id = {.stage = kMapStage}};
-  const std::span<const Task> tasks = state.map_tasks();
-  CountTasks(tasks, progress);
-  const std::vector<double> weights = MapTaskWeights(state);
-  double done = 0;
-  double total = 0;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    done += weights[i] * MapTaskFraction(tasks[i]);
-    total += weights[i];
-  }
-  progress.fraction_done = progress.state == StageState::kDone ? 1 : Ratio(done, total);
-  return progress;
+  const Stage* const stage = state.map_stage();
+  return stage == nullptr ? MapSums().Finish().progress : TallyOf(*stage).map_phase->progress;
+}
+
+double MapInputBytes(const JobRecord& state) {
+  const Stage* const stage = state.map_stage();
+  return stage == nullptr ? 0 : TallyOf(*stage).map_phase->input_bytes;
 }
 
 ShuffleProgress FetchProgress(const JobRecord& state) {
@@ -125,8 +211,7 @@ ShuffleProgress FetchProgress(const JobRecord& state) {
 }
 
 StageProgress ReduceProgress(const JobRecord& state) {
-  StageProgress progress{.id = {.stage = kReduceStage}};
-  CountTasks(state.reduce_tasks(), progress);
+  StageProgress progress = CountsOfReduce(state);
   progress.started_at = ReducePhaseStart(state);
   if (progress.state == StageState::kDone) {
     progress.fraction_done = 1;
@@ -167,9 +252,7 @@ std::optional<absl::Time> ReducePhaseStart(const JobRecord& state) {
 }
 
 std::optional<absl::Time> ReducePhaseEnd(const JobRecord& state) {
-  StageProgress progress;
-  CountTasks(state.reduce_tasks(), progress);
-  return progress.ended_at;
+  return CountsOfReduce(state).ended_at;
 }
 
 bool ReduceSizesKnown(const JobRecord& state) {

@@ -28,6 +28,12 @@ inline constexpr double kPaceFrom = 0.02;
 // clock or counter.
 inline constexpr double kShareMin = 1e-3;
 
+// Counts the tasks of a stage. O(1) if CountTasks() has counted this revision of the stage,
+// otherwise O(tasks).
+StageTally TallyOf(const Stage& stage);
+// Keeps the counts of all stages until they change. O(stages + tasks of changed stages).
+void CountTasks(JobRecord& state);
+
 // Returns the share of a map task's input that has been read, in 0..1, or 1 if the task is over.
 double MapTaskFraction(const Task& task);
 // Returns the weight of each map task in the phase: its input bytes (at least 1) if the bytes of
@@ -35,8 +41,11 @@ double MapTaskFraction(const Task& task);
 std::vector<double> MapTaskWeights(const JobRecord& state);
 
 // Returns the map stage with its counts, times and fraction_done, the share of its input that has
-// been read. If sizes are unknown, all tasks count equally.
+// been read. If sizes are unknown, all tasks count equally. Costs as much as TallyOf().
 StageProgress MapProgress(const JobRecord& state);
+// Returns the input of all map tasks in bytes, or 0 if the size of any is unknown. Costs as much as
+// TallyOf().
+double MapInputBytes(const JobRecord& state);
 // Returns the share of the reduce tasks' input that has been fetched.
 ShuffleProgress FetchProgress(const JobRecord& state);
 // Returns the counts and times of the reduce stage, which starts with the first reduce function. An

@@ -171,11 +171,6 @@ std::size_t Stage::finished_task_count() const {
       tasks.begin(), tasks.end(), [](const Task& task) { return task.is_finished(); }));
 }
 
-std::size_t Stage::given_up_task_count() const {
-  return static_cast<std::size_t>(std::count_if(
-      tasks.begin(), tasks.end(), [](const Task& task) { return task.is_given_up(); }));
-}
-
 std::size_t Stage::running_task_count() const {
   return static_cast<std::size_t>(std::count_if(
       tasks.begin(), tasks.end(), [](const Task& task) { return task.is_running(); }));

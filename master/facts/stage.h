@@ -20,6 +20,7 @@
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
 #include "tidemark/event.h"
+#include "tidemark/job.h"
 
 namespace tidemark::facts {
 
@@ -85,6 +86,8 @@ enum class SlotPool : std::uint8_t { kNone, kExecutor, kStage };
 // the source reports these waits. They are the times that the same work takes without contention.
 struct ReduceWork {
   std::uint64_t fetched_bytes = 0;
+  // Time of the last report of additional fetched bytes, or InfinitePast() without one.
+  absl::Time fetched_at = absl::InfinitePast();
   std::uint64_t groups_done = 0;
   absl::Duration reduce_time;
   absl::Duration reduce_time_alone;
@@ -121,6 +124,7 @@ struct TaskAttempt {
   AttemptLife life;
   std::uint64_t bytes_done = 0;           // bytes read by its functions
   std::uint64_t records_done = 0;         // only in stages other than map and reduce
+  std::uint64_t bytes_emitted = 0;        // 0 if unknown
   std::optional<std::uint32_t> executor;  // index into JobRecord::executors
   std::unique_ptr<MapProfile> profile;    // null after it was counted or proved useless
   std::unique_ptr<ReduceWork> reduce;     // not null for attempts at reduce tasks
@@ -170,6 +174,23 @@ struct Task {
   const FinishedGroups& finished_groups() const;
 };
 
+// Facts about the map phase of a MapReduce job.
+struct MapPhase {
+  StageProgress progress;
+  double input_bytes = 0;  // of all tasks; 0 if the size of any is unknown
+};
+
+// Counts of the tasks of a stage and of their attempts (TallyOf() in phases.h).
+struct StageTally {
+  std::uint64_t revision = 0;  // of the counted stage
+  std::size_t given_up_tasks = 0;
+  std::size_t lost_tasks = 0;  // with a lost attempt, and neither running nor finished
+  std::size_t running_attempts = 0;
+  std::uint64_t failed_attempts = 0;
+  std::string failure;                        // reason of the attempt that failed last
+  std::shared_ptr<const MapPhase> map_phase;  // null for other stages
+};
+
 struct Stage {
   StageOpened opened;  // as reported for the newest attempt at the stage
   // End of the newest attempt, or of a later attempt that was not opened. Its time uses the
@@ -182,8 +203,10 @@ struct Stage {
   // Positions in `tasks`, by task index, of the tasks that are not at their own index.
   absl::flat_hash_map<std::uint32_t, std::uint32_t> places;
   std::uint32_t finished_tasks = 0;
-  absl::Time announced_at;     // time of the stage's first report
-  std::uint64_t revision = 0;  // grows with every event about the stage or its tasks
+  std::uint32_t running_tasks = 0;
+  std::optional<StageTally> tally;  // of this or of an earlier revision
+  absl::Time announced_at;          // time of the stage's first report
+  std::uint64_t revision = 0;       // grows with every event about the stage or its tasks
   // largest number of concurrent tasks while the slots were unknown
   std::uint32_t tasks_running_max = 0;
   SlotLoad load;  // load of attempts with SlotPool::kStage
@@ -218,13 +241,13 @@ struct Stage {
   std::size_t slots() const;
   // O(tasks).
   std::size_t finished_task_count() const;
-  std::size_t given_up_task_count() const;
   std::size_t running_task_count() const;
 };
 
-// Merges a report into the known facts of a stage. A report of the same attempt at the stage adds
-// unknown fields. A report of a later attempt replaces all fields except a known kind. A report of
-// an earlier attempt changes nothing. Returns false if the report contradicts the known facts.
+// Merges a report into the known facts of a stage. A report of the same attempt at the stage sets
+// fields that were unknown. A report of a later attempt replaces all fields except a known kind. A
+// report of an earlier attempt changes nothing. Returns false if the report contradicts the known
+// facts.
 bool FillIn(const StageOpened& reported, StageOpened& known);
 
 // Returns the memory of a stage beyond its struct and its tasks, in bytes.

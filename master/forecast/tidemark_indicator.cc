@@ -162,23 +162,30 @@ durations::GroupTimes TidemarkIndicator::ImplicitByteTimes(const facts::JobRecor
   implicit_sizes_.Update(state.implicit_sizes.bins(), left);
   durations::GroupTimes times(table.curve_count());
   double bytes = 0;
-  const auto add = [&](std::span<const durations::RecentSizes::Bin> bins, double weight) {
-    for (const durations::RecentSizes::Bin& bin : bins) {
-      if (!(bin.count > 0)) continue;
-      const double x =
-          std::log(std::max(1.0, bin.bytes / bin.count) / durations::BinCentre(bin.bin));
-      const double count = weight * bin.count;
-      table.Add({bin.bin, count, weight * bin.bytes, count * x, count * x * x}, 1, times);
-      bytes += weight * bin.bytes;
-    }
+  // Returns the mean seconds of the groups.
+  const auto add = [&](const durations::RecentSizes::Bin& bin, double weight) {
+    if (!(bin.count > 0)) return 0.0;
+    const double before = times.mean;
+    const double x = std::log(std::max(1.0, bin.bytes / bin.count) / durations::BinCentre(bin.bin));
+    const double count = weight * bin.count;
+    table.Add({bin.bin, count, weight * bin.bytes, count * x, count * x * x}, 1, times);
+    bytes += weight * bin.bytes;
+    return (times.mean - before) / count;
   };
   double recent = 0;
   for (const durations::RecentSizes::Bin& bin : implicit_sizes_.bins()) recent += bin.count;
   const double recent_max = sampled_.has_sample() ? kRecentBesideSample : recent;
-  if (recent > 0) add(implicit_sizes_.bins(), std::min(1.0, recent_max / recent));
-  add(sampled_.implicit_bins(), 1);
+  const double recent_weight = recent > 0 ? std::min(1.0, recent_max / recent) : 0;
+  for (const durations::RecentSizes::Bin& bin : implicit_sizes_.bins()) {
+    if (recent_weight > 0) add(bin, recent_weight);
+  }
+  const std::vector<durations::SampledGroups::Bin> sampled = sampled_.ImplicitBins(left);
+  std::vector<double> seconds;
+  for (const durations::SampledGroups::Bin& bin : sampled) seconds.push_back(add(bin.sizes, 1));
   durations::GroupTimes per_byte(table.curve_count());
-  if (bytes > 0) per_byte.Add(times, 1 / bytes);
+  if (!(bytes > 0)) return per_byte;
+  per_byte.Add(times, 1 / bytes);
+  per_byte.sampling = durations::SampledGroups::ErrorPerByte(sampled, seconds, per_byte.mean);
   return per_byte;
 }
 
@@ -478,21 +485,24 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
   UpdateSpeeds(state);
   std::vector<regression::CostBin> finished = speeds_.PooledTimes(state);
   const bool has_finished = !finished.empty();
-  // While map tasks run, the sizes of the key groups are unknown.
-  if (has_finished || facts::MapProgress(state).state == StageState::kDone) {
+  const std::optional<double> shuffle_seconds_per_byte = facts::ShuffleSecondsPerByte(state);
+  // While map tasks run, the sizes of the key groups are unknown. Before the first shuffle has
+  // ended, past runs predict its time, and key groups do not.
+  const bool is_shuffle_seen =
+      shuffle_seconds_per_byte && facts::MapProgress(state).state == StageState::kDone;
+  if (has_finished || is_shuffle_seen) {
     finished = durations::WithPastGroups(std::move(finished), state);
   }
   by_bytes_.Update(std::move(finished));
   if (by_bytes_.empty()) return BySize(state, now);
   emissions_.Update(evidence_.Emissions(emission_feature_));
   const absl::Time maps_end = durations::MapPhaseEnd(state, now).value_or(now);
-  GroupCosts group_costs{
-      .emissions = emissions_.model(),
-      .bytes_table = &by_bytes_.table(),
-      .per_implicit_byte = durations::GroupTimes(),
-      .shuffle_seconds_per_byte = facts::ShuffleSecondsPerByte(state).value_or(0),
-      .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now)),
-      .seconds_after_groups = SecondsAfterGroups(state)};
+  GroupCosts group_costs{.emissions = emissions_.model(),
+                         .bytes_table = &by_bytes_.table(),
+                         .per_implicit_byte = durations::GroupTimes(),
+                         .shuffle_seconds_per_byte = shuffle_seconds_per_byte.value_or(0),
+                         .map_seconds_left = std::max(0.0, absl::ToDoubleSeconds(maps_end - now)),
+                         .seconds_after_groups = SecondsAfterGroups(state)};
   if (time_feature_ != durations::CostFeature::kBytes) {
     by_feature_.Update(
         durations::WithPastGroups(evidence_.Times(time_feature_, speeds_), state, time_feature_));
@@ -522,9 +532,9 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
     forecast.evidence = Evidence{.own_fit = 1};
     forecast.method = EstimateMethod::kKeyGroups;
   } else {
-    dag::ApplicationForecast unsure = *ends;
-    unsure.ends = durations::WithRunDeviation(std::move(unsure.ends), *application.draws);
-    SetEnd(state, now, unsure, *application.draws, forecast);
+    // The times of whole past runs would repeat the evidence of their key groups.
+    SetEnd(now, dag::RangeOf(durations::WithRunDeviation(ends->ends, *application.draws)),
+           forecast);
     forecast.basis = Basis::kEarlierRuns;
     forecast.method = EstimateMethod::kPastRuns;
   }

@@ -66,17 +66,21 @@ TEST(ForecastApplication, WaitsThroughAStageWithoutTasks) {
   EXPECT_THAT(estimate.critical_path, ElementsAre(0, 2));
 }
 
-// Four tasks of 5 s on two slots take 10 s. Without evidence, more such tasks may come.
-TEST(ForecastApplication, UnknownWorkOfAGrowingApplicationTakesLonger) {
-  Application application = {.stages = {Stage({}, 4, 5)}, .draws = &durations::FixedDraws::For(10)};
+// Each group takes 10 s on the two slots, one after the other. More work may come to the
+// application, but not to its groups.
+TEST(ForecastApplication, GroupsDoNotGrow) {
+  Application application = {.stages = {Stage({}, 4, 5), Stage({0}, 4, 5)},
+                             .draws = &durations::FixedDraws::For(10),
+                             .group_of_stage = {0, 1}};
   application.on.cluster = {.capacity = {.cores = 2}, .policy = placement::Policy::kFifo};
-  application.stages[0].times.is_known = false;
-  const auto median = [&] { return ForecastApplication(application)->end.median; };
-  EXPECT_DOUBLE_EQ(median(), 10);
-  application.growth.assign(application.draws->count(), 0.0);
-  EXPECT_DOUBLE_EQ(median(), 10 * (1 + 1.5));
   application.stages[0].times.is_known = true;
-  EXPECT_DOUBLE_EQ(median(), 10);
+  application.growth.assign(application.draws->count(), 7.0);
+  const ApplicationForecast estimate = *ForecastApplication(application);
+  EXPECT_THAT(estimate.group_known_shares, ElementsAre(1, 0));
+  EXPECT_DOUBLE_EQ(estimate.known_share, 0.5);
+  EXPECT_DOUBLE_EQ(estimate.end.median, 27);
+  EXPECT_DOUBLE_EQ(estimate.group_ends[0].median, 10);
+  EXPECT_DOUBLE_EQ(estimate.group_ends[1].median, 20);
 }
 
 TEST(ForecastApplication, RejectsAnUnknownParent) {

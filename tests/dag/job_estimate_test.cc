@@ -176,6 +176,61 @@ TEST(JobEstimate, TheMeasuredProcessorTimeLeavesTimeThatNoResourceExplains) {
   EXPECT_EQ(on_12.bottleneck, "");
 }
 
+// Four reduce tasks on one node fetch 640 MB each. The disk writes 128 MB/s, so the shuffle takes
+// 640 x 4 / 128 = 20 s. The sort took 5 s, in which the disk writes 5 x 128 / 4 = 160 MB, so
+// alpha_s is 0.25 and theta_sort is 160 / 5 = 32 MB/s ([BOE] eq. 5). The reduce functions took the
+// other 10 of 15 s of processor time.
+JobProfile SortingRun() {
+  JobProfile run = Profile(4, 1, 4, 35);
+  run.slots = 4;
+  run.split_bytes = 6.4e8;
+  run.map_selectivity = 1;
+  run.reduce_selectivity = 1e-9;
+  run.reduce_cpu_time = absl::Seconds(15);
+  run.reduce_sort_time = absl::Seconds(5);
+  return run;
+}
+
+// With eight slots, the shuffle takes 640 x 8 / 128 = 40 s, the sort max(160 x 8 / 128, 160 / 32) =
+// 10 s, and the reduce functions 10 s.
+TEST(JobEstimate, TheMeasuredSortSharesTheDisk) {
+  const auto cluster = [](std::uint32_t slots) {
+    return Cluster{.slots = slots,
+                   .nodes = 1,
+                   .node = ResourceProfile{.disk_read = 1e12,
+                                           .disk_write = 1.28e8,
+                                           .dfs_read = 1e12,
+                                           .dfs_write = 1e12,
+                                           .network = 1e12,
+                                           .cores = 16}};
+  };
+  JobProfile run = SortingRun();
+  const PlannedJob job = {.name = "sort", .map_task_count = 8, .reduce_task_count = 8};
+  for (const double fraction : {0.0, 0.25}) {
+    run.second_sort_fraction = fraction;
+    const std::vector<JobProfile> runs = {run};
+    const auto seconds = [&](std::uint32_t slots) {
+      return EstimateJobTasks(job, runs, cluster(slots), 1).reduce.times.mean();
+    };
+    EXPECT_NEAR(seconds(4), 35, 0.01) << fraction;
+    EXPECT_NEAR(seconds(8), 60, 0.01) << fraction;
+    EXPECT_EQ(EstimateJobTasks(job, runs, cluster(8), 1).reduce.bottleneck, "disk write");
+  }
+  run.reduce_sort_time = absl::ZeroDuration();
+  run.second_sort_fraction = 0;
+  EXPECT_NEAR(EstimateJobTasks(job, std::vector{run}, cluster(8), 1).reduce.times.mean(), 55, 0.01)
+      << "without the sort, all processor time is independent of the disk";
+}
+
+// On a node of unknown speed, the sort takes processor time.
+TEST(JobEstimate, AMeasuredSortNeedsNoNode) {
+  const std::vector<JobProfile> runs = {SortingRun()};
+  const JobEstimate same = EstimateJobTasks({.name = "sort"}, runs, {.slots = 4}, 1);
+  EXPECT_NEAR(same.reduce.times.mean(), 35, 1e-6);
+  const JobEstimate twice = EstimateJobTasks({.name = "sort"}, runs, {.slots = 4}, 2);
+  EXPECT_NEAR(twice.reduce.times.mean(), 50, 1e-6) << "20 s that no resource explains are constant";
+}
+
 TEST(JobEstimate, NamesNoBottleneckWithoutANode) {
   JobProfile run = Profile(4, 1, 1, 1);
   run.split_bytes = 1e8;

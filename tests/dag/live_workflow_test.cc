@@ -15,6 +15,7 @@
 #include "tests/monitor/virtual_job.h"
 #include "tidemark/field_error.h"
 #include "tidemark/job_monitor.h"
+#include "tidemark/late_probability.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::dag::live_workflow_test {
@@ -516,6 +517,17 @@ TEST_F(LiveDiamond, KeepsItsProgressWhileItsRunningJobsAreSilent) {
   EXPECT_GT(again.children[0].estimate.fraction_done, before.children[0].estimate.fraction_done);
 }
 
+TEST_F(LiveDiamond, TheBarOfAJobMovesBackSlowly) {
+  Observe(live_, Running("a-1", 0, 50, 50));
+  const double before = live_.Tick(Second(50)).children[0].estimate.fraction_done;
+  EXPECT_NEAR(before, 0.5, 0.05);
+  Observe(live_, Running("a-1", 0, 51, 459));
+  const Estimate after = live_.Tick(Second(51)).children[0].estimate;
+  EXPECT_NEAR(after.fraction_done, before - 3 * std::log(51.0 / 50), 1e-9);
+  EXPECT_EQ(after.fraction_done_lower, after.fraction_done);
+  EXPECT_EQ(after.fraction_done_upper, after.fraction_done);
+}
+
 TEST_F(LiveDiamond, IsNotSilentWhileARunningJobReports) {
   Snapshot b = Running("b-1", 0, 60, 100);
   b.silent_since = Second(20);
@@ -997,6 +1009,26 @@ TEST_F(LiveDiamond, RejectsACancellationThatAddsJobs) {
       live_.Update({.add_jobs = {JobNamed("e")}, .cancel = true}, 100).status();
   EXPECT_EQ(WrongFieldOf(refused).path, "add_jobs") << refused;
   EXPECT_EQ(live_.Tick(Second(1)).state, JobState::kRunning);
+}
+
+TEST(LiveWorkflow, AnOpenPlanWaitsForItsFirstJobUntilItIsAbandoned) {
+  LiveWorkflow live({.id = "etl", .jobs = {{.name = "load"}, {.name = "count"}}, .is_open = true},
+                    Second(0), {});
+  EXPECT_FALSE(live.Tick(Second(890)).is_final);
+  EXPECT_EQ(live.Tick(Second(901)).state, JobState::kAbandoned);
+}
+
+TEST(LiveWorkflow, ANameThatAClientChoseIsNoShapeOfAGraph) {
+  const auto history_name = [](const std::string& of_job) {
+    const Plan plan = {.id = "e",
+                       .name = "etl",
+                       .jobs = {{.name = "load", .history_name = of_job}},
+                       .is_open = true};
+    return LiveWorkflow(plan, Second(0), {}).history_name();
+  };
+  EXPECT_EQ(history_name("etl / load #0123abcd"), "workflow etl #0123abcd");
+  EXPECT_EQ(history_name("etl / load"), "workflow etl");
+  EXPECT_EQ(history_name("the name of an old job"), "workflow etl");
 }
 
 TEST_F(LiveDiamond, CancelsUnstartedJobsWithTheWorkflow) {

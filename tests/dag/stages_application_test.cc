@@ -173,6 +173,27 @@ TEST(ApplicationOfStages, ExpectsPlannedStages) {
   EXPECT_LT(with.known_share, 0.7) << "unknown task times";
 }
 
+// The first tasks of an application are usually the short ones.
+TEST(ApplicationOfStages, AnUnknownStageOfAGrowingApplicationTakesLonger) {
+  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 20};
+  now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
+  now.planned = {{.tasks = 4, .parents = {0}}};
+  const auto end_of_planned = [&now] { return Estimate(now, {}, 2).stages.back().end; };
+  const double known = end_of_planned();
+  now.may_grow = true;
+  EXPECT_NEAR(end_of_planned() / known, 2.5, 0.1);
+}
+
+// A task of the scan reads 9 MB in 10 s, so its fixed part takes 1 s. A task of the planned stage
+// reads 19 MB, and takes 20 / e times as long. Its four tasks run on two slots.
+TEST(ApplicationOfStages, AStageWithMoreInputTakesLonger) {
+  WorkflowNow now = {.stages = {{.name = "scan", .tasks = 4}}, .elapsed = 20};
+  now.stages[0].finished.assign(4, {.seconds = 10, .warmth = Warmth::kRest});
+  now.stages[0].read_bytes = 4 * 9e6;
+  now.planned = {{.tasks = 4, .parents = {0}, .input_bytes = 4 * 19e6}};
+  EXPECT_NEAR(Estimate(now, {}, 2).end.median, 2 * 20 / std::exp(1), 3);
+}
+
 TEST(ApplicationOfStages, PrefersAPastRunToThePlan) {
   const PastRun run = ScanAndJoin();
   WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};

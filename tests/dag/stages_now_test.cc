@@ -371,6 +371,56 @@ TEST(StagesNow, AddsPlannedStages) {
   EXPECT_THAT(job.Now(5).planned, IsEmpty());
 }
 
+void Emit(Job& job, double at, AttemptId task, std::uint64_t bytes) {
+  job.Start(0, task, 0);
+  job.Say(at, TaskHeartbeat{.attempt = task, .bytes_emitted = bytes});
+  job.Say(at, Finished(task));
+}
+
+TEST(StagesNow, TheOutputOfItsParentsIsTheInputOfAStage) {
+  Job job({Stage(0, 2), Stage(1, 8, {0})});
+  job.Executor(0, 0, 2);
+  EXPECT_EQ(job.Now(0).stages[1].input_bytes, 0) << "it is unknown";
+  Emit(job, 1, Task(0, 0), 100);
+  EXPECT_EQ(job.Now(1).stages[1].input_bytes, 200) << "the other task emits as much";
+  Emit(job, 2, Task(0, 1), 300);
+  EXPECT_EQ(job.Now(2).stages[1].input_bytes, 400);
+  StageOpened sized = Stage(2, 2, {1});
+  sized.task_bytes = {30, 40};
+  job.Say(3, sized);
+  EXPECT_EQ(job.Now(3).stages[2].input_bytes, 70) << "the sizes are reported";
+}
+
+TEST(StagesNow, TheInputIsUnknownIfTheOutputOfAParentIs) {
+  Job job({Stage(0, 1), Stage(1, 1), Stage(2, 8, {0, 1})});
+  job.Executor(0, 0, 2);
+  Emit(job, 1, Task(0, 0), 100);
+  Emit(job, 2, Task(1, 0), 0);  // The engine reported no output.
+  EXPECT_EQ(job.Now(2).stages[2].input_bytes, 0);
+}
+
+// Adaptive execution lists the ended parents of a new stage under new numbers, as skipped stages.
+TEST(StagesNow, AnAdaptiveQueryReadsWhatItsEndedStagesWrote) {
+  Job job({});
+  job.Executor(0, 0, 2);
+  job.Say(0, GroupOpened{.group = "sql/0", .planned_task_counts = {0, 0, 1}});
+  StageOpened scan = Stage(0, 1, {}, "sql/0");
+  scan.work = 7;
+  job.Say(0, scan);
+  Emit(job, 1, Task(0, 0), 100);
+  std::vector<UnopenedStage> planned = job.Now(2).planned;
+  ASSERT_THAT(planned, SizeIs(2));
+  EXPECT_EQ(planned[0].input_bytes, 100);
+  EXPECT_EQ(planned[1].input_bytes, 0) << "it reads the output of the first";
+  scan.stage = 1;
+  job.Say(3, Skipped(scan));
+  job.Say(3, Stage(2, 4, {1}, "sql/0"));
+  const WorkflowNow now = job.Now(3);
+  EXPECT_EQ(now.stages[2].input_bytes, 100);
+  ASSERT_THAT(now.planned, SizeIs(1));
+  EXPECT_EQ(now.planned[0].input_bytes, 0);
+}
+
 // The slots of executors apply only to stages of other engines.
 TEST(StagesNow, TasksOfMapReduceDoNotShowWarmSlots) {
   JobOpened opened = test::Opened(4, 1);

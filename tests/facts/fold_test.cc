@@ -604,6 +604,7 @@ TEST(FoldStages, CountsTheTasksOfAStageOfAnyKind) {
   const Stage& stage = job.state.stages.at(4);
   EXPECT_EQ(stage.opened.task_count, 3u);
   EXPECT_EQ(stage.running_task_count(), 1u);
+  EXPECT_EQ(stage.running_tasks, 1u);
   EXPECT_EQ(stage.finished_task_count(), 1u);
   const TaskAttempt& attempt = stage.tasks.at(0).attempts.at({0, 0});
   EXPECT_EQ(attempt.life.input_bytes, 700u);
@@ -857,6 +858,7 @@ TEST(FoldStages, TasksAreFoundInAnyOrderOfReports) {
   EXPECT_EQ(stage.tasks.size(), 5u);
   EXPECT_EQ(stage.finished_task_count(), 3u);
   EXPECT_EQ(stage.running_task_count(), 2u);
+  EXPECT_EQ(stage.running_tasks, 2u);
 }
 
 TEST_F(FoldIntoOpenJob, TheHostOfAMapTaskIsKept) {

@@ -67,6 +67,26 @@ TEST_F(JobProfileTest, HasTheMeanOfKnownProcessorTimes) {
   EXPECT_EQ(Learn()->reduce_cpu_time, absl::ZeroDuration());
 }
 
+// The last map task ends at 6. One reduce task fetches until 8 and reduces from 12 on. The other
+// one fetches until 5, but may wait for the last map task until 6, and reduces from 8 on. The sorts
+// take 4 and 2 s.
+TEST_F(JobProfileTest, HasTheMeanTimeBetweenFetchAndReduce) {
+  Tell(0, Opened(1, 2));
+  Tell(0, Started(M(0), 100));
+  Tell(1, Started(R(0)));
+  Tell(1, Started(R(1)));
+  Tell(5, TaskHeartbeat{.attempt = R(0), .bytes_done = 40});
+  Tell(5, TaskHeartbeat{.attempt = R(1), .bytes_done = 50});
+  Tell(6, Finished(M(0)));
+  Tell(8, TaskHeartbeat{.attempt = R(0), .bytes_done = 50});
+  Tell(8, AttemptChanged{.attempt = R(1), .state = AttemptState::kShuffled});
+  Tell(10, TaskHeartbeat{.attempt = R(0), .bytes_done = 50});
+  Tell(12, AttemptChanged{.attempt = R(0), .state = AttemptState::kShuffled});
+  Tell(20, Finished(R(0)));
+  Tell(20, Finished(R(1)));
+  EXPECT_EQ(Learn()->reduce_sort_time, absl::Seconds(3));
+}
+
 TEST_F(JobProfileTest, NeedsAFinishedMapTask) {
   Tell(0, Opened(1, 1));
   Tell(0, Started(M(0)));

@@ -32,6 +32,21 @@ Job OpenJob(std::uint32_t maps, std::uint32_t reduces) {
   return job;
 }
 
+TEST(CountTasks, KeepsCountsOnlyUntilTheStageChanges) {
+  Job job = OpenJob(2, 1);
+  job.Fold({{1, Started(M(0))}, {2, Failed(M(0))}, {3, Started(M(1))}});
+  CountTasks(job.state);
+  const Stage& maps = *job.state.map_stage();
+  EXPECT_EQ(TallyOf(maps).failed_attempts, 1u);
+  EXPECT_EQ(TallyOf(maps).running_attempts, 1u);
+  job.Fold({{4, Finished(M(1))}});
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(TallyOf(maps).running_attempts, 0u);
+    EXPECT_EQ(MapProgress(job.state).finished_tasks, 1u);
+    CountTasks(job.state);
+  }
+}
+
 // --- map
 
 TEST(MapPhase, IsPendingBeforeATaskStarts) {

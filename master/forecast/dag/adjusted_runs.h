@@ -97,8 +97,7 @@ class WorkModel {
   WorkModel(const std::string& work, const std::vector<std::string>& names,
             const std::vector<AdjustableRun>& runs);
 
-  // Returns the factors. `asked` contains the new values of the parameters. `input` is the factor
-  // on the input of the run.
+  // Returns the factors for the parameters `asked` and for `input` times the input of the run.
   WorkFactors Now(const AdjustableRun& run, const std::vector<double>& asked, double input) const;
   // Returns the number of tasks of a stage, or nullopt if no parameter changes it.
   std::optional<regression::Forecast> Tasks(const std::vector<double>& asked) const;

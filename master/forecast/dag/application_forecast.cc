@@ -24,11 +24,6 @@ constexpr double kLooksMax = 1e6;
 // Replaces kDetailedTasksMax for tasks that share nodes, since each task may change the rates of
 // others.
 constexpr double kSharedTasksMax = 4'000;
-// If an application may grow and evidence backs the share k of its remaining work, the remaining
-// time is 1 + 1.5 (1 - k)^2 times the estimate, since the first tasks are usually the short ones.
-// The mean errors of shown progress without history are 5.8 points (23 logs of TPC-DS) and 24.6
-// points (19 other logs). Without the factor, they are 6.8 and 24.4 points.
-constexpr double kUnknownMore = 1.5;
 // Limits processor time. If there are more nodes, one host represents all of them.
 constexpr std::size_t kNodesMax = 100;
 // Limits the cost and the length of the displayed list of states.
@@ -206,8 +201,8 @@ class Futures {
     ApplicationForecast forecast = {.end = RangeOf(stretched_), .ends = totals_};
     forecast.end.median = QuantileOf(totals_, 0.5);
     std::vector<double> settled;
-    double known = 0;  // known work, in container seconds
-    double all = 0;
+    KnownWork of_all;
+    std::vector<KnownWork> of_groups(group_ends_.by_set().size());
     for (const RemainingStage& stage : application_.stages) {
       forecast.stages.push_back({.owner = stage.work.owner, .number = stage.number});
     }
@@ -220,8 +215,10 @@ class Futures {
       stage_ends.shares_nodes = use_[i].seconds > 0 && !stage(i).work.demand.empty();
       const double left = stage_ends.shares_nodes ? busy_[i] : SecondsOf(stage(i));
       const double work = stage(i).work.container.cores * left;
-      all += work;
-      known += stage(i).times.is_known ? work : 0;
+      of_all.Add(work, stage(i).times.is_known);
+      if (!of_groups.empty()) {
+        of_groups[application_.group_of_stage[open_[i]]].Add(work, stage(i).times.is_known);
+      }
       stage_ends.task_time = MeanOfTasks(stage(i).work, left);
       settled.push_back(QuantileOf(settled_[i], 0.5));
       for (Draws& ends : task_ends_[i]) {
@@ -230,15 +227,10 @@ class Futures {
     }
     for (Draws& ends : owner_ends_.by_set()) forecast.owner_ends.push_back(Stretched(ends));
     for (Draws& ends : group_ends_.by_set()) forecast.group_ends.push_back(Stretched(ends));
-    forecast.known_share = all > 0 && std::isfinite(all) ? known / all : 1;
+    forecast.known_share = of_all.share();
+    for (const KnownWork& work : of_groups) forecast.group_known_shares.push_back(work.share());
     if (Draws growth = application_.growth; !growth.empty()) {
-      const double unknown = 1 - forecast.known_share;
-      const double factor = 1 + kUnknownMore * unknown * unknown;
-      forecast.end.median = forecast.end.median * factor + QuantileOf(growth, 0.5);
-      for (SecondsRange& group : forecast.group_ends) {
-        group.median *= factor;
-        group.upper = std::max(group.upper, group.median);
-      }
+      forecast.end.median += QuantileOf(growth, 0.5);
     }
     forecast.end.lower = std::min(forecast.end.lower, forecast.end.median);
     forecast.end.upper = std::max(forecast.end.upper, forecast.end.median);
@@ -287,6 +279,18 @@ class Futures {
   }
 
  private:
+  // Remaining work in container seconds.
+  struct KnownWork {
+    double known = 0;  // the part whose times are known
+    double all = 0;
+
+    void Add(double work, bool is_known) {
+      all += work;
+      known += is_known ? work : 0;
+    }
+    double share() const { return all > 0 && std::isfinite(all) ? known / all : 1; }
+  };
+
   // Values of a draw that all similar tasks of a stage share.
   struct DrawnStage {
     double row_start = 0;

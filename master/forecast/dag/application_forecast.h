@@ -88,6 +88,7 @@ struct ApplicationForecast {
   std::vector<StageEnds> stages;
   std::vector<SecondsRange> owner_ends;    // the end of the last stage of each owner
   std::vector<SecondsRange> group_ends;    // the end of the last stage of each group, by number
+  std::vector<double> group_known_shares;  // like `known_share`, for each group
   std::vector<std::size_t> critical_path;  // stages with remaining work, first to last
   double known_share = 1;                  // the share of the remaining work with known task times
   std::size_t stages_placed = 0;           // stages simulated in each draw; all others are over

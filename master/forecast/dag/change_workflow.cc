@@ -1,12 +1,16 @@
 // Applies the changes that clients make to a running workflow.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "master/facts/job_record.h"
 #include "master/forecast/dag/live_workflow.h"
 #include "text/did_you_mean.h"
 #include "tidemark/field_error.h"
@@ -46,10 +50,11 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   const std::string which = absl::StrCat("job ", name, " of workflow ", plan_.id);
   if (is_cancelled_) return absl::FailedPreconditionError(which + ": the workflow was cancelled");
   if (is_final()) return absl::FailedPreconditionError(which + ": the workflow has ended");
-  if (job.facts.state == ChildState::kCancelled) {
+  const bool was_cancelled = job.facts.state == ChildState::kCancelled;
+  if (was_cancelled && !plan_.is_open) {
     return absl::FailedPreconditionError(which + ": it was cancelled");
   }
-  if (!job.is_waiting()) {
+  if (!was_cancelled && !job.is_waiting()) {
     return absl::FailedPreconditionError(absl::StrCat(
         which, ": ", job.job_id, " already reports for it; attach another job once it has failed"));
   }
@@ -77,6 +82,7 @@ absl::StatusOr<bool> LiveWorkflow::Attach(const std::string& name, const std::st
   job.facts.state = ChildState::kPending;
   job.facts.started_at.reset();
   job.facts.ended_at.reset();
+  if (was_cancelled) FindParents();
   active_at_ = std::max(active_at_, newest_->at);
   changed_at_ = std::max(changed_at_, newest_->at);
   return true;
@@ -131,7 +137,13 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
     }
     cancelled.push_back(place->second);
   }
-  const bool is_news = !added.empty() || !cancelled.empty() || (change.cancel && !is_cancelled_);
+  if (change.close && !plan_.is_open) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "workflow ", plan_.id, " is a plan and ends with its jobs; cancel jobs to end it earlier"));
+  }
+  const bool closes = change.close && !is_closed_ && !is_final();
+  const bool is_news =
+      !added.empty() || !cancelled.empty() || (change.cancel && !is_cancelled_) || closes;
   if (!is_news) return false;
   // A cancelled workflow ends with its next snapshot.
   if (is_cancelled_) {
@@ -153,6 +165,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
     jobs_[i].awaited_since.reset();
   }
   is_cancelled_ = is_cancelled_ || change.cancel;
+  is_closed_ = is_closed_ || closes;
   FindParents();
   active_at_ = std::max(active_at_, newest_->at);
   changed_at_ = std::max(changed_at_, newest_->at);
@@ -169,6 +182,182 @@ void LiveWorkflow::FindParents() {
     if (is_cancelled(i)) parents_[i].clear();
     std::erase_if(parents_[i], is_cancelled);
   }
+}
+
+namespace {
+
+// Returns the nodes of the graph as jobs, without the nodes that precede the reporting job: these
+// have ended or will not run. Jobs that wait for no other node wait for `before`.
+std::vector<PlannedJob> JobsOfGraph(const JobWorkflow& reported, const std::string& shape,
+                                    const std::vector<std::string>& before) {
+  absl::flat_hash_map<std::string, const WorkflowNode*> of_name;
+  for (const WorkflowNode& node : reported.nodes) of_name[node.name] = &node;
+  absl::flat_hash_set<std::string> preceding;
+  std::vector<std::string> open = {reported.node};
+  while (!open.empty()) {
+    const auto node = of_name.find(open.back());
+    open.pop_back();
+    if (node == of_name.end()) continue;
+    for (const std::string& name : node->second->after) {
+      if (preceding.insert(name).second) open.push_back(name);
+    }
+  }
+  std::vector<PlannedJob> jobs;
+  for (const WorkflowNode& node : reported.nodes) {
+    if (preceding.contains(node.name)) continue;
+    PlannedJob& job = jobs.emplace_back();
+    job.name = node.name;
+    job.history_name = facts::NodeHistoryName(reported, shape, node.name);
+    for (const std::string& name : node.after) {
+      if (!preceding.contains(name)) job.after.push_back(name);
+    }
+    if (job.after.empty()) job.after = before;
+  }
+  return jobs;
+}
+
+}  // namespace
+
+std::string OpenHistoryName(const JobWorkflow& reported) {
+  return facts::WorkflowHistoryName(reported, facts::ShapeOf(reported));
+}
+
+std::string LiveWorkflow::history_name() const {
+  // The shape is the end of each job's name (NodeHistoryName()), unless a client chose the name.
+  constexpr std::size_t kShapeBytes = 10;
+  const PlannedJob& first = plan_.jobs.front();
+  const std::string& name = first.history_name;
+  const JobWorkflow workflow = {.name = plan_.name};
+  const std::string start = facts::NodeHistoryName(workflow, "", first.name);
+  const bool has_shape =
+      name.size() == start.size() + kShapeBytes && name.starts_with(start + " #");
+  return facts::WorkflowHistoryName(workflow, has_shape ? name.substr(start.size()) : "");
+}
+
+const PastRun* FindPastRun(const JobWorkflow& reported, const std::vector<PastRun>& past_runs) {
+  const auto run = std::ranges::find_if(past_runs, [&](const PastRun& past) {
+    return std::ranges::find(past.stages, reported.node, &PastStage::name) != past.stages.end();
+  });
+  return run == past_runs.end() ? nullptr : &*run;
+}
+
+Plan OpenPlan(const JobWorkflow& reported, const PastRun* past_run) {
+  Plan plan = {
+      .id = reported.id, .name = reported.name, .retry_within = reported.quiet, .is_open = true};
+  const std::string shape = facts::ShapeOf(reported);
+  if (past_run != nullptr) {
+    // Limits of the slots of a plan.
+    plan.cluster.slots = static_cast<std::uint32_t>(std::clamp(past_run->slots, 1.0, 1e6));
+    for (const PastStage& stage : past_run->stages) {
+      PlannedJob& job = plan.jobs.emplace_back();
+      job.name = stage.name;
+      job.history_name = facts::NodeHistoryName(reported, shape, stage.name);
+      for (const std::size_t parent : stage.parents) {
+        if (parent < past_run->stages.size()) job.after.push_back(past_run->stages[parent].name);
+      }
+    }
+    if (CheckPlan(plan).ok()) return plan;
+    plan.jobs.clear();
+    plan.cluster = {};
+  }
+  plan.jobs = JobsOfGraph(reported, shape, {});
+  if (plan.jobs.empty()) {
+    plan.jobs.push_back({.name = reported.node,
+                         .history_name = facts::NodeHistoryName(reported, shape, reported.node)});
+  }
+  return plan;
+}
+
+std::vector<std::string> LiveWorkflow::EndedJobs() const {
+  std::vector<bool> is_parent(jobs_.size());
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].facts.state != ChildState::kSucceeded) continue;
+    for (const std::size_t parent : parents_[i]) is_parent[parent] = true;
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const bool has_succeeded = jobs_[i].facts.state == ChildState::kSucceeded;
+    if (has_succeeded && !is_parent[i]) names.push_back(plan_.jobs[i].name);
+  }
+  return names;
+}
+
+void LiveWorkflow::CancelSkipped(std::size_t index, JoinPlan& join) const {
+  std::vector<bool> is_seen(jobs_.size());
+  std::vector<std::size_t> open = {index};
+  while (!open.empty()) {
+    const std::size_t job = open.back();
+    open.pop_back();
+    for (const std::size_t parent : parents_[job]) {
+      if (is_seen[parent]) continue;
+      is_seen[parent] = true;
+      open.push_back(parent);
+      const FollowedJob& before = jobs_[parent];
+      const bool has_come = !before.job_id.empty() || before.facts.state == ChildState::kRetryable;
+      if (before.is_waiting() && !has_come)
+        join.change.cancel_jobs.push_back(plan_.jobs[parent].name);
+    }
+  }
+}
+
+JoinPlan LiveWorkflow::PlanJoin(const JobWorkflow& reported, const std::string& job_id) const {
+  if (const auto known = place_of_id_.find(job_id); known != place_of_id_.end()) {
+    return {.change = {}, .child = plan_.jobs[known->second].name};
+  }
+  JoinPlan join;
+  const std::string shape = facts::ShapeOf(reported);
+  const std::vector<std::string> ended = EndedJobs();
+  const bool is_known_graph = std::ranges::any_of(plan_.jobs, [&](const PlannedJob& job) {
+    return !shape.empty() && job.history_name.ends_with(shape);
+  });
+  absl::flat_hash_set<std::string> added;
+  if (!is_known_graph) {
+    for (PlannedJob& job : JobsOfGraph(reported, shape, ended)) {
+      if (place_of_name_.contains(job.name)) continue;
+      added.insert(job.name);
+      join.change.add_jobs.push_back(std::move(job));
+    }
+  }
+  std::optional<std::size_t> place;
+  for (std::size_t run = 1;; ++run) {
+    join.child = run == 1 ? reported.node : absl::StrCat(reported.node, " (", run, ")");
+    if (added.contains(join.child)) return join;
+    const auto known = place_of_name_.find(join.child);
+    if (known == place_of_name_.end()) break;
+    const FollowedJob& job = jobs_[known->second];
+    const bool is_free = job.is_waiting() && (job.job_id.empty() || job.has_ended());
+    if (!is_free && job.facts.state != ChildState::kCancelled) continue;
+    place = known->second;
+    break;
+  }
+  if (place) {
+    CancelSkipped(*place, join);
+    return join;
+  }
+  PlannedJob job = {.name = join.child,
+                    .history_name = facts::NodeHistoryName(reported, shape, join.child)};
+  for (const std::string& id : reported.parent_job_ids) {
+    const auto parent = place_of_id_.find(id);
+    if (parent != place_of_id_.end()) job.after.push_back(plan_.jobs[parent->second].name);
+  }
+  if (job.after.empty()) job.after = ended;
+  join.change.add_jobs.push_back(std::move(job));
+  // If the past run lacks most jobs of this run, its remaining jobs are not expected either.
+  if (!shape.empty()) return join;
+  std::size_t expected = 0;
+  for (std::size_t i = 0; i < submitted_jobs_; ++i) expected += jobs_[i].job_id.empty() ? 0 : 1;
+  if (jobs_.size() + 1 - submitted_jobs_ <= expected) return join;
+  for (std::size_t i = 0; i < submitted_jobs_; ++i) {
+    const bool may_come = jobs_[i].is_waiting() && jobs_[i].job_id.empty();
+    if (may_come) join.change.cancel_jobs.push_back(plan_.jobs[i].name);
+  }
+  return join;
+}
+
+std::string LiveWorkflow::HistoryNameOf(const std::string& job_id) const {
+  const auto place = place_of_id_.find(job_id);
+  return place == place_of_id_.end() || !plan_.is_open ? ""
+                                                       : plan_.jobs[place->second].history_name;
 }
 
 absl::Status CheckWorkflow(const Plan& plan, std::size_t jobs_max) {

@@ -95,6 +95,7 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
     facts.expected = would_take;
     facts.started_at = snapshot->started_at;
     facts.state = ChildState::kRunning;
+    shown = {};
   }
   newest = std::move(snapshot);
   left = std::move(stages_left);
@@ -155,8 +156,11 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
       if (!is_silent()) live.left = left;
       live.left_age = std::max(absl::ToDoubleSeconds(now - newest->at), 0.0);
     }
-  } else if (awaited_since) {
-    live.awaited = std::max(absl::ToDoubleSeconds(now - *awaited_since), 0.0);
+  } else {
+    live.lag = lag;
+    if (awaited_since) {
+      live.awaited = std::max(absl::ToDoubleSeconds(now - *awaited_since), 0.0);
+    }
   }
   return live;
 }

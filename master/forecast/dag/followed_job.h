@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "master/facts/phases.h"
 #include "master/forecast/dag/jobs_application.h"
+#include "master/forecast/dag/shown_progress.h"
 #include "master/forecast/durations/task_times.h"
 #include "tidemark/job.h"
 #include "tidemark/job_profile.h"
@@ -36,7 +37,9 @@ struct FollowedJob {
   std::shared_ptr<const durations::RemainingStages> left;  // as of `newest`
   bool is_attached = false;                                // attached after the submission
   bool ended_before = false;  // True if a run with this id had ended before the submission.
+  ShownProgress shown;        // of the run in the workflow
   std::optional<absl::Time> awaited_since;
+  double lag = 0;                            // LiveJob::lag
   std::optional<absl::Duration> would_take;  // last estimate of the duration, before the start
   bool has_runs = false;
   std::vector<JobProfile> runs;  // past runs, the newest first

@@ -157,9 +157,13 @@ class Model {
                     {Seconds(run.map_task_time), absl::ToDoubleSeconds(run.map_cpu_time)}, node_,
                     PerNode(measured.map_tasks, measured.slots, nodes_));
     profile_.map_throughput = measured.split_bytes / map_.core_seconds;
-    reduce_ = Separate(ReduceTask(then, executors_), /*computing=*/2,
-                       {Seconds(run.reduce_task_time), absl::ToDoubleSeconds(run.reduce_cpu_time)},
-                       node_, PerNode(measured.reduce_tasks, measured.slots, nodes_));
+    const double per_node = PerNode(measured.reduce_tasks, measured.slots, nodes_);
+    const double sort_core_seconds = SetSort(run, ReduceBytes(measured), per_node);
+    double core_seconds = absl::ToDoubleSeconds(run.reduce_cpu_time);
+    if (core_seconds > 0)
+      core_seconds = std::max(core_seconds - sort_core_seconds, kTaskSecondsMin);
+    reduce_ = Separate(ReduceTask(At(measured, {}), executors_), /*computing=*/2,
+                       {Seconds(run.reduce_task_time), core_seconds}, node_, per_node);
     profile_.reduce_throughput = ReduceBytes(measured) / reduce_.core_seconds;
   }
 
@@ -172,6 +176,23 @@ class Model {
   }
 
  private:
+  // Sets the sort sub-stage ([BOE] eq. 5) from its measured time, and returns its core seconds. If
+  // alpha_s is unknown, it is the largest share that the disk can write in that time.
+  double SetSort(const JobProfile& run, double input_bytes, double per_node) {
+    const double seconds = absl::ToDoubleSeconds(run.reduce_sort_time);
+    profile_.sort_throughput = kUnbound;
+    profile_.second_sort_fraction = run.second_sort_fraction;
+    if (!(seconds > 0)) return 0;
+    if (!(run.second_sort_fraction > 0)) {
+      const double written_bytes = seconds * node_.disk_write / per_node;
+      profile_.second_sort_fraction =
+          std::clamp(written_bytes / input_bytes, facts::kShareMin, 1.0);
+    }
+    const double core_seconds = seconds / std::max(per_node / node_.cores, 1.0);
+    profile_.sort_throughput = profile_.second_sort_fraction * input_bytes / core_seconds;
+    return core_seconds;
+  }
+
   static double Seconds(absl::Duration time) {
     return std::max(absl::ToDoubleSeconds(time), kTaskSecondsMin);
   }

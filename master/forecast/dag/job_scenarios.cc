@@ -7,14 +7,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "master/forecast/dag/application_forecast.h"
 #include "master/forecast/dag/followed_job.h"
 #include "master/forecast/dag/jobs_application.h"
+#include "master/forecast/dag/task_model.h"
 #include "master/forecast/placement/placing.h"
 #include "tidemark/field_error.h"
+#include "tidemark/late_probability.h"
 
 namespace tidemark::dag {
 namespace {
@@ -179,6 +182,32 @@ HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
   const LiveJob live = LiveJobOf(std::move(newest), std::move(left), now);
   const std::optional<std::uint64_t> slots = SlotsOf(live);
   return slots ? Held(Rounded(static_cast<double>(*slots)), live) : HeldSlots();
+}
+
+std::optional<SkewGain> SkewGainOf(const durations::RemainingStages& left, std::uint64_t slots) {
+  std::optional<SkewGain> most;
+  for (const durations::RemainingStage& stage : left.stages) {
+    double tasks = 0;
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = stage.work.running.size(); i < stage.times.of_task.size(); ++i) {
+      const durations::Draws& draws = stage.times.of_task[i];
+      if (draws.empty()) continue;
+      const double mean =
+          std::accumulate(draws.begin(), draws.end(), 0.0) / static_cast<double>(draws.size());
+      tasks += 1;
+      sum += mean;
+      squares += mean * mean;
+    }
+    if (tasks < 2) continue;
+    const double variance = squares / tasks - (sum / tasks) * (sum / tasks);
+    const GainBounds bounds = SkewGainBounds(tasks, std::min(tasks, static_cast<double>(slots)),
+                                             std::sqrt(std::max(variance, 0.0)));
+    const absl::Duration upper = ClampedDuration(bounds.upper_seconds);
+    if (upper <= (most ? most->upper : absl::ZeroDuration())) continue;
+    most = SkewGain{stage.number, ClampedDuration(bounds.lower_seconds), upper};
+  }
+  return most;
 }
 
 absl::StatusOr<Application> CurrentApplication(

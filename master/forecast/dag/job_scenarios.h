@@ -35,6 +35,11 @@ struct HeldSlots {
 HeldSlots SlotsHeld(std::shared_ptr<const Snapshot> newest,
                     std::shared_ptr<const durations::RemainingStages> left, absl::Time now);
 
+// Returns the gain of equal tasks ([BOE] Theorem 1) for the stage with the largest gain. Returns
+// nullopt if no stage has two or more pending tasks of known sizes, or for one slot. O(tasks x
+// draws).
+std::optional<SkewGain> SkewGainOf(const durations::RemainingStages& left, std::uint64_t slots);
+
 // Returns the remaining tasks of the job on its own slots, so that its end agrees with its
 // forecast. The first two stages are its start and end (MapStageOf(), ReduceStageOf()) and have no
 // tasks.

@@ -269,10 +269,14 @@ class JobStages {
     fill(job_.expected.reduce, reduce);
   }
 
-  // Sets the lag of an awaited job's first stage to the remainder of its delay.
+  // Sets the lag of a waiting job's first stage to the remainder of its usual delay. A job that is
+  // later than usual is expected to take as long again.
   void FillAwaited(RemainingStage& map) const {
-    if (job_.is_running || !(job_.awaited > 0)) return;
-    for (const double u : waits_) map.times.lag.push_back(durations::LateLeft(job_.awaited, u));
+    if (job_.is_running || !(job_.awaited > 0 || job_.lag > 0)) return;
+    for (const double u : waits_) {
+      map.times.lag.push_back(job_.awaited > job_.lag ? durations::LateLeft(job_.awaited, u)
+                                                      : job_.lag - job_.awaited);
+    }
   }
 
  private:

@@ -61,8 +61,10 @@ struct LiveJob {
   std::shared_ptr<const durations::RemainingStages>
       left;  // null if only the numbers of tasks are known
   double left_age = 0;
-  // For a waiting job, the time since the end of its last parent.
+  // For a waiting job, the time since the end of its last parent, and the same time at its start in
+  // a past run of its workflow.
   double awaited = 0;
+  double lag = 0;
 };
 
 // The stages of job i in the application, where it is owner i. If the job's stages are known, these

@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "master/facts/evidence_loss.h"
 #include "master/forecast/dag/workflow_forecast.h"
 #include "master/forecast/dag/workflow_state.h"
 #include "master/forecast/durations/combined_estimates.h"
 #include "text/duration_text.h"
 #include "tidemark/field_error.h"
+#include "tidemark/late_probability.h"
 #include "tidemark/reconcile_forecasts.h"
 
 namespace tidemark::dag {
@@ -21,6 +23,12 @@ namespace {
 // Limits the stages, edges and task times of past runs in a forecast. They take about 20 ms of
 // processor time and 20 MB of memory.
 constexpr std::size_t kHistoryMax = 500'000;
+
+// Limit of the slots of a plan.
+constexpr std::uint64_t kLearntSlotsMax = 1'000'000;
+
+// An open workflow ends after this many times its longest pause so far. Chosen by hand.
+constexpr double kPauses = 4;
 
 std::size_t SizeOf(const PastRun& run) {
   std::size_t size = 0;
@@ -123,19 +131,32 @@ void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
   if (job.ended_before) return;
   active_at_ = std::max(active_at_, snapshot->at);
   const bool begins = job.is_waiting();
-  job.Observe(std::move(snapshot), std::move(left),
-              /*may_be_retried=*/plan_.retry_within > absl::ZeroDuration());
+  job.Observe(std::move(snapshot), std::move(left), /*may_be_retried=*/MayRetry());
   if (begins) NoteStart(job.facts.started_at);
+  if (plan_.is_open) LearnSlots();
 }
 
 void LiveWorkflow::NoteStart(std::optional<absl::Time> of_job) {
   started_at_ = std::min(started_at_, of_job.value_or(started_at_));
 }
 
+void LiveWorkflow::LearnSlots() {
+  std::uint64_t slots = cluster_.slots;
+  std::uint64_t running_tasks = 0;
+  for (const FollowedJob& job : jobs_) {
+    for (const JobProfile& run : job.runs) slots = std::max<std::uint64_t>(slots, run.slots);
+    if (job.is_running() && job.newest != nullptr)
+      running_tasks += job.newest->counts.running_tasks;
+  }
+  slots = std::max(slots, running_tasks);
+  cluster_.slots = static_cast<std::uint32_t>(std::min(slots, kLearntSlotsMax));
+}
+
 void LiveWorkflow::SetRuns(std::size_t index, std::vector<JobProfile> runs, StageRuns stage_runs) {
   FollowedJob& job = jobs_[index];
   job.has_runs = true;
   job.runs = std::move(runs);
+  if (plan_.is_open) LearnSlots();
   if (!job.runs.empty() || stage_runs.empty()) return;
   job.ran_stages = true;
   for (const PastRun& run : stage_runs) job.runs.push_back(AsOnePhase(run));
@@ -189,15 +210,26 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
     }
     return {JobState::kKilled, "the workflow was cancelled"};
   }
+  const bool is_complete = plan_.is_open && IsComplete(now);
+  // Without a started job, the workflow may still be abandoned.
+  if (plan_.is_open && !is_complete && HasBegun()) return {};
+  for (FollowedJob& job : jobs_) {
+    if (!is_complete || !job.is_waiting()) continue;
+    const bool has_failed = job.facts.state == ChildState::kRetryable;
+    job.facts.state = has_failed ? ChildState::kFailed : ChildState::kCancelled;
+  }
   End end;
   bool all_succeeded = true;
   bool any_succeeded = false;
-  absl::Time last_end = changed_at_;  // A cancelled job delayed the end until it was cancelled.
+  // A cancelled job delayed the end until it was cancelled, unless it would have joined later.
+  absl::Time last_end = is_complete ? started_at_ : changed_at_;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     FollowedJob& job = jobs_[i];
     const bool succeeded = job.facts.state == ChildState::kSucceeded;
     any_succeeded = any_succeeded || succeeded;
-    if (succeeded) last_end = std::max(last_end, job.facts.ended_at.value_or(now));
+    if (succeeded || (is_complete && job.facts.started_at)) {
+      last_end = std::max(last_end, job.facts.ended_at.value_or(now));
+    }
     all_succeeded = all_succeeded && (succeeded || job.facts.state == ChildState::kCancelled);
     if (job.facts.state == ChildState::kRetryable &&
         now - std::max(job.facts.ended_at.value_or(now), listening_since_) > plan_.retry_within) {
@@ -217,7 +249,10 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
                                                           : " failed",
                      job.facts.message.empty() ? "" : ": ", job.facts.message);
   }
-  if (end.state != JobState::kRunning) return end;
+  if (end.state != JobState::kRunning) {
+    if (is_complete) end.at = std::min(last_end, now);
+    return end;
+  }
   if (all_succeeded && any_succeeded) return {JobState::kSucceeded, "", std::min(last_end, now)};
   if (all_succeeded) return {JobState::kKilled, "all of its jobs were cancelled"};
   const absl::Duration silence = now - std::max(active_at_, listening_since_);
@@ -226,17 +261,76 @@ LiveWorkflow::End LiveWorkflow::EndAt(absl::Time now) {
           absl::StrCat("no report from any job for ", text::DurationText(silence))};
 }
 
+bool LiveWorkflow::HasBegun() const {
+  return std::ranges::any_of(
+      jobs_, [](const FollowedJob& job) { return job.facts.started_at.has_value(); });
+}
+
+bool LiveWorkflow::IsComplete(absl::Time now) const {
+  absl::Time last_end = std::max(changed_at_, listening_since_);
+  for (const FollowedJob& job : jobs_) {
+    if (job.is_running()) return false;
+    last_end = std::max(last_end, job.facts.ended_at.value_or(last_end));
+  }
+  return is_closed_ || (HasBegun() && now - last_end > QuietTime());
+}
+
+bool LiveWorkflow::HasAllJobs() const {
+  return submitted_jobs_ > 1 && std::ranges::all_of(jobs_, [](const FollowedJob& job) {
+           return job.facts.state == ChildState::kSucceeded ||
+                  job.facts.state == ChildState::kCancelled;
+         });
+}
+
+std::optional<absl::Time> LiveWorkflow::IdleSince() const {
+  if (!plan_.is_open || is_closed_ || HasAllJobs()) return std::nullopt;
+  absl::Time since = started_at_;
+  for (const FollowedJob& job : jobs_) {
+    if (job.is_running() || job.is_waiting()) return std::nullopt;
+    since = std::max(since, job.facts.ended_at.value_or(since));
+  }
+  return since;
+}
+
+absl::Duration LiveWorkflow::QuietTime() const {
+  if (plan_.retry_within > absl::ZeroDuration()) return plan_.retry_within;
+  std::vector<std::pair<absl::Time, absl::Time>> runs;  // start and end of each job
+  for (const FollowedJob& job : jobs_) {
+    if (!job.facts.started_at) continue;
+    runs.emplace_back(*job.facts.started_at, job.facts.ended_at.value_or(*job.facts.started_at));
+  }
+  std::sort(runs.begin(), runs.end());
+  absl::Duration longest_pause;
+  absl::Time last_end = runs.empty() ? absl::InfinitePast() : runs.front().second;
+  for (const auto& [start, end] : runs) {
+    longest_pause = std::max(longest_pause, start - last_end);
+    last_end = std::max(last_end, end);
+  }
+  const bool any_awaited = std::ranges::any_of(
+      jobs_, [](const FollowedJob& job) { return job.facts.state == ChildState::kAwaited; });
+  const absl::Duration without_awaited =
+      HasAllJobs() ? options_.complete_after : options_.quiet_after;
+  return std::max(any_awaited ? options_.awaited_after : without_awaited, kPauses * longest_pause);
+}
+
 absl::Duration LiveWorkflow::SilenceAt(absl::Time now) const {
   absl::Time last_report_at = changed_at_;
   bool any_runs = false;
+  bool any_waits = false;
+  double usual_pause = 0;  // seconds
   for (const FollowedJob& job : jobs_) {
+    if (job.facts.state == ChildState::kAwaited) usual_pause = std::max(usual_pause, job.lag);
     if (job.is_running() && !job.is_silent()) return absl::ZeroDuration();
     any_runs = any_runs || job.is_running();
+    any_waits = any_waits || job.is_waiting();
     last_report_at = std::max(last_report_at, job.last_report_at());
   }
+  // An open workflow whose known jobs have ended owes no report.
+  if (plan_.is_open && !any_runs && !any_waits) return absl::ZeroDuration();
   const absl::Duration pause = now - last_report_at;
   const bool is_silent =
-      pause > (any_runs ? facts::kShortestSilence : facts::kSilenceWithoutInterval);
+      pause > (any_runs ? facts::kShortestSilence
+                        : facts::kSilenceWithoutInterval + absl::Seconds(usual_pause));
   return is_silent ? pause : absl::ZeroDuration();
 }
 
@@ -302,10 +396,35 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
                                  damaged_records_ == 1 ? " record was" : " records were",
                                  " lost; if a job is no longer attached, attach it again"));
   }
+  if (plan_.is_open && !is_closed_) {
+    if (submitted_jobs_ == 1) {
+      notes.emplace_back(
+          "jobs that have not been submitted are unknown, so the estimate omits them");
+    }
+    if (IdleSince() || HasAllJobs()) {
+      notes.push_back(absl::StrCat("the workflow ends ", text::DurationText(QuietTime()),
+                                   " after its last job if no other job joins it"));
+    }
+  }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     std::string note = NoteOnJob(jobs_[i], plan_.jobs[i].name, now);
     if (!note.empty()) notes.push_back(std::move(note));
   }
+}
+
+void LiveWorkflow::NoteSkippedJobs(std::vector<std::string>& notes) const {
+  constexpr std::size_t kShownMax = 5;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].facts.state == ChildState::kCancelled) names.push_back(plan_.jobs[i].name);
+  }
+  if (names.empty()) return;
+  const std::size_t others = names.size() - std::min(names.size(), kShownMax);
+  names.resize(names.size() - others);
+  notes.push_back(absl::StrCat(
+      names.size() + others == 1 ? "no job ran for 1 node"
+                                 : absl::StrCat("no job ran for ", names.size() + others, " nodes"),
+      ": ", absl::StrJoin(names, ", "), others == 0 ? "" : absl::StrCat(" and ", others, " more")));
 }
 
 void LiveWorkflow::Widen(absl::Time at, SecondsRange& end) {
@@ -319,15 +438,18 @@ void LiveWorkflow::Widen(absl::Time at, SecondsRange& end) {
   end.upper = absl::ToDoubleSeconds(*given.upper - at);
 }
 
-void LiveWorkflow::KeepOfSilentJobs(Snapshot& snapshot) const {
-  for (std::size_t i = 0; i < std::min(jobs_.size(), newest_->children.size()); ++i) {
-    const Child& before = newest_->children[i];
-    Child& child = snapshot.children[i];
-    if (!jobs_[i].is_running() || !jobs_[i].is_silent() || before.job_id != child.job_id) continue;
-    if (!(before.estimate.fraction_done > 0)) continue;
-    child.estimate.fraction_done = before.estimate.fraction_done;
-    child.estimate.fraction_done_lower = before.estimate.fraction_done_lower;
-    child.estimate.fraction_done_upper = before.estimate.fraction_done_upper;
+void LiveWorkflow::ShowJobs(Snapshot& snapshot) {
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    FollowedJob& job = jobs_[i];
+    tidemark::Estimate& child = snapshot.children[i].estimate;
+    if (!job.is_running()) continue;
+    if (!job.is_silent() && child.remaining && job.facts.started_at) {
+      job.shown.Show(informed_at_ - *job.facts.started_at, /*stages=*/0, RaiseCause::kUnknown,
+                     child);
+    } else if (job.shown.fraction_done() > 0) {
+      child.fraction_done = job.shown.fraction_done();
+    }
+    child.fraction_done_lower = child.fraction_done_upper = child.fraction_done;
   }
 }
 
@@ -343,7 +465,11 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     Widen(informed_at_, estimate->end);
     prediction = PredictionAt(now, *estimate, cluster_, 1);
   }
+  // More jobs may come at any time, so an idle workflow has no predicted end.
+  const std::optional<absl::Time> idle_since = is_final ? std::nullopt : IdleSince();
+  if (idle_since) prediction.reset();
   Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
+  snapshot.idle_since = idle_since;
   RoundParts(snapshot);
   ReconcileForecasts(snapshot, /*ends_with_parts=*/true);
   snapshot.sequence = newest_->sequence + 1;
@@ -360,6 +486,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     shown.fraction_done = 1;
     shown.known_share = 1;
     snapshot.counts = CountParts(snapshot);  // The counts depend on the state.
+    if (plan_.is_open) NoteSkippedJobs(snapshot.notes);
   } else {
     if (!estimate.ok()) snapshot.notes.emplace_back(estimate.status().message());
     AddNotes(now, snapshot.notes);
@@ -371,7 +498,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     const absl::Duration worked = informed_at_ - StartOfFirstJob(informed_at_);
     snapshot.estimate_raised = shown_.Show(worked, /*stages=*/0, RaiseCause::kUnknown, shown);
   }
-  KeepOfSilentJobs(snapshot);
+  ShowJobs(snapshot);
   shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
   shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
   if (is_final) {
@@ -399,6 +526,38 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
   return *newest_;
 }
 
+PastRun LiveWorkflow::AsPastRun() const {
+  PastRun run = {.slots = static_cast<double>(cluster_.slots)};
+  std::vector<std::optional<std::size_t>> place(jobs_.size());
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const JobFacts& facts = jobs_[i].facts;
+    if (facts.state != ChildState::kSucceeded || !facts.started_at || !facts.ended_at) continue;
+    place[i] = run.stages.size();
+    PastStage& stage = run.stages.emplace_back(PastStage{.name = plan_.jobs[i].name, .tasks = 1});
+    stage.seconds[0] = {std::max(absl::ToDoubleSeconds(*facts.ended_at - *facts.started_at), 0.0)};
+  }
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (!place[i]) continue;
+    PastStage& stage = run.stages[*place[i]];
+    absl::Time parents_end = absl::InfinitePast();
+    for (const std::size_t parent : parents_[i]) {
+      if (!place[parent]) continue;
+      stage.parents.push_back(*place[parent]);
+      parents_end = std::max(parents_end, *jobs_[parent].facts.ended_at);
+    }
+    if (stage.parents.empty()) continue;
+    stage.lag = std::max(absl::ToDoubleSeconds(*jobs_[i].facts.started_at - parents_end), 0.0);
+  }
+  return run;
+}
+
+void LiveWorkflow::SetPastRun(const PastRun& run) {
+  for (const PastStage& stage : run.stages) {
+    const auto place = place_of_name_.find(stage.name);
+    if (place != place_of_name_.end()) jobs_[place->second].lag = std::max(stage.lag, 0.0);
+  }
+}
+
 std::vector<std::pair<std::string, JobFacts>> LiveWorkflow::TakeNewFacts() {
   std::vector<std::pair<std::string, JobFacts>> changed;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -420,7 +579,7 @@ void LiveWorkflow::RestoreFacts(const std::string& name, JobFacts facts) {
 void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done) {
   newest_->sequence = std::max(newest_->sequence, sequence);
   newest_->at = std::max(newest_->at, at);
-  fraction_done = std::clamp(fraction_done, 0.0, 1.0);
+  fraction_done = fraction_done > 0 ? std::min(fraction_done, kRunningFractionMax) : 0;
   newest_->estimate.fraction_done = fraction_done;
   shown_.Restore(fraction_done);
   active_at_ = std::max(active_at_, at);

@@ -10,7 +10,10 @@
 // seconds although the next jobs are due. A silent workflow keeps its forecast, but the interval
 // grows.
 //
-// change_workflow.cc implements changes by clients; live_workflow.cc implements the rest.
+// An open workflow (Plan::is_open) also grows by the jobs that report its id (PlanJoin()). It ends
+// when no job runs and it is closed or quiet. Its jobs that never came are then cancelled.
+//
+// change_workflow.cc implements changes by clients and jobs; live_workflow.cc implements the rest.
 //
 // Not thread-safe. Copies are independent. Memory: O(jobs + edges + stages). Until it ends, it also
 // keeps the snapshots of its jobs, which it shares with the table of jobs.
@@ -20,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,10 +39,12 @@
 #include "master/forecast/dag/workflow_forecast.h"
 #include "master/forecast/durations/intervals.h"
 #include "master/forecast/placement/dag.h"
+#include "tidemark/event.h"
 #include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/job_query.h"
+#include "tidemark/past_run.h"
 #include "tidemark/plan.h"
 
 namespace tidemark::dag {
@@ -49,6 +55,20 @@ struct LiveWorkflowOptions {
   absl::Duration abandon_after = absl::Minutes(15);
   // Upper bound of the retries of one job.
   std::uint32_t retries_max = 100;
+  // An open workflow ends if no job has run for this time, or for several times its longest pause
+  // so far. Chosen by hand: clients of Hadoop submit the next job within seconds.
+  absl::Duration quiet_after = absl::Minutes(1);
+  // Replaces quiet_after if a job of the graph or of the past run is due. Its first report waits
+  // for a container of YARN. Chosen by hand.
+  absl::Duration awaited_after = absl::Minutes(10);
+  // Replaces quiet_after if all jobs that the graph or a past run contains have succeeded.
+  absl::Duration complete_after = absl::Seconds(10);
+};
+
+// The place of a reporting job in an open workflow.
+struct JoinPlan {
+  PlanChange change;  // to apply first; empty if nothing changes
+  std::string child;  // the job to which the reporting job must be attached
 };
 
 class LiveWorkflow {
@@ -62,6 +82,8 @@ class LiveWorkflow {
   // Returns true if `plan` equals the submitted plan, without later changes.
   bool WasSubmittedAs(Plan plan) const;
   bool is_final() const { return newest_->is_final; }
+  // Returns true if the job is, or was, attached to a job of the workflow.
+  bool HasJob(const std::string& job_id) const { return place_of_id_.contains(job_id); }
   // Returns true after a cancellation. The workflow then ends with its next tick.
   bool is_cancelled() const { return is_cancelled_; }
   // Returns the last snapshot, which is never null. Its sequence is 0 before the first tick.
@@ -77,8 +99,26 @@ class LiveWorkflow {
   // Adds and cancels jobs, all or nothing. Returns false if nothing changes. Fails with
   // InvalidArgument (FieldError of UpdateJobRequest) for an invalid job or an unknown name. Fails
   // with ResourceExhausted beyond jobs_per_workflow. Fails with FailedPrecondition if the workflow
-  // is over, a job to cancel has started, or a job to add was cancelled.
+  // is over, a job to cancel has started, or a job to add was cancelled, and if the workflow to
+  // close is not open.
   absl::StatusOr<bool> Update(const PlanChange& change, std::size_t jobs_max);
+
+  // Returns the place of job `job_id` in the open workflow. Nodes of a new graph are added. A job
+  // that is not expected waits for the jobs that have ended before it. Jobs that should have
+  // preceded it and never came are cancelled. A node that reports again after a success
+  // becomes another job, such as "count (2)". REQUIRES: reported.node is not empty. O(jobs +
+  // edges).
+  JoinPlan PlanJoin(const JobWorkflow& reported, const std::string& job_id) const;
+  // Returns the name under which runs of an attached job of an open workflow are stored, or an
+  // empty string.
+  std::string HistoryNameOf(const std::string& job_id) const;
+  // Returns the name under which runs of the open workflow are stored.
+  std::string history_name() const;
+  // Returns the jobs that succeeded as stages of one task each, for later runs.
+  PastRun AsPastRun() const;
+  // Sets the usual delays of jobs from a past run. Not stored: a restarted master expects no
+  // delays.
+  void SetPastRun(const PastRun& run);
 
   // Returns the ids of all attached jobs.
   std::vector<std::string> attached_jobs() const;
@@ -145,6 +185,21 @@ class LiveWorkflow {
   bool AreParentsDone(std::size_t job) const;
   void FindAwaited(absl::Time now);
   End EndAt(absl::Time now);
+  // Returns true if any job of the workflow has started.
+  bool HasBegun() const;
+  // Returns true if no job runs and the open workflow is closed or quiet.
+  bool IsComplete(absl::Time now) const;
+  // Returns true if all jobs of the graph or of the past run have succeeded or were cancelled.
+  bool HasAllJobs() const;
+  // Returns the time since which an open workflow has had no job, unless it has all jobs.
+  std::optional<absl::Time> IdleSince() const;
+  // Returns the time without a running job after which an open workflow ends.
+  absl::Duration QuietTime() const;
+  // Returns true if a job may be attached in place of a failed one.
+  bool MayRetry() const { return plan_.is_open || plan_.retry_within > absl::ZeroDuration(); }
+  // Raises the slots of an open workflow to the slots of past runs and to the number of its running
+  // tasks. The plan states no slots.
+  void LearnSlots();
   // Returns the mean ratio of actual to estimated times of finished jobs, shrunk towards 1.
   double Shift() const;
   JobsNow QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const;
@@ -155,8 +210,8 @@ class LiveWorkflow {
   // Returns the snapshot at `now`. `prediction` is null if there is no forecast. The caller applies
   // the progress shown earlier (shown_).
   Snapshot Describe(absl::Time now, const WorkflowForecast* prediction) const;
-  // Keeps the fractions of silent jobs that the workflow has shown before.
-  void KeepOfSilentJobs(Snapshot& snapshot) const;
+  // Sets the shown fractions of running jobs. A silent job keeps its fraction.
+  void ShowJobs(Snapshot& snapshot);
   // Returns the time since the last report of any job, or zero if the workflow is not silent.
   absl::Duration SilenceAt(absl::Time now) const;
   // Returns the time of the forecast: `now`, or the start of the silence.
@@ -167,10 +222,17 @@ class LiveWorkflow {
   // so later corrections of the job's start do not change it.
   void NoteStart(std::optional<absl::Time> of_job);
   void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
+  // Adds a note that names the nodes of an open workflow for which no job ran.
+  void NoteSkippedJobs(std::vector<std::string>& notes) const;
+  // Returns the succeeded jobs without a succeeded job after them.
+  std::vector<std::string> EndedJobs() const;
+  // Adds the jobs that `join.child`, job `index`, shows to be superfluous to `join.change`.
+  void CancelSkipped(std::size_t index, JoinPlan& join) const;
 
   Plan plan_;
   std::size_t submitted_jobs_;  // number of jobs at the submission
   bool is_cancelled_ = false;
+  bool is_closed_ = false;      // ends once no job runs; jobs may join until then
   placement::Parents parents_;  // excludes cancelled jobs
   Cluster cluster_;             // cluster of plan_, with its node if known
   absl::Time submitted_at_;
@@ -190,6 +252,18 @@ class LiveWorkflow {
   absl::Time listening_since_ = absl::InfinitePast();  // time of the last NoteRestart()
   std::uint64_t damaged_records_ = 0;                  // number of records lost from the log
 };
+
+// Returns the first of the past runs that contains the node of `reported`, or null. `past_runs` are
+// AsPastRun() of earlier workflows of OpenHistoryName(), newest first.
+const PastRun* FindPastRun(const JobWorkflow& reported, const std::vector<PastRun>& past_runs);
+
+// Returns the plan of an open workflow whose first job reports `reported`. REQUIRES: reported.node
+// is not empty. The plan contains the jobs of `past_run`. If that is null, the plan contains the
+// nodes of the graph that do not precede the node, or the node alone. O(nodes + edges).
+Plan OpenPlan(const JobWorkflow& reported, const PastRun* past_run);
+
+// Returns the name under which runs of the workflow are stored. O(nodes + edges).
+std::string OpenHistoryName(const JobWorkflow& reported);
 
 // Returns OK if a master accepts the plan as a workflow. Fails with InvalidArgument (FieldError)
 // for an error of CheckPlan(), a missing id, or a job described by its stages. Fails with

@@ -83,6 +83,16 @@ constexpr double kUnknownShift = 0.3;
 // 4.48. With -0.5 and 1.5, the errors are 14.0 and 4.97.
 constexpr double kFetchingLess = -1;
 constexpr double kFetchingLessDeviation = 0.7;
+// A task that reads b bytes takes 1 + b / kBytesOfFixedTime times as long as its fixed part.
+// Measured on 127 stages that fetch, of 21 logs from 6 sources: the deviation of ln(mean task time)
+// from this prediction is 0.9, weighted by the square root of the work. With 4 MB or 100 kB it is
+// 1.0 and 1.4, without sizes 2.7.
+constexpr double kBytesOfFixedTime = 1e6;
+// If an application may grow, tasks of a stage without evidence take this many times as long as
+// tasks of other stages, since the first tasks are usually the short ones. The mean error of the
+// shown progress of queries is 16.4 points (12 queries of 9 logs) and 2.6 points (3 runs of
+// TPC-DS). With 1, it is 17.3 and 5.7 points.
+constexpr double kUnknownLonger = 2.5;
 
 // These constants limit processor time and memory. They bound the number of repeated stages per
 // kind of work, and the number of times per kind of task.
@@ -215,6 +225,17 @@ class StageEstimator {
 
   static bool Fetches(const StageNow& stage) { return stage.fetches && !stage.parents.empty(); }
 
+  // Returns the time of a task relative to its fixed part, or nullopt if its input is unknown.
+  static std::optional<double> TimeOfInput(const StageNow& stage) {
+    const double tasks = static_cast<double>(stage.tasks);
+    const double finished = static_cast<double>(stage.finished.size());
+    const bool has_read = stage.read_bytes > 0 && finished > 0;
+    const double bytes = has_read    ? stage.read_bytes / finished
+                         : tasks > 0 ? stage.input_bytes / tasks
+                                     : 0;
+    return bytes > 0 ? std::optional(1 + bytes / kBytesOfFixedTime) : std::nullopt;
+  }
+
   // Returns the mean time of a finished stage's tasks on warm slots, or nullopt if there is no
   // evidence. `before` contains the estimates of all stages before their start, or is null if they
   // have not been computed.
@@ -242,19 +263,26 @@ class StageEstimator {
     // The line has two intercepts: one for stages that fetch the output of other stages, and one
     // for stages that read the input.
     durations::LogLine line(durations::kUnknownDeviation, kFetchingLess, kFetchingLessDeviation);
+    durations::LogLine fixed = line;  // the fixed part of tasks whose input is known
     const auto place = [](bool fetches) { return fetches ? std::exp(1) : 1; };
     for (std::size_t i = 0; i < expected_.size(); ++i) {
       if (is_unknown(i)) continue;
       const std::optional<double> mean =
           IsOver(now_.stages[i]) ? MeanOf(i, before) : expected_[i].tasks.Of(Warmth::kRest).mean();
-      if (mean) line.Add(place(Fetches(now_.stages[i])), std::max(*mean, kTaskSecondsMin));
+      if (!mean) continue;
+      const double seconds = std::max(*mean, kTaskSecondsMin);
+      line.Add(place(Fetches(now_.stages[i])), seconds);
+      const std::optional<double> factor = TimeOfInput(now_.stages[i]);
+      if (factor) fixed.Add(place(Fetches(now_.stages[i])), seconds / *factor);
     }
-    const bool is_any_known = !line.empty();
-    const double of_reading = is_any_known ? std::exp(line.At(place(false)).log) : LongestRunning();
-    const double of_fetching = is_any_known ? std::exp(line.At(place(true)).log) : of_reading;
     for (const std::size_t i : unknown) {
       TaskEstimate& expected = expected_[i].tasks;
-      const double rest = Fetches(now_.stages[i]) ? of_fetching : of_reading;
+      const double at = place(Fetches(now_.stages[i]));
+      const std::optional<double> factor = TimeOfInput(now_.stages[i]);
+      const double longer = now_.may_grow && history_.empty() ? kUnknownLonger : 1;
+      const double rest = line.empty()               ? LongestRunning()
+                          : factor && !fixed.empty() ? longer * *factor * std::exp(fixed.At(at).log)
+                                                     : longer * std::exp(line.At(at).log);
       for (std::size_t kind = 0; kind < placement::kWarmths; ++kind) {
         expected.times[kind] = TimeDistribution::Empirical({rest * constants_.over_rest[kind]});
       }
@@ -465,6 +493,7 @@ void AddPlanned(WorkflowNow& now) {
                           .parents = std::move(planned.parents),
                           .owner = planned.owner,
                           .tasks = planned.tasks,
+                          .input_bytes = planned.input_bytes,
                           .number = planned.number,
                           .group = std::move(planned.group)});
   }

@@ -16,6 +16,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/hash/hash.h"
 #include "master/facts/evidence_loss.h"
+#include "master/facts/phases.h"
 #include "master/forecast/dag/slot_history.h"
 #include "master/forecast/dag/task_estimate.h"
 #include "master/forecast/durations/combined_estimates.h"
@@ -56,6 +57,7 @@ struct StartedAttempt {
   bool has_read_all = false;       // whether its last report covered all of its input
   std::optional<double> read_for;  // seconds until the last report of progress
   std::uint64_t read_bytes = 0;
+  std::uint64_t emitted_bytes = 0;
   double cpu_seconds = 0;
   double fetch_seconds = 0;
   Warmth warmth = Warmth::kRest;
@@ -117,6 +119,7 @@ class StagesTracker::Impl {
     bool is_settled = false;  // true if the stage and all attempts at its tasks have ended
     bool is_kept = false;     // true if its results are from an earlier call
     std::size_t ended = 0;    // number of its attempts in `ended_`
+    std::size_t writer = 0;   // stage that wrote its output, which is another one if it is skipped
     // The earliest and the latest first start of a task of the stage. `started_tasks` counts the
     // started tasks of the newest attempt at the stage.
     absl::Time first_start = absl::InfiniteFuture();
@@ -182,6 +185,7 @@ class StagesTracker::Impl {
       }
     }
     BreakCycles();
+    FindInputs();
     FindIdle();
     if (result_.may_grow) FindWorked();
     FindPlanned();
@@ -241,7 +245,7 @@ class StagesTracker::Impl {
       older += AddTask(index, task, stage, records_per_byte);
     }
     if (!stage.closed) {
-      const std::uint64_t given_up = stage.given_up_task_count();
+      const std::uint64_t given_up = facts::TallyOf(stage).given_up_tasks;
       const std::uint64_t count = opened.task_count.value_or(0);
       now.tasks = std::max<std::uint64_t>(now.tasks, older + count - std::min(count, given_up));
     }
@@ -282,6 +286,7 @@ class StagesTracker::Impl {
         if (!IsOfMapReduce(stage)) started.executor = attempt.executor;
         started.is_finished = attempt.life.is_finished();
         started.read_bytes = attempt.bytes_done;
+        started.emitted_bytes = attempt.bytes_emitted;
         started.cpu_seconds = absl::ToDoubleSeconds(attempt.cpu);
         started.fetch_seconds = absl::ToDoubleSeconds(attempt.network_wait);
         // The last report may be late or lost.
@@ -413,6 +418,7 @@ class StagesTracker::Impl {
         const StartedAttempt& task = started_[place];
         if (task.is_finished) {
           now.read_bytes += static_cast<double>(task.read_bytes);
+          now.emitted_bytes += static_cast<double>(task.emitted_bytes);
           now.cpu_seconds += task.cpu_seconds;
           now.fetch_seconds += task.fetch_seconds;
           const double seconds = SecondsBetween(task.start, *task.end);
@@ -603,6 +609,47 @@ class StagesTracker::Impl {
     }
   }
 
+  // Finds the input of the stages before their tasks read it.
+  void FindInputs() {
+    absl::flat_hash_map<std::uint64_t, std::size_t> newest;  // newest ended stage of each work
+    for (std::size_t i = 0; i < stages_.size(); ++i) {
+      StageNow& now = result_.stages[i];
+      stages_[i].writer = i;
+      if (stages_[i].stage->is_skipped()) {
+        const auto writer = newest.find(now.work);
+        if (now.work != 0 && writer != newest.end()) stages_[i].writer = writer->second;
+      } else if (stages_[i].is_done) {
+        newest[now.work] = i;
+      } else {
+        now.input_bytes = InputOf(i);
+      }
+    }
+  }
+
+  double InputOf(std::size_t index) const {
+    const StageOpened& opened = stages_[index].stage->opened;
+    double bytes = 0;
+    if (!opened.task_bytes.empty() && opened.task_bytes.size() == opened.task_count) {
+      for (const std::uint64_t size : opened.task_bytes) bytes += static_cast<double>(size);
+      return bytes;
+    }
+    if (!result_.stages[index].fetches) return 0;
+    for (const std::size_t parent : result_.stages[index].parents) {
+      const double output = OutputOf(parent);
+      if (!(output > 0)) return 0;
+      bytes += output;
+    }
+    return bytes;
+  }
+
+  // Returns the output of all tasks of a stage, or 0 if it is unknown.
+  double OutputOf(std::size_t index) const {
+    const StageNow& writer = result_.stages[stages_[index].writer];
+    if (writer.finished.empty()) return 0;
+    return writer.emitted_bytes * static_cast<double>(writer.tasks) /
+           static_cast<double>(writer.finished.size());
+  }
+
   // Finds the number of tasks that can run at once. Reported slots are an upper limit. If the end
   // of a task is reported after the next start on its slot, more tasks seem to run for a moment. If
   // tasks wait while slots are idle, the number is lower. Returns false if the kept stages are
@@ -738,7 +785,7 @@ class StagesTracker::Impl {
     }
   }
 
-  // Finds the time during which a stage was in progress.
+  // Computes for how long at least one stage was in progress.
   void FindWorked() {
     std::vector<std::pair<absl::Time, absl::Time>> spans;
     for (const StageFacts& facts : stages_) {
@@ -767,6 +814,13 @@ class StagesTracker::Impl {
       if (group != of_group.end() && !stage.is_skipped()) group->second.push_back(i);
     }
     steps_ += state_->groups.size();
+    std::vector<bool> is_read(stages_.size());  // whether a stage reads the output
+    for (std::size_t i = 0; i < stages_.size() && !of_group.empty(); ++i) {
+      if (stages_[i].stage->is_skipped()) continue;
+      for (const std::size_t parent : result_.stages[i].parents) {
+        is_read[stages_[parent].writer] = true;
+      }
+    }
     std::uint32_t first = kExpectedStages;  // number of the first planned stage
     for (const auto& [name, group] : state_->groups) {
       const std::uint32_t number = first;
@@ -775,7 +829,15 @@ class StagesTracker::Impl {
       if (of_name == of_group.end()) continue;
       const std::vector<std::size_t>& there = of_name->second;
       std::uint64_t tasks = static_cast<std::uint64_t>(std::max(result_.slots, 1.0));
-      for (const std::size_t i : there) tasks = std::max(tasks, result_.stages[i].tasks);
+      double unread = 0;     // output that the next stage reads; 0 if unknown
+      bool is_known = true;  // whether tasks of all stages that it reads have finished
+      for (const std::size_t i : there) {
+        tasks = std::max(tasks, result_.stages[i].tasks);
+        if (is_read[i]) continue;
+        is_known = is_known && !result_.stages[stages_[i].writer].finished.empty();
+        unread += OutputOf(i);
+      }
+      if (!is_known) unread = 0;
       std::vector<std::size_t> before = there;
       const std::vector<std::uint32_t>& counts = group.opened.planned_task_counts;
       for (std::size_t n = there.size(); n < counts.size(); ++n) {
@@ -785,7 +847,8 @@ class StagesTracker::Impl {
              .group = name,
              .tasks = counts[n] > 0 ? counts[n] : tasks,
              .parents = std::exchange(before, {stages_.size() + result_.planned.size()}),
-             .owner = there.empty() ? 0 : result_.stages[there.back()].owner});
+             .owner = there.empty() ? 0 : result_.stages[there.back()].owner,
+             .input_bytes = std::exchange(unread, 0)});
       }
     }
   }

@@ -83,7 +83,6 @@ struct TaskEstimate {
 // that the stage leaves idle do not count.
 double TasksAtOnce(std::uint64_t tasks, double slots);
 
-// A stage in one past run.
 struct PastStageRun {
   double slots = 1;
   const PastStage* stage = nullptr;

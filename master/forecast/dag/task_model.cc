@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -192,6 +193,12 @@ absl::StatusOr<TaskDemandAlone> DemandOf(const TaskModel& task, const ResourcePr
     add(*NeedsOf(task.sub_stages[i], node), alone->sub_stages[i].time);
   }
   return demand;
+}
+
+GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds) {
+  if (!(tasks >= 1) || !(degree > 1) || !(deviation_seconds > 0)) return {};
+  const double scale = std::sqrt(tasks / degree) * deviation_seconds * std::sqrt(std::log(degree));
+  return {0.23 * scale, std::numbers::sqrt2 * scale};
 }
 
 TaskModel MapTask(const MapReduceProfile& job) {

@@ -88,6 +88,17 @@ struct TaskDemandAlone {
 // Returns the demand of a task. Fails like EstimateTask().
 absl::StatusOr<TaskDemandAlone> DemandOf(const TaskModel& task, const ResourceProfile& node);
 
+// Returns the bounds of [BOE] Theorem 1 (eq. 17). They bound the time by which the slowest of
+// `degree` task tracks, each of `tasks` / `degree` tasks, exceeds the mean track. Task times are
+// normal with this deviation; the theorem calls it a variance, but its proof uses a deviation. Both
+// bounds are zero for a single track and for invalid arguments (tasks or degree below 1, a
+// deviation below zero).
+struct GainBounds {
+  double lower_seconds = 0;  // 0.23 sqrt(N/D) s sqrt(log D)
+  double upper_seconds = 0;  // sqrt(2 N/D) s sqrt(log D)
+};
+GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds);
+
 // The sub-stages and operations of the tasks of a MapReduce job and of a Spark stage ([BOE] 4.2.1,
 // propositions 1 to 3).
 

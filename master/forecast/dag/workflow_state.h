@@ -57,6 +57,10 @@ struct StageNow {
   // parameters (adjusted_runs.h).
   double adjusted_deviation = 0;
   double read_bytes = 0;     // input of the finished tasks; 0 if unknown
+  double emitted_bytes = 0;  // output of the finished tasks; 0 if unknown
+  // Input of all tasks, also before they start, as reported or as the output of the parents. 0 if
+  // unknown.
+  double input_bytes = 0;
   double cpu_seconds = 0;    // processor time of the finished tasks; 0 if unknown
   double fetch_seconds = 0;  // time for which its finished tasks waited for fetches; 0 if unknown
   // The input of the pending tasks in the order of their starts: bytes, or records if bytes are
@@ -93,6 +97,7 @@ struct UnopenedStage {
   std::uint64_t tasks = 0;
   std::vector<std::size_t> parents;  // indexes in `stages`, where they precede the planned stages
   std::size_t owner = 0;
+  double input_bytes = 0;  // 0 if unknown
 };
 
 // A DAG of stages at one point in time.

@@ -1,8 +1,5 @@
 #include "master/forecast/papers/papers.h"
 
-#include <cmath>
-#include <numbers>
-
 #include "master/forecast/papers/linear_indicators.h"
 #include "master/forecast/papers/nearest_fit.h"
 
@@ -34,12 +31,6 @@ std::unique_ptr<forecast::ProgressIndicator> MakeJobMethod(const std::string& na
   if (name == "jobratio-ewma") return ratio(Scope::kJob, kEwmaKeep);
   if (name == "taskratio-ewma") return ratio(Scope::kTask, kEwmaKeep);
   return nullptr;
-}
-
-GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds) {
-  if (!(tasks >= 1) || !(degree > 1) || !(deviation_seconds > 0)) return {};
-  const double scale = std::sqrt(tasks / degree) * deviation_seconds * std::sqrt(std::log(degree));
-  return {0.23 * scale, std::numbers::sqrt2 * scale};
 }
 
 }  // namespace tidemark::papers

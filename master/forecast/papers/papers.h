@@ -26,15 +26,4 @@ std::vector<std::string> JobMethods();
 // Creates the method, or returns null for an unknown name.
 std::unique_ptr<forecast::ProgressIndicator> MakeJobMethod(const std::string& name);
 
-// Returns the bounds of [BOE] Theorem 1 (eq. 17). They bound the time by which the slowest of
-// `degree` task tracks, each of `tasks` / `degree` tasks, exceeds the mean track. Task times are
-// normal with this deviation; the theorem calls it a variance, but its proof uses a deviation. Both
-// bounds are zero for a single track and for invalid arguments (tasks or degree below 1, a
-// deviation below zero).
-struct GainBounds {
-  double lower_seconds = 0;  // 0.23 sqrt(N/D) s sqrt(log D)
-  double upper_seconds = 0;  // sqrt(2 N/D) s sqrt(log D)
-};
-GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds);
-
 }  // namespace tidemark::papers

@@ -33,9 +33,8 @@ struct TaskStart {
   // index in its stage; running tasks come first, then others in order of start
   std::uint64_t task = 0;
   std::uint64_t left = 0;  // pending tasks of the stage, excluding this task
-  // A counter that changes by one with each start. It equals `left`, which does not vary between
-  // updates. If tasks start in bunches, which decrease `left` by more than one, it is the number of
-  // the bunch.
+  // A counter that changes by one with each start: `left`, or the number of the bunch if tasks
+  // start in bunches, which decrease `left` by more than one.
   std::uint64_t place = 0;
   Warmth warmth = Warmth::kRest;
 };

@@ -99,7 +99,7 @@ class RunningTasks {
   };
   // The tasks of a host that are in the same part of their work. Their rates are equal.
   struct Group {
-    std::uint32_t part = 0;  // index of `parts_`
+    std::uint32_t part = 0;  // index into `parts_`
     double wide = 0;
     double served = 0;  // completed work per task
     PartRate rate;

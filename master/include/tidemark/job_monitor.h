@@ -142,6 +142,12 @@ class JobMonitor {
   bool has_news() const;
   // Returns the name of the job, or an empty string if unknown.
   const std::string& name() const;
+  // Returns the name under which past runs of the job are stored: that of its node in a workflow,
+  // otherwise name(). O(nodes + edges of the workflow).
+  std::string history_name() const;
+  // Returns the values that sources have reported about the job, without its stages. Returns null
+  // before is_open() and for a monitor made by OfEnded().
+  const JobOpened* opened() const;
   // Returns true if Tick() has returned or will return a final snapshot.
   bool is_closed() const;
 

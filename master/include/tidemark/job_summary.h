@@ -24,7 +24,7 @@ namespace tidemark {
 // Totals over all tasks. Totals of reduce tasks include only attempts that finished. Sizes are in
 // bytes, or 0 if the engine does not report them.
 struct JobSummary {
-  // From the event that opened the job.
+  // The name under which runs of the job are stored (JobMonitor::history_name()).
   std::string name;
   std::string engine;
   // Numbers of tasks. Retries and speculative attempts of a task are not counted.
