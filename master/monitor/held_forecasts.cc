@@ -29,7 +29,7 @@ bool HasRunOut(const Range& range) {
   return range.upper.value_or(range.median) <= absl::ZeroDuration();
 }
 
-// Ages a duration like wire::Delta().
+// Subtracts the passed time from a remaining time, but not below zero, as wire::Delta() does.
 void Age(absl::Duration passed, absl::Duration& left) {
   left = std::max(left - passed, absl::ZeroDuration());
 }
@@ -153,12 +153,18 @@ void HeldForecasts::HoldReason(const facts::JobRecord& state, absl::Time now,
   if (first_ && named.front().reason != first_->reason && now - first_since_ < kReasonHeld &&
       lasts(*first_)) {
     const auto known = std::ranges::find(named, first_->attempt, &NamedTask::attempt);
-    named.erase(known == named.end() ? named.end() - 1 : known);
+    if (known != named.end()) {
+      named.erase(known);
+    } else if (named.size() == kStragglersMax) {
+      named.pop_back();
+    }
+    Age(now - std::exchange(first_at_, now), first_->remaining);
     named.insert(named.begin(), *first_);
     return;
   }
   if (!first_ || named.front().reason != first_->reason) first_since_ = now;
   first_ = named.front();
+  first_at_ = now;
   first_key_ = key_of(*first_);
 }
 

@@ -56,7 +56,7 @@ class HeldForecasts {
   // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
   void serialize(Archive& archive) {
-    archive(at_, of_stages_, first_, first_key_, first_since_);
+    archive(at_, of_stages_, first_, first_key_, first_since_, first_at_);
   }
 
  private:
@@ -79,6 +79,7 @@ class HeldForecasts {
   std::optional<NamedTask> first_;               // the first of the published tasks
   std::optional<KeyHash> first_key_;             // its key group in progress, if its reason
   absl::Time first_since_;                       // time of the first snapshot with its reason
+  absl::Time first_at_;                          // time of its remaining time
 };
 
 }  // namespace monitor

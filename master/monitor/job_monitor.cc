@@ -41,13 +41,6 @@ namespace {
 using facts::EndPrediction;
 using forecast::ReducePhaseForecast;
 
-// Precision of a predicted end. A job is overdue if it is past its predicted end by more than
-// kOverdueAfter, and by more than this share of its run.
-constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
-constexpr double kOverdueShare = 0.02;
-// The median of a guess is at least this part of its upper bound. The first reduce tasks of an
-// unknown job would otherwise be expected to end at once.
-constexpr double kGuessedShare = 1 / (2 * durations::kRemainingUpperMax);
 constexpr std::size_t kNotesMax = 16;
 // If a slot is free, the first map task starts within this time after the application master.
 // Chosen by hand.
@@ -156,9 +149,6 @@ class JobMonitor::Impl {
   // sets left_ and names a task in `snapshot`.
   // Sets `snapshot.estimate_raised` if the first indicator's fraction moves back.
   Indicator Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot);
-  Estimate Describe(const EndPrediction& prediction, absl::Duration late,
-                    const std::string& name) const;
-  absl::Duration GraceAt(absl::Time now) const;
   // Returns true if the stages of the snapshot have not all ended, or if further stages are
   // expected.
   bool HasStagesLeft(const Snapshot& snapshot) const;
@@ -197,7 +187,7 @@ class JobMonitor::Impl {
   ReducePhaseForecast reduce_;                // forecast of the first indicator at the last Tick()
   durations::IntervalRecord reduce_record_;   // errors of earlier `reduce_` forecasts
   facts::PredictionHistory of_reduce_stage_;  // forecasts of `reduce_` at all ticks
-  std::map<std::string, dag::ShownProgress> shown_groups_;  // by name of the group
+  monitor::GroupForecasts groups_;
   monitor::HeldForecasts held_;
   std::shared_ptr<const durations::RemainingStages> left_;  // from the first indicator
   Snapshot job_;                                            // result of the last Tick()
@@ -301,21 +291,24 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   if (&tracked == &tracked_.front()) {
     prediction = durations::ScaledByPastRuns(prediction, durations::WidthFactor(state_.past_runs));
   }
-  if (basis == Basis::kGuess && prediction.end && prediction.upper) {
-    prediction.end = std::max(*prediction.end, now + kGuessedShare * (*prediction.upper - now));
-  }
-  const absl::Duration grace = GraceAt(now);
+  if (basis == Basis::kGuess) monitor::RaiseGuess(prediction);
+  const absl::Duration grace = monitor::GraceAt(now, state_.started_at);
   // A wrong guess does not make a job late.
   const EndPrediction due = basis == Basis::kGuess ? EndPrediction{.at = now} : prediction;
   const absl::Duration late = tracked.overdue.LateBy(due, EndedIn(snapshot, state_), grace);
+  // After the last stage, the interval opens only if the job is overdue.
+  const bool is_ending = !stages_.may_grow && !HasStagesLeft(snapshot);
   if (!snapshot.idle_since) {
-    prediction = durations::OpenedByLateness(prediction, late, grace);
+    if (!is_ending || late > grace) {
+      prediction = durations::OpenedByLateness(prediction, late, grace);
+    }
   } else if (late > grace) {
     // An idle application that has outlasted its forecast may submit further jobs at any time.
     prediction = {.at = now};
   }
-  Indicator shown = {.estimate = Describe(prediction, late, tracked.indicator->name()),
+  Indicator shown = {.estimate = monitor::EstimateOf(prediction, late, grace),
                      .evidence = reduce.evidence};
+  shown.estimate.indicator = tracked.indicator->name();
   if (&tracked == &tracked_.front() && shown.estimate.remaining) {
     shown.estimate.basis = basis;
     shown.estimate.method = method;
@@ -345,29 +338,6 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   return shown;
 }
 
-absl::Duration JobMonitor::Impl::GraceAt(absl::Time now) const {
-  return std::max(kOverdueAfter, kOverdueShare * (now - state_.started_at));
-}
-
-Estimate JobMonitor::Impl::Describe(const EndPrediction& prediction, absl::Duration late,
-                                    const std::string& name) const {
-  Estimate estimate = {.state = EstimateState::kWarmingUp, .indicator = name};
-  if (!prediction.end) return estimate;
-  const absl::Time now = prediction.at;
-  const absl::Duration grace = GraceAt(now);
-  if (now - *prediction.end > grace) {
-    estimate.state = EstimateState::kOverdue;
-    return estimate;
-  }
-  estimate.state = late > grace ? EstimateState::kOverdue : EstimateState::kValid;
-  const auto left = [now](absl::Time end) { return std::max(end - now, absl::ZeroDuration()); };
-  Range& remaining = estimate.remaining.emplace();
-  remaining.median = left(*prediction.end);
-  if (prediction.lower) remaining.lower = left(*prediction.lower);
-  if (prediction.upper) remaining.upper = std::max(left(*prediction.upper), grace);
-  return estimate;
-}
-
 bool JobMonitor::Impl::HasStagesLeft(const Snapshot& snapshot) const {
   return !stages_.expected.empty() || !std::ranges::all_of(snapshot.stages, monitor::HasEnded);
 }
@@ -395,8 +365,8 @@ std::optional<EstimateRaised> JobMonitor::Impl::Show(absl::Time now, const Snaps
   const double done = shown.estimate.fraction_done;
   const auto reduce_start = facts::ReducePhaseStart(state_);
   if (reduce_start && done > 0) {
-    const auto& remaining = shown.estimate.remaining;
-    const absl::Duration left = remaining ? remaining->median : elapsed * ((1 - done) / done);
+    absl::Duration left = elapsed * ((1 - done) / done);
+    if (shown.estimate.remaining) left = std::min(left, shown.estimate.remaining->median);
     shown.last_stage_fraction_done = dag::FractionDone(now - *reduce_start, left);
   }
   return raised;
@@ -576,12 +546,13 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
                        .state = JobState::kRunning,
                        .info = JobInfo{}};
   tick_steps_ = 1;
+  facts::CountTasks(state_);
   if (!state_.opened) return job_ = std::move(snapshot);
   snapshot.state = StateAt(now);
   snapshot.is_final = snapshot.state != JobState::kRunning;
   monitor::AddFacts(state_, listening_since_, notes_, counts_, snapshot);
   AddEstimates(snapshot);
-  monitor::AddGroups(state_, stages_, informed_at_, shown_groups_, snapshot);
+  groups_.AddTo(state_, stages_, informed_at_, snapshot);
   if (snapshot.is_final) {
     Finish(snapshot);
   } else {
@@ -635,7 +606,7 @@ std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   facts::CheckpointWriter writer(out);
   writer(facts::kCheckpointLayout, sequence_, missing_share_, informed_at_, held_, reduce_record_,
-         of_reduce_stage_, shown_groups_, tracked_.size());
+         of_reduce_stage_, groups_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.shown,
            tracked.overdue);
@@ -658,7 +629,7 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
     }
     std::size_t count = 0;
     reader(sequence_, missing_share_, informed_at_, held_, reduce_record_, of_reduce_stage_,
-           shown_groups_, count);
+           groups_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
@@ -747,6 +718,10 @@ const std::string& JobMonitor::name() const {
   static const std::string* const unknown = new std::string;
   return is_open() ? impl_->state_.opened->name : *unknown;
 }
+std::string JobMonitor::history_name() const {
+  return is_open() ? facts::HistoryNameOf(*impl_->state_.opened) : "";
+}
+const JobOpened* JobMonitor::opened() const { return is_open() ? &*impl_->state_.opened : nullptr; }
 bool JobMonitor::is_closed() const {
   return impl_->job_.is_final || impl_->state_.closed.has_value();
 }
@@ -778,7 +753,8 @@ std::vector<AcceptedSequence> JobMonitor::accepted_sequences() const {
 NamedGroups JobMonitor::wanted_names() const {
   const facts::KeyDistribution& keys = impl_->state_.keys;
   return {.bytes_min = keys.recent_smallest_explicit_bytes(),
-          .sampled_below = keys.sample().below()};
+          .sampled_below = keys.sample().below(),
+          .sampled_below_per_byte = keys.sample().below_per_byte()};
 }
 void JobMonitor::NoteRestart(absl::Time now, const std::optional<JobLimits>& limits) {
   impl_->listening_since_ = std::max(impl_->listening_since_, now);

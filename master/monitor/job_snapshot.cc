@@ -7,50 +7,24 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "master/facts/evidence_loss.h"
 #include "master/facts/phases.h"
 #include "text/duration_text.h"
+#include "tidemark/late_probability.h"
 
 namespace tidemark::monitor {
 namespace {
 
-// A task without a report for this long is silent.
-constexpr absl::Duration kSilence = absl::Seconds(10);
 // The engine whose applications are known by their name before their first stage.
 constexpr std::string_view kSpark = "spark";
 
-// Counts failed attempts, and finds the reason of the last failure.
-class Failures {
- public:
-  // If several attempts fail at the same time, the highest index counts, regardless of the order of
-  // the reports.
-  void Add(std::uint32_t index, const facts::AttemptLife& life) {
-    if (life.state() != AttemptState::kFailed) return;
-    ++count_;
-    const std::pair at(life.ended_at().value_or(absl::InfinitePast()), index);
-    if (life.failure.empty() || at < last_at_) return;
-    last_at_ = at;
-    last_ = &life.failure;
-  }
-  void AddTo(StageProgress& stage) const {
-    stage.failed_attempts = count_;
-    if (last_ != nullptr && stage.failure.empty()) stage.failure = *last_;
-  }
-
- private:
-  std::uint64_t count_ = 0;
-  std::pair<absl::Time, std::uint32_t> last_at_ = {absl::InfinitePast(), 0};
-  const std::string* last_ = nullptr;
-};
-
-void AddFailures(std::span<const facts::Task> tasks, StageProgress& stage) {
-  Failures failures;
-  for (const facts::Task& task : tasks) {
-    for (const auto& [number, attempt] : task.attempts) failures.Add(task.index, attempt.life);
-  }
-  failures.AddTo(stage);
+void AddFailures(const facts::Stage& stage, StageProgress& progress) {
+  facts::StageTally tally = facts::TallyOf(stage);
+  progress.failed_attempts = tally.failed_attempts;
+  if (progress.failure.empty()) progress.failure = std::move(tally.failure);
 }
 
 // The state of a task in the newest attempt at its stage.
@@ -171,7 +145,7 @@ StageInfo InfoOf(const facts::Stage* stage, StageInfo info) {
 StageProgress ReduceStage(const facts::JobRecord& state) {
   StageProgress stage = facts::ReduceProgress(state);
   stage.shuffle = facts::FetchProgress(state);
-  AddFailures(state.reduce_tasks(), stage);
+  AddFailures(*state.reduce_stage(), stage);
   return stage;
 }
 
@@ -184,7 +158,7 @@ void AddStages(const facts::JobRecord& state, const facts::BeyondSlots& beyond, 
     job.stage_infos.push_back(
         InfoOf(state.map_stage(), {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
     job.stages.push_back(facts::MapProgress(state));
-    AddFailures(state.map_tasks(), job.stages.back());
+    AddFailures(*state.map_stage(), job.stages.back());
   }
   if (state.has_reduce_stage()) {
     StageInfo info = {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce};
@@ -228,19 +202,20 @@ void EndStages(const facts::JobRecord& state, Snapshot& job) {
     stage.state = StageState::kDone;
     const auto known = state.stages.find(stage.id.stage);
     const std::size_t given_up =
-        known == state.stages.end() ? 0 : known->second.given_up_task_count();
+        known == state.stages.end() ? 0 : facts::TallyOf(known->second).given_up_tasks;
     stage.finished_tasks = stage.tasks - std::min<std::uint64_t>(stage.tasks, given_up);
     stage.fraction_done = 1;
   }
 }
 
-std::uint32_t SilentTasks(const facts::JobRecord& state, StageCounts& counts, absl::Time now) {
+std::uint32_t SilentTasks(const facts::JobRecord& state, absl::Time now) {
+  const absl::Time silent_from = now - facts::TaskSilence(state);
   std::uint32_t silent = 0;
   for (const auto& [number, stage] : state.stages) {
-    if (!counts.HasRunningAttempts(stage)) continue;
+    if (facts::TallyOf(stage).running_attempts == 0) continue;
     for (const facts::Task& task : stage.tasks) {
       for (const auto& [id, attempt] : task.attempts) {
-        silent += attempt.life.is_running() && now - attempt.life.last_report_at > kSilence ? 1 : 0;
+        silent += attempt.life.is_running() && attempt.life.last_report_at < silent_from ? 1 : 0;
       }
     }
   }
@@ -258,7 +233,7 @@ std::uint64_t DroppedPoints(const facts::JobRecord& state) {
 }
 
 Coverage CoverageAt(const facts::JobRecord& state, const facts::BeyondSlots& beyond,
-                    StageCounts& counts, absl::Time now) {
+                    absl::Time now) {
   Coverage coverage = {.newest_event_at = state.last_arrival_at == absl::InfinitePast()
                                               ? now
                                               : std::min(state.last_arrival_at, now),
@@ -266,7 +241,7 @@ Coverage CoverageAt(const facts::JobRecord& state, const facts::BeyondSlots& bey
                        .dropped_points = DroppedPoints(state),
                        .anomalies = state.anomalies,
                        .rejected_events = state.rejected_events,
-                       .silent_tasks = SilentTasks(state, counts, now),
+                       .silent_tasks = SilentTasks(state, now),
                        .missing_task_ends = facts::MissingTaskEnds(state),
                        .tasks_beyond_slots = beyond.count};
   for (const auto& [id, source] : state.sources) {
@@ -289,13 +264,13 @@ std::string DamageNote(const facts::JobRecord& state) {
   const bool is_one = damage.records == 1;
   return fmt::format(
       "the master's log of this job was damaged {}: about {} record{} lost ({} bytes); estimates "
-      "do not use {} and have wider intervals",
-      where, damage.records, is_one ? " was" : "s were", damage.bytes, is_one ? "it" : "them");
+      "therefore have wider intervals",
+      where, damage.records, is_one ? " was" : "s were", damage.bytes);
 }
 
 std::size_t GivenUpTasks(const facts::JobRecord& state) {
   std::size_t count = 0;
-  for (const auto& [number, stage] : state.stages) count += stage.given_up_task_count();
+  for (const auto& [number, stage] : state.stages) count += facts::TallyOf(stage).given_up_tasks;
   return count;
 }
 
@@ -314,6 +289,9 @@ std::string ClockNote(const facts::ClockStep& step) {
 std::vector<std::string> NotesOf(const facts::JobRecord& state) {
   std::vector<std::string> notes;
   if (state.log_damage_places > 0) notes.push_back(DamageNote(state));
+  if (state.opened && state.opened->workflow && !state.opened->workflow->rejected.empty()) {
+    notes.push_back(state.opened->workflow->rejected);
+  }
   if (state.last_clock_step) notes.push_back(ClockNote(*state.last_clock_step));
   if (state.unknown_events > 0) {
     notes.push_back(
@@ -345,8 +323,10 @@ std::vector<std::string> NotesOf(const facts::JobRecord& state) {
 // Pauses between the jobs of an application are usually shorter.
 constexpr absl::Duration kIdleAfter = absl::Seconds(5);
 
-// Returns the time since which an application has had no work, or nullopt if it has work.
-std::optional<absl::Time> IdleSince(const facts::JobRecord& state, const Snapshot& job) {
+// Returns the time since which an application has had no work, or nullopt if it had work until
+// shortly before `known_at`, the time until which its state is known.
+std::optional<absl::Time> IdleSince(const facts::JobRecord& state, const Snapshot& job,
+                                    absl::Time known_at) {
   const bool is_open = std::ranges::any_of(
       state.groups, [](const auto& entry) { return !entry.second.closed.has_value(); });
   const bool is_application =
@@ -359,8 +339,16 @@ std::optional<absl::Time> IdleSince(const facts::JobRecord& state, const Snapsho
   for (const auto& [name, group] : state.groups) {
     since = std::max(since, group.closed->at.value_or(since));
   }
-  return job.at - since >= kIdleAfter ? std::optional(since) : std::nullopt;
+  return known_at - since >= kIdleAfter ? std::optional(since) : std::nullopt;
 }
+
+// Precision of a predicted end. A job or group is overdue if it is past its predicted end by more
+// than kOverdueAfter, and by more than this share of its run.
+constexpr absl::Duration kOverdueAfter = absl::Seconds(2);
+constexpr double kOverdueShare = 0.02;
+// The median of a guess is at least this part of its upper bound. The first reduce tasks of an
+// unknown job would otherwise be expected to end at once.
+constexpr double kGuessedShare = 1 / (2 * durations::kRemainingUpperMax);
 
 // Below this known share, an application whose end has no bounds shows no bounds of its progress.
 constexpr double kKnownShareMin = 0.5;
@@ -437,13 +425,6 @@ JobState StateAfter(JobOutcome outcome) {
   return JobState::kUnknownEnd;
 }
 
-bool StageCounts::HasRunningAttempts(const facts::Stage& stage) const {
-  // Once the kind of these stages is known, Of() does not count them.
-  if (stage.is_map() || stage.is_reduce()) return true;
-  const auto counted = of_stages_.find(stage.opened.stage);
-  return counted == of_stages_.end() || counted->second.has_running_attempts;
-}
-
 const StageProgress& StageCounts::Of(const facts::Stage& stage, const facts::BeyondSlots& beyond) {
   OfStage& counted = of_stages_[stage.opened.stage];
   // While the stage runs, other stages also affect which attempts run beyond the slots.
@@ -451,11 +432,7 @@ const StageProgress& StageCounts::Of(const facts::Stage& stage, const facts::Bey
   counted.revision.reset();
   if (stage.closed) counted.revision = stage.revision;
   counted.progress = ProgressOf(stage, beyond);
-  AddFailures(stage.tasks, counted.progress);
-  counted.has_running_attempts = std::ranges::any_of(stage.tasks, [](const facts::Task& task) {
-    return std::ranges::any_of(task.attempts,
-                               [](const auto& entry) { return entry.second.life.is_running(); });
-  });
+  AddFailures(stage, counted.progress);
   steps_ += stage.tasks.size();
   return counted.progress;
 }
@@ -472,14 +449,14 @@ void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
   const facts::BeyondSlots beyond = facts::FindBeyondSlots(state, job.at);
   AddStages(state, beyond, counts, job);
   if (job.is_final) EndStages(state, job);
-  job.coverage = CoverageAt(state, beyond, counts, job.at);
+  job.coverage = CoverageAt(state, beyond, job.at);
   if (job.state == JobState::kRunning) {
-    const absl::Duration silence = facts::SilentFor(state, job.at);
-    if (silence > absl::ZeroDuration()) {
-      job.silent_since = facts::SilentSince(job.at - silence, listening_since, job.at);
+    const absl::Time known_at = job.at - facts::SilentFor(state, job.at);
+    if (known_at < job.at) {
+      job.silent_since = facts::SilentSince(known_at, listening_since, job.at);
     }
+    job.idle_since = IdleSince(state, job, known_at);
   }
-  if (!job.is_final) job.idle_since = IdleSince(state, job);
   job.notes = notes;
   for (std::string& note : NotesOf(state)) job.notes.push_back(std::move(note));
 }
@@ -488,28 +465,95 @@ StageProgress* ReduceStageOf(Snapshot& job) {
   return const_cast<StageProgress*>(facts::PhaseOf(job, StageKind::kReduce));
 }
 
-void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
-               std::map<std::string, dag::ShownProgress>& shown_groups, Snapshot& job) {
-  struct Sum {
-    double done = 0;  // sum of the fractions of its tasks
-    double tasks = 0;
-  };
-  std::map<std::string_view, Sum> sums;
-  for (const auto& [name, group] : state.groups) sums[name];
-  const auto sum_of = [&](std::uint32_t stage) {
-    const auto opened = state.stages.find(stage);
-    return opened == state.stages.end() ? sums.end() : sums.find(opened->second.opened.group);
-  };
-  for (const StageProgress& stage : job.stages) {
-    const auto sum = sum_of(stage.id.stage);
-    if (sum == sums.end()) continue;
-    sum->second.done += stage.fraction_done * static_cast<double>(stage.tasks);
-    sum->second.tasks += static_cast<double>(stage.tasks);
+absl::Duration GraceAt(absl::Time now, absl::Time start) {
+  return std::max(kOverdueAfter, kOverdueShare * (now - start));
+}
+
+void RaiseGuess(facts::EndPrediction& prediction) {
+  if (!prediction.end || !prediction.upper) return;
+  const absl::Duration least = kGuessedShare * (*prediction.upper - prediction.at);
+  prediction.end = std::max(*prediction.end, prediction.at + least);
+}
+
+Estimate EstimateOf(const facts::EndPrediction& prediction, absl::Duration late,
+                    absl::Duration grace) {
+  Estimate estimate = {.state = EstimateState::kWarmingUp};
+  if (!prediction.end) return estimate;
+  const absl::Time now = prediction.at;
+  if (now - *prediction.end > grace) {
+    estimate.state = EstimateState::kOverdue;
+    return estimate;
   }
-  const Widening widening(estimate, job.estimate);
+  estimate.state = late > grace ? EstimateState::kOverdue : EstimateState::kValid;
+  const auto left = [now](absl::Time end) { return std::max(end - now, absl::ZeroDuration()); };
+  Range& remaining = estimate.remaining.emplace();
+  remaining.median = left(*prediction.end);
+  if (prediction.lower) remaining.lower = left(*prediction.lower);
+  if (prediction.upper) remaining.upper = std::max(left(*prediction.upper), grace);
+  return estimate;
+}
+
+// Counts the parts of a group.
+struct GroupForecasts::Parts {
+  double done = 0;  // sum of the fractions of its tasks
+  double tasks = 0;
+  std::uint64_t running_tasks = 0;
+  std::uint64_t finished_tasks = 0;
+  std::uint64_t ended = 0;   // finished tasks and ended stages
+  std::uint32_t stages = 0;  // stages that have not been skipped
+  absl::Time last_end = absl::InfinitePast();
+
+  void Add(const StageProgress& stage) {
+    done += stage.fraction_done * static_cast<double>(stage.tasks);
+    tasks += static_cast<double>(stage.tasks);
+    running_tasks += stage.running_tasks;
+    finished_tasks += stage.finished_tasks;
+    ended += stage.finished_tasks + (HasEnded(stage) ? 1 : 0);
+    stages += stage.state == StageState::kSkipped ? 0 : 1;
+    last_end = std::max(last_end, stage.ended_at.value_or(last_end));
+  }
+};
+
+namespace {
+
+// Returns the group that users wait for, or "" if there is no group. Running groups with stages
+// come first, since other running groups may only contain them.
+template <typename Parts>
+std::string HeadlineOf(const Snapshot& job, const std::map<std::string_view, Parts>& parts) {
+  const Group* headline = nullptr;
+  const auto rank = [&](const Group& group) {
+    const bool is_running = group.state == JobState::kRunning;
+    const absl::Time at = is_running ? group.started_at.value_or(job.at)
+                                     : group.ended_at.value_or(absl::InfinitePast());
+    const bool has_stages = parts.at(group.group).stages > 0;
+    return std::tuple(!is_running, is_running && !has_stages,
+                      is_running ? at - absl::UnixEpoch() : absl::UnixEpoch() - at);
+  };
+  for (const Group& group : job.groups) {
+    if (headline == nullptr || rank(group) < rank(*headline)) headline = &group;
+  }
+  return headline == nullptr ? "" : headline->group;
+}
+
+}  // namespace
+
+void GroupForecasts::AddTo(const facts::JobRecord& state, const StagesEstimate& estimate,
+                           absl::Time now, Snapshot& job) {
+  std::map<std::string_view, Parts> parts;
+  for (const auto& [name, group] : state.groups) parts[name];
+  for (const StageProgress& stage : job.stages) {
+    const auto opened = state.stages.find(stage.id.stage);
+    if (opened == state.stages.end()) continue;
+    const auto of_group = parts.find(opened->second.opened.group);
+    if (of_group != parts.end()) of_group->second.Add(stage);
+  }
+  for (const StageInfo& planned : estimate.expected) {
+    const auto of_group = parts.find(planned.group);
+    if (of_group != parts.end()) ++of_group->second.stages;
+  }
   job.groups.reserve(state.groups.size());
   for (const auto& [name, group] : state.groups) {
-    const Sum& sum = sums[name];
+    const Parts& of_group = parts[name];
     Group& shown = job.groups.emplace_back();
     shown.group = name;
     shown.name = group.opened.name;
@@ -518,33 +562,74 @@ void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, ab
     shown.state = group.closed   ? StateAfter(group.closed->outcome)
                   : job.is_final ? JobState::kUnknownEnd
                                  : job.state;
-    const double by_tasks = sum.tasks > 0 ? sum.done / sum.tasks : 0;
+    const double by_tasks = of_group.tasks > 0 ? of_group.done / of_group.tasks : 0;
     shown.fraction_done =
         shown.state == JobState::kSucceeded ? 1 : std::min(by_tasks, dag::kRunningFractionMax);
-    if (shown.state == JobState::kSucceeded) shown_groups.erase(name);
-    const auto before = shown_groups.find(name);
-    if (before != shown_groups.end()) shown.fraction_done = before->second.fraction_done();
-    if (group.closed) {
-      shown.message = group.closed->message;
-      shown.ended_at = std::max(group.closed->at, shown.started_at);
-      continue;
-    }
-    if (job.is_final) continue;
-    const auto ends_in = estimate.group_ends.find(name);
-    const bool is_any_left =
-        ends_in != estimate.group_ends.end() && ends_in->second.median > absl::ZeroDuration();
-    if (is_any_left) shown.ends_in = widening.Of(ends_in->second);
-    // If further stages may appear, the group may end as late as the job.
-    if (is_any_left && estimate.may_grow && job.estimate.remaining) {
-      shown.ends_in->upper = std::max(shown.ends_in->upper, job.estimate.remaining->upper);
-    }
-    if (estimate.stages.empty() || !shown.started_at) continue;
-    // Between its jobs, all known parts of a group have ended, but the group continues.
-    Estimate of_group = {.basis = job.estimate.basis};
-    if (is_any_left) of_group.remaining = ends_in->second;
-    shown_groups[name].Show(now - *shown.started_at, /*stages=*/0, RaiseCause::kUnknown, of_group);
-    shown.fraction_done = of_group.fraction_done;
+    if (shown.state == JobState::kSucceeded) of_groups_.erase(name);
+    const auto before = of_groups_.find(name);
+    if (before != of_groups_.end()) shown.fraction_done = before->second.shown.fraction_done();
+    if (!group.closed) continue;
+    shown.message = group.closed->message;
+    shown.ended_at = std::max(group.closed->at, shown.started_at);
   }
+  if (job.is_final) return;
+  // If no past run predicts the end of the application, people wait for its running query.
+  if (estimate.may_grow && !job.idle_since) job.headline_group = HeadlineOf(job, parts);
+  if (!job.headline_group.empty()) job.estimate_raised.reset();
+  if (job.headline_group != headline_) headline_record_ = {};
+  headline_ = job.headline_group;
+  for (Group& group : job.groups) {
+    if (group.state == JobState::kRunning) Forecast(estimate, now, parts[group.group], job, group);
+  }
+}
+
+void GroupForecasts::Forecast(const StagesEstimate& estimate, absl::Time now, const Parts& parts,
+                              Snapshot& job, Group& group) {
+  const auto known = estimate.group_ends.find(group.group);
+  const bool is_any_left =
+      known != estimate.group_ends.end() && known->second.ends_in.median > absl::ZeroDuration();
+  if (estimate.stages.empty()) return;
+  const bool is_headline = group.group == headline_;
+  OfGroup& of_group = of_groups_[group.group];
+  const absl::Time start = group.started_at.value_or(now);
+  const absl::Duration grace = GraceAt(now, start);
+  facts::EndPrediction prediction = {.at = now};
+  if (is_any_left) {
+    const Range range = is_headline ? known->second.ends_in
+                                    : Widening(estimate, job.estimate).Of(known->second.ends_in);
+    prediction = {.at = now,
+                  .end = now + range.median,
+                  .lower = now + *range.lower,
+                  .upper = now + *range.upper};
+    if (is_headline) prediction = headline_record_.Widen(prediction, durations::kWiden);
+  }
+  const bool is_known = is_any_left && known->second.known_share > 0;
+  group.basis = !estimate.may_grow                     ? job.estimate.basis
+                : parts.finished_tasks > 0 || is_known ? Basis::kThisRun
+                                                       : Basis::kGuess;
+  if (group.basis == Basis::kGuess) RaiseGuess(prediction);
+  // A wrong guess does not make a group late.
+  const facts::EndPrediction due =
+      group.basis == Basis::kGuess ? facts::EndPrediction{.at = now} : prediction;
+  absl::Duration late = of_group.overdue.LateBy(due, parts.ended, grace);
+  // A group whose known stages have all ended is late since then.
+  if (!is_any_left && parts.last_end > absl::InfinitePast()) late = now - parts.last_end;
+  prediction = durations::OpenedByLateness(prediction, late, grace);
+  Estimate shown = EstimateOf(prediction, late, grace);
+  // The interval of the job already contains the silence, and other groups inherit its width.
+  if (is_headline && job.silent_since && shown.remaining) {
+    shown.remaining = facts::WidenForSilence(*shown.remaining, job.at - now, job.at - now);
+  }
+  shown.basis = group.basis;
+  const RaiseCause cause = parts.running_tasks == 0                 ? RaiseCause::kUnknown
+                           : shown.state == EstimateState::kOverdue ? RaiseCause::kOverdue
+                                                                    : RaiseCause::kSlowerTasks;
+  group.estimate_state = shown.state;
+  group.ends_in = shown.remaining;
+  if (!group.started_at) return;
+  const auto raised = of_group.shown.Show(now - start, parts.stages, cause, shown);
+  if (is_headline && !job.silent_since) job.estimate_raised = raised;
+  group.fraction_done = shown.fraction_done;
 }
 
 void AddForecasts(const StagesEstimate& estimate, Snapshot& job) {

@@ -12,9 +12,11 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "master/facts/accuracy.h"
 #include "master/facts/evidence_loss.h"
 #include "master/facts/job_record.h"
 #include "master/forecast/dag/shown_progress.h"
+#include "master/forecast/durations/intervals.h"
 #include "master/monitor/stages_estimate.h"
 #include "tidemark/job.h"
 
@@ -34,9 +36,6 @@ class StageCounts {
   // valid until the next call. O(tasks), or O(1) if the stage has ended and has been counted
   // since.
   const StageProgress& Of(const facts::Stage& stage, const facts::BeyondSlots& beyond);
-  // Returns true if a task attempt of the stage was running when Of() last counted the stage's
-  // tasks, or if Of() does not count the stage. O(1).
-  bool HasRunningAttempts(const facts::Stage& stage) const;
   // Returns the number of tasks counted since the last call.
   std::size_t TakeSteps() { return std::exchange(steps_, 0); }
 
@@ -44,7 +43,6 @@ class StageCounts {
   struct OfStage {
     std::optional<std::uint64_t> revision;  // the counted revision of a stage that has ended
     StageProgress progress;
-    bool has_running_attempts = false;
   };
   absl::flat_hash_map<std::uint32_t, OfStage> of_stages_;  // by number
   std::size_t steps_ = 0;
@@ -60,10 +58,53 @@ void AddFacts(const facts::JobRecord& state, absl::Time listening_since,
 // Returns the reduce stage of a MapReduce job, or null if it has none.
 StageProgress* ReduceStageOf(Snapshot& job);
 
-// Adds the progress of the reported groups according to the facts at `now`. `shown_groups` keeps
-// the state of groups between calls. REQUIRES: AddFacts() was called. O(stages + groups).
-void AddGroups(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
-               std::map<std::string, dag::ShownProgress>& shown_groups, Snapshot& job);
+// Returns the precision of an end that is predicted at `now` for work that started at `start`. The
+// work is overdue if it is past its predicted end by more.
+absl::Duration GraceAt(absl::Time now, absl::Time start);
+
+// Raises the end of a guess, so that the remaining time is not far below its upper bound.
+void RaiseGuess(facts::EndPrediction& prediction);
+
+// Returns a forecast as an estimate without progress. `late`: time since the predicted end.
+Estimate EstimateOf(const facts::EndPrediction& prediction, absl::Duration late,
+                    absl::Duration grace);
+
+// The published forecasts of the groups of one job. Not thread-safe. Memory: O(groups without
+// success).
+class GroupForecasts {
+ public:
+  // Adds the progress of the reported groups according to the facts at `now`, and chooses the
+  // headline. REQUIRES: AddFacts() was called, and the estimate of the job is set. O(stages +
+  // groups).
+  void AddTo(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
+             Snapshot& job);
+
+  // For checkpoints (master/facts/checkpoint.h).
+  template <class Archive>
+  void serialize(Archive& archive) {
+    archive(of_groups_, headline_, headline_record_);
+  }
+
+ private:
+  struct OfGroup {
+    dag::ShownProgress shown;
+    durations::Overdue overdue;
+
+    template <class Archive>
+    void serialize(Archive& archive) {
+      archive(shown, overdue);
+    }
+  };
+  struct Parts;
+
+  // Sets the end and the progress of a running group.
+  void Forecast(const StagesEstimate& estimate, absl::Time now, const Parts& parts, Snapshot& job,
+                Group& group);
+
+  std::map<std::string, OfGroup> of_groups_;  // groups without success that had a forecast, by name
+  std::string headline_;
+  durations::IntervalRecord headline_record_;  // errors of the forecasts of headline_
+};
 
 // Adds the forecast starts and ends of open stages and of expected stages. The bounds are widened
 // by the same factors as the bounds of the job. REQUIRES: the stages are in the order of their

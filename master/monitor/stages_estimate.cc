@@ -185,11 +185,21 @@ bool HasJustBegun(const dag::WorkflowNow& seen) {
 // instead of 0.92.
 constexpr double kUnknownBelow = 1.5;
 
+// Returns `end` with a lower bound that allows for the unknown share of the remaining work.
+dag::SecondsRange WithLowerBound(double known_share, dag::SecondsRange end) {
+  const double below = 1 + kUnknownBelow * (1 - known_share);
+  if (end.median > 0) end.lower = end.median * std::pow(end.lower / end.median, below);
+  return end;
+}
+
+// Once a task has ended, its stage is evidence for later stages without results. The basis does not
+// alternate between the stages.
 Basis BasisOf(const dag::WorkflowNow& seen, bool has_history, double known_share) {
-  if (!(known_share > 0)) return Basis::kGuess;
   const bool has_results = std::ranges::any_of(
       seen.stages, [](const dag::StageNow& stage) { return !stage.finished.empty(); });
-  return has_results || !has_history ? Basis::kThisRun : Basis::kEarlierRuns;
+  if (has_results) return Basis::kThisRun;
+  if (!(known_share > 0)) return Basis::kGuess;
+  return has_history ? Basis::kEarlierRuns : Basis::kThisRun;
 }
 
 bool ByIndex(const dag::RunningTask& a, const dag::RunningTask& b) {
@@ -307,13 +317,8 @@ StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
   }
   result.steps += kStepsToPlace * estimate->stages_placed;
   if (estimate->end.upper >= placement::kForever) return result;
-  result.end = estimate->end;
   result.known_share = estimate->known_share;
-  const double below = 1 + kUnknownBelow * (1 - result.known_share);
-  if (result.end->median > 0) {
-    result.end->lower =
-        result.end->median * std::pow(result.end->lower / result.end->median, below);
-  }
+  result.end = WithLowerBound(result.known_share, estimate->end);
   result.basis = BasisOf(seen, !history.empty(), result.known_share);
   for (std::size_t i = 0; i < estimate->stages.size(); ++i) {
     const dag::StageEnds& stage = estimate->stages[i];
@@ -333,7 +338,9 @@ StagesEstimate EstimateStages(const facts::JobRecord& state, absl::Time now,
     prediction.tasks = tasks;
   }
   for (std::size_t k = 0; k < std::min(groups.size(), estimate->group_ends.size()); ++k) {
-    result.group_ends.emplace(groups[k], RangeOf(estimate->group_ends[k]));
+    const double known = estimate->group_known_shares[k];
+    result.group_ends.emplace(
+        groups[k], GroupEnd{RangeOf(WithLowerBound(known, estimate->group_ends[k])), known});
   }
   AddExpected(seen, there, result);
   result.named_tasks = FindStragglers(state, now, seen, *estimate);

@@ -26,6 +26,12 @@ bool IsOfStages(const facts::JobRecord& state);
 // Returns the past runs of the job, scaled to its parameters. Costs as much as dag::AdjustRuns().
 dag::AdjustedRuns AdjustPastRuns(const facts::JobRecord& state);
 
+// The end of the last stage of an open group. Planned stages count.
+struct GroupEnd {
+  Range ends_in;
+  double known_share = 0;  // as StagesEstimate::known_share, for the work of the group
+};
+
 struct StagesEstimate {
   std::optional<dag::SecondsRange> end;  // seconds from now; nullopt if unknown
   std::vector<StageForecast> stages;     // known stages by number, then expected stages
@@ -34,16 +40,15 @@ struct StagesEstimate {
   // `expected` describes the expected stages among them.
   std::vector<StageProgress> predictions;
   std::vector<StageInfo> expected;
-  // The end of the last stage of each open group, by group name. Planned stages count.
-  std::map<std::string, Range> group_ends;
-  std::vector<NamedTask> named_tasks;  // stragglers, by predicted end, latest first
-  std::vector<TaskLeft> running;       // running tasks, whose draws are in `left`
-  Basis basis = Basis::kGuess;         // the strongest evidence for `end`
-  double known_share = 0;              // share of the remaining work whose times are known
-  bool may_grow = false;               // whether jobs may follow that the engine has not announced
-  std::size_t steps = 0;               // number of visited stages, tasks and edges
-  std::string problem;                 // user-visible error in the stages, or empty
-  std::string remark;                  // user-visible reason for a wider interval, or empty
+  std::map<std::string, GroupEnd> group_ends;  // by group name
+  std::vector<NamedTask> named_tasks;          // stragglers, by predicted end, latest first
+  std::vector<TaskLeft> running;               // running tasks, whose draws are in `left`
+  Basis basis = Basis::kGuess;                 // the strongest evidence for `end`
+  double known_share = 0;                      // share of the remaining work whose times are known
+  bool may_grow = false;  // whether jobs may follow that the engine has not announced
+  std::size_t steps = 0;  // number of visited stages, tasks and edges
+  std::string problem;    // user-visible error in the stages, or empty
+  std::string remark;     // user-visible reason for a wider interval, or empty
 };
 
 // Returns the estimate of a job at `now`. REQUIRES: all calls for a job use one `tracker`.

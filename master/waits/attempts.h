@@ -61,8 +61,8 @@ class Attempts {
     Pool pool{};
     double started_at = 0;
     double reported_at = 0;
-    // A wait that includes service is reported when it is over. It began no earlier than the last
-    // but one report of such a wait.
+    // Lower bound of the start of the next wait that includes service. Such a wait is reported when
+    // it is over, and began no earlier than the second-to-last report of such a wait.
     double moving_from = 0;
     double waited_since = 0;  // other waits since `moving_from`
     Total processor_seconds;

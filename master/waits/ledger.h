@@ -31,8 +31,8 @@ inline constexpr Stage kUnreported{UINT32_MAX};
 // scheduler.
 enum class Pool : std::uint32_t {};
 
-// The queue of a pool is treated as a host whose only resource is slots. Numbers of hosts must be
-// below that of the first queue.
+// The queue of a pool is treated as a host whose only resource is slots. Host numbers must be
+// less than kFirstQueue.
 inline constexpr std::uint32_t kFirstQueue = 1U << 31;
 constexpr Host QueueOf(Pool pool) { return Host{kFirstQueue | static_cast<std::uint32_t>(pool)}; }
 constexpr bool IsQueue(Host host) { return static_cast<std::uint32_t>(host) >= kFirstQueue; }

@@ -123,8 +123,8 @@ TEST(Checkpoint, HasTheLayoutOfItsNumber) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(facts::kCheckpointLayout, 14);
-  EXPECT_EQ(monitor.Checkpoint().size(), 89510);
+  EXPECT_EQ(facts::kCheckpointLayout, 15);
+  EXPECT_EQ(monitor.Checkpoint().size(), 89590);
 }
 
 }  // namespace

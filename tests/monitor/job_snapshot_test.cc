@@ -201,27 +201,8 @@ TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
   EXPECT_EQ(job.groups[1].fraction_done, 1);
 }
 
-// In an application that may grow, a group may end as late as the job.
-TEST_F(JobSnapshotTest, AGroupHasAWiderIntervalIfMoreStagesMayFollow) {
-  const auto ends_in = [](JobOpened opened, std::vector<StageOpened> late) {
-    test::MonitoredJob job;
-    job.Say(0, std::move(opened));
-    for (StageOpened& stage : late) job.Say(0, std::move(stage));
-    job.Say(0, GroupOpened{"query 7", "", At(0)});
-    for (std::uint32_t i = 0; i < 4; ++i) job.Say(0, Started({.stage = 4, .index = i}));
-    job.Say(2, Finished({.stage = 4, .index = 0}));
-    return job.Tick(3).groups.at(0).ends_in;
-  };
-  const std::optional<Range> known = ends_in({.name = "query", .stages = {Generic(4, 4, {})}}, {});
-  ASSERT_TRUE(known && known->lower && known->upper);
-  EXPECT_LE(*known->lower, known->median);
-  EXPECT_LT(known->median, *known->upper);
-  const std::optional<Range> open = ends_in({.name = "query"}, {Generic(4, 4, {})});
-  ASSERT_TRUE(open && open->lower && open->upper);
-  EXPECT_GT(*open->upper, *known->upper);
-}
-
-TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsNotAboutToEnd) {
+// Its known stages ended 55 s ago, so it is predicted to take 55 s more.
+TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsPredictedToTakeAsLongAgain) {
   Say(0, JobOpened{.name = "query"});
   Say(0, GroupOpened{"query 7", "", At(0)});
   Say(0, Generic(4, 2, {}));
@@ -229,9 +210,98 @@ TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsNotAboutToEnd) {
     Say(0, Started({.stage = 4, .index = i}));
   }
   Say(4, Finished({.stage = 4, .index = 0}));
-  const double while_one_ran = Tick(4).groups[0].fraction_done;
+  Tick(4);
   Say(5, Finished({.stage = 4, .index = 1}));
-  EXPECT_EQ(Tick(60).groups[0].fraction_done, while_one_ran);
+  Say(60, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});  // The job is not silent.
+  const Group waiting = Tick(60).groups[0];
+  EXPECT_NEAR(waiting.fraction_done, 60.0 / 115, 0.001);
+  EXPECT_EQ(waiting.estimate_state, EstimateState::kOverdue);
+}
+
+StageOpened OfQuery(std::string query, std::uint32_t stage, std::uint32_t tasks) {
+  StageOpened opened = Generic(stage, tasks, {});
+  opened.group = std::move(query);
+  return opened;
+}
+
+TEST_F(JobSnapshotTest, TheRunningQueryIsTheHeadlineOfAnUnknownApplication) {
+  Say(0, JobOpened{.name = "sales", .engine = "spark"});
+  Say(0, GroupOpened{"sql/0", "", At(0)});
+  EXPECT_EQ(Tick(1).headline_group, "") << "no stage is known";
+  Say(2, OfQuery("sql/0", 1, 4));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(2, Started({.stage = 1, .index = i}));
+  Say(6, Finished({.stage = 1, .index = 0}));
+  Snapshot job = Tick(7);
+  EXPECT_EQ(job.headline_group, "sql/0");
+  EXPECT_EQ(job.groups[0].basis, Basis::kThisRun);
+  EXPECT_EQ(job.groups[0].estimate_state, EstimateState::kValid);
+  ASSERT_TRUE(job.groups[0].ends_in);
+  EXPECT_LT(job.groups[0].ends_in->median, job.estimate.remaining->median)
+      << "the application may submit more";
+  for (std::uint32_t i = 1; i < 4; ++i) Say(8, Finished({.stage = 1, .index = i}));
+  Say(8, GroupClosed{"sql/0", JobOutcome::kSucceeded, "", At(8)});
+  job = Tick(9);
+  EXPECT_EQ(job.headline_group, "sql/0") << "it ended last";
+  EXPECT_EQ(job.counts.finished_groups, 1u);
+  Say(10, GroupOpened{"sql/1", "", At(10)});
+  EXPECT_EQ(Tick(11).headline_group, "sql/1");
+  Say(12, GroupClosed{"sql/1", JobOutcome::kSucceeded, "", At(12)});
+  EXPECT_EQ(Tick(18).headline_group, "") << "the application is idle";
+  Say(19, Closed(JobOutcome::kSucceeded));
+  EXPECT_EQ(Tick(20).headline_group, "");
+}
+
+TEST_F(JobSnapshotTest, OfTwoRunningQueriesTheHeadlineIsTheOlderOneWithStages) {
+  Say(0, JobOpened{.name = "sales", .engine = "spark"});
+  Say(0, GroupOpened{"sql/7", "", At(0)});  // It contains the others, and has no stage.
+  Say(1, GroupOpened{"sql/9", "", At(1)});
+  Say(2, GroupOpened{"sql/8", "", At(2)});
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    Say(2, OfQuery(i == 0 ? "sql/8" : "sql/9", i + 1, 2));
+    Say(2, Started({.stage = i + 1, .index = 0}));
+  }
+  EXPECT_EQ(Tick(4).headline_group, "sql/9");
+  Say(5, GroupClosed{"sql/9", JobOutcome::kFailed, "no such table", At(5)});
+  EXPECT_EQ(Tick(6).headline_group, "sql/8");
+}
+
+TEST_F(JobSnapshotTest, TheIntervalOfTheHeadlineWidensDuringASilence) {
+  Say(0, JobOpened{.name = "sales", .engine = "spark"});
+  Say(0, GroupOpened{"sql/0", "", At(0)});
+  Say(0, OfQuery("sql/0", 1, 40));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(0, Started({.stage = 1, .index = i}));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(6, Finished({.stage = 1, .index = i}));
+  const Snapshot before = Tick(7);
+  const Snapshot silent = Tick(100);
+  EXPECT_EQ(silent.headline_group, "sql/0");
+  ASSERT_TRUE(silent.silent_since);
+  ASSERT_TRUE(before.groups[0].ends_in);
+  ASSERT_TRUE(silent.groups[0].ends_in);
+  EXPECT_GT(*silent.groups[0].ends_in->upper, *before.groups[0].ends_in->upper + absl::Seconds(60));
+}
+
+TEST_F(JobSnapshotTest, AQueryWithoutResultsIsAGuess) {
+  Say(0, JobOpened{.name = "sales", .engine = "spark"});
+  Say(0, GroupOpened{"sql/0", "", At(0)});
+  Say(0, OfQuery("sql/0", 1, 2));
+  for (std::uint32_t i = 0; i < 2; ++i) Say(0, Started({.stage = 1, .index = i}));
+  EXPECT_EQ(Tick(3).groups[0].basis, Basis::kGuess);
+}
+
+TEST_F(JobSnapshotTest, AQueryThatOutlastsItsForecastIsOverdue) {
+  Say(0, JobOpened{.name = "sales", .engine = "spark"});
+  Say(0, GroupOpened{"sql/0", "", At(0)});
+  Say(0, OfQuery("sql/0", 1, 8));
+  for (std::uint32_t i = 0; i < 8; ++i) Say(0, Started({.stage = 1, .index = i}));
+  for (std::uint32_t i = 0; i < 7; ++i) Say(10, Finished({.stage = 1, .index = i}));
+  bool is_overdue = false;
+  for (int second = 11; second < 60; ++second) {
+    const Group group = Tick(second).groups[0];
+    is_overdue |= group.estimate_state == EstimateState::kOverdue;
+    ASSERT_TRUE(group.ends_in);
+    EXPECT_GT(*group.ends_in->upper, absl::ZeroDuration());
+  }
+  EXPECT_TRUE(is_overdue);
 }
 
 TEST_F(JobSnapshotTest, AnApplicationWithoutWorkIsIdleAndHasNoEnd) {
@@ -253,6 +323,20 @@ TEST_F(JobSnapshotTest, AnApplicationWithoutWorkIsIdleAndHasNoEnd) {
   EXPECT_EQ(idle.estimate.fraction_done, between.estimate.fraction_done);
   Say(40, Generic(5, 1, {}));
   EXPECT_FALSE(Tick(50).idle_since);
+}
+
+TEST_F(JobSnapshotTest, ASilenceIsNoIdleness) {
+  Say(0, JobOpened{.name = "notebook", .engine = "spark"});
+  Say(6, Generic(4, 1, {}));
+  Say(6, Started({.stage = 4, .index = 0}));
+  Say(20, Finished({.stage = 4, .index = 0}));
+  const Snapshot silent = Tick(60);
+  EXPECT_TRUE(silent.silent_since);
+  EXPECT_FALSE(silent.idle_since) << "another stage may have begun";
+  Say(70, ExecutorOpened{.executor = 0, .host = "h", .slots = 1});
+  EXPECT_EQ(Tick(70).idle_since, At(20));
+  EXPECT_TRUE(Tick(100).silent_since);
+  EXPECT_EQ(Tick(100).idle_since, At(20)) << "it was idle before the silence";
 }
 
 TEST_F(JobSnapshotTest, AGroupCanBePublishedAsAJob) {

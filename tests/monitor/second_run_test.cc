@@ -236,8 +236,8 @@ TEST(SecondRun, OfAJobWithASpeculativeReduceAttemptGainsFromTheFirst) {
 // Returns a join of two inputs with two reduce tasks of ten key groups each. The sizes of the
 // groups of a task grow from `kilobytes` to twice as many. `share_of` gives the share of the first
 // input in a group. A group takes as many seconds as 0.4 times the product of the kilobytes of both
-// inputs.
-Story Join(double kilobytes, double (*share_of)(int group)) {
+// inputs. The tasks fetch their input from 10 s on until `shuffled_at`.
+Story Join(double kilobytes, double (*share_of)(int group), double shuffled_at = 11) {
   StoryTeller teller;
   teller.Say(0, "app-master", Opened(2, 2));
   const auto size_of = [&](int g) { return kilobytes * (1 + g / 9.0); };
@@ -261,13 +261,13 @@ Story Join(double kilobytes, double (*share_of)(int group)) {
     teller.Say(9, "m-" + std::to_string(i), profile);
     teller.Say(10, "app-master", Finished(M(i)));
   }
-  double ends = 11;
+  double ends = shuffled_at;
   for (std::uint32_t i = 0; i < 2; ++i) {
     const std::string source = "r-" + std::to_string(i);
     teller.Say(10, "app-master", Started(R(i)));
-    teller.Say(11, "app-master", Shuffled(R(i)));
+    teller.Say(shuffled_at, "app-master", Shuffled(R(i)));
     ReduceProfile profile{.attempt = R(i), .keys_named = true};
-    double now = 11;
+    double now = shuffled_at;
     for (int g = 0; g < 10; ++g) {
       const double seconds = 0.4 * std::pow(size_of(g), 2) * share_of(g) * (1 - share_of(g));
       now += seconds;
@@ -313,6 +313,19 @@ double Half(int) { return 0.5; }
 // first one takes 3.6 s.
 TEST(SecondRun, OfALargeJoinAfterASmallOneWeighsTheSizesOfItsKeys) {
   ExpectWeighedByKeys(Join(1, Half), Join(6, Half), 14.6, 10);
+}
+
+// The key groups of the past run take 2.4 s, and its shuffle 30 s.
+TEST(SecondRun, BeforeTheFirstShuffleHasEndedIncludesTheShuffle) {
+  const JobRun taught = Watched(Join(1, Half, 40));
+  ASSERT_TRUE(taught.taught.has_value());
+  const Story story = Join(1, Half, 40);
+  const JobRun run = Watched(story, {*taught.taught});
+  for (const std::size_t second : {12, 20, 30}) {
+    const double truth = story.ends - static_cast<double>(second);
+    EXPECT_GT(LeftAt(run, second), truth / 2) << second;
+    EXPECT_LT(LeftAt(run, second), truth * 2) << second;
+  }
 }
 
 // In the large join, the first input has a twentieth of each group, so the products are a fifth of

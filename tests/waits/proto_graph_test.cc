@@ -152,8 +152,8 @@ TEST(ProtoGraph, QueuesMeetLikeHosts) {
   EXPECT_THAT(NoisyQueries(graph, 0, 3), ElementsAre(Weighs(Q(1), 2.0 / 3), Weighs(Q(2), 1.0 / 3)));
 }
 
-// [PX] Appendix D (a): The last task, on Y, waits four times as long as the task on X because it
-// reads eight times as much. The other task on Y is blamed less, not more.
+// [PX] Appendix D (a): The target's task on Y waits four times as long as its task on X, because it
+// reads eight times as much. S(2), which shares Y, is blamed less than S(1), not more.
 TEST(AppendixD, NeighbourOfATaskWithMoreDataIsBlamedLess) {
   const ProtoGraph graph = GraphOfQuery0(
       3, {Task(S(0), kX, 0, 20).Waited(kIo, 10, 10), Task(S(0), kY, 0, 80).Waited(kIo, 40, 80),

@@ -195,8 +195,8 @@ TEST(Sweep, StageMayLeaveAndReturnAtOneInstant) {
   EXPECT_EQ(Met(pieces, S(0), S(1)).overlap_seconds, 10);
 }
 
-// One task runs from 0 to 10 s, and another from 4 to 6 s. The first task is alone for 8 s, and one
-// of two tasks for 2 s.
+// One task runs from 0 to 10 s, and another from 4 to 6 s. The first task runs alone for 8 s and
+// beside the other task for 2 s, so its share is (8 + 2 / 2) / 10.
 TEST(StageShares, ShareIsOneOverTheRunningTasks) {
   StageShares shares;
   shares.Add(S(0), 0, 10);
