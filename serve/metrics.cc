@@ -204,7 +204,7 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
   add("_remaining_lower_seconds", "Lower bound of the 90 % interval of the remaining time.", lower);
   add("_remaining_upper_seconds", "Upper bound of the 90 % interval of the remaining time.", upper);
   add("_remaining_guessed",
-      "1 if the estimate is a guess, 0 if it rests on this run or on past runs.", guessed);
+      "1 if the estimate is a guess, 0 if it is based on this run or on past runs.", guessed);
   add("_deadline_timestamp_seconds", "Deadline of a running " + kind + ".", deadline);
   add("_late_probability", "Probability of missing the deadline, from 0 to 1; absent if unknown.",
       late);

@@ -99,10 +99,13 @@ std::string Escaped(const std::string& id) {
 
 web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   web::v1::JobWords words;
-  const Estimate& estimate = snapshot.estimate;
+  const std::optional<Snapshot> headline = console::HeadlineOf(snapshot);
+  const Snapshot& main = headline ? *headline : snapshot;
+  const Estimate& estimate = main.estimate;
+  if (headline) words.set_headline(console::JobTitle(main, kText));
   words.set_title(console::JobTitle(snapshot, kText));
   words.set_state(console::StateName(snapshot));
-  const console::ShownProgress shown = console::ShownOf(snapshot, estimate);
+  const console::ShownProgress shown = console::ShownOf(main, estimate);
   const console::PercentWords percent = console::DescribePercent(shown, kText);
   words.set_percent(percent.number);
   words.set_percent_bounds(percent.bounds);
@@ -110,17 +113,17 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   words.set_shown_lower(shown.lower);
   words.set_shown_upper(shown.upper);
   words.set_has_percent(shown.has_number);
-  const console::RemainingWords remaining = console::DescribeRemaining(snapshot, estimate, kText);
+  const console::RemainingWords remaining = console::DescribeRemaining(main, estimate, kText);
   words.set_remaining(remaining.about);
   words.set_remaining_detail(remaining.joint + remaining.detail);
-  if (shown.has_number) SetEnd(snapshot, words);
+  if (shown.has_number) SetEnd(main, words);
   const console::DeadlineWords due = console::DescribeDeadline(snapshot);
   words.set_due_before(due.before);
   words.set_due_after(due.after);
   words.set_is_likely_late(console::IsLikelyLate(snapshot));
   words.set_step(console::CurrentStep(snapshot));
   words.set_method(console::MethodText(estimate, kText));
-  words.set_straggler(console::StragglerText(snapshot, kText));
+  words.set_straggler(console::StragglerText(main, kText));
   for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
     words.add_warnings(warning);
   }

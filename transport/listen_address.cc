@@ -148,7 +148,7 @@ std::optional<std::string> UnixPathOf(std::string_view address) {
 std::string UnixPathFault(std::string_view path) {
   if (path.size() > kUnixPathBytesMax) {
     return fmt::format(
-        "its path has {} bytes, but the path of a socket may have at most {}; use a shorter one, "
+        "the path is {} bytes long, but a socket path may be at most {}; use a shorter path, "
         "such as "
         "/run/tidemark.sock, or host:port",
         path.size(), kUnixPathBytesMax);

@@ -84,7 +84,7 @@ absl::Status CheckSecretFile(const std::string& path) {
   if (::stat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) return absl::OkStatus();
   if ((facts.st_mode & (S_IROTH | S_IWOTH)) == 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      fmt::format("{}: every user of this host may {} it; run chmod o= {}", path,
+      fmt::format("{}: every user of this host can {} it; run chmod o= {}", path,
                   (facts.st_mode & S_IROTH) != 0 ? "read" : "change", path));
 }
 

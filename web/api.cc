@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/time/clock.h"
@@ -135,6 +136,33 @@ std::uint64_t SharedUpdates::made() const {
   return made_;
 }
 
+void OpenCalls::Free::operator()(grpc::ClientContext* context) const {
+  const std::lock_guard lock(calls->mutex_);
+  std::unique_ptr<grpc::ClientContext> ended(context);
+  calls->open_.erase(context);
+  if (calls->is_cancelling_) calls->ended_while_cancelling_.push_back(std::move(ended));
+  calls->ended_.notify_all();
+}
+
+OpenCalls::Context OpenCalls::NewContext() {
+  const std::lock_guard lock(mutex_);
+  Context context(new grpc::ClientContext, Free{shared_from_this()});
+  open_.insert(context.get());
+  return context;
+}
+
+void OpenCalls::CancelAndAwait() {
+  std::unique_lock lock(mutex_);
+  const std::vector<grpc::ClientContext*> open(open_.begin(), open_.end());
+  is_cancelling_ = true;
+  for (grpc::ClientContext* const context : open) {
+    if (open_.contains(context)) context->TryCancel();
+  }
+  is_cancelling_ = false;
+  ended_while_cancelling_.clear();
+  ended_.wait(lock, [this] { return open_.empty(); });
+}
+
 namespace {
 
 using JobCalls = class tidemark::v1::JobService::Stub::async;
@@ -148,14 +176,6 @@ constexpr std::size_t kAuthorizationMax = 2048;
 bool IsPrintable(const std::string& text) {
   return text.size() <= kAuthorizationMax &&
          std::ranges::all_of(text, [](char letter) { return letter >= 0x20 && letter <= 0x7e; });
-}
-
-std::unique_ptr<grpc::ClientContext> ContextOf(const std::string& authorization) {
-  auto context = std::make_unique<grpc::ClientContext>();
-  if (!authorization.empty() && IsPrintable(authorization)) {
-    context->AddMetadata("authorization", authorization);
-  }
-  return context;
 }
 
 absl::Status CheckJsonBody(const HttpRequest& request) {
@@ -191,7 +211,7 @@ void Api::Ask(Service& service, Method<Service, Request, Response> method,
               Question<Request> question, const std::string& turn,
               const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of) {
   struct Call {
-    std::unique_ptr<grpc::ClientContext> context;
+    OpenCalls::Context context;
     Request request;
     Response response;
   };
@@ -237,6 +257,14 @@ Api::Api(ApiOptions options)
       stub_(tidemark::v1::JobService::NewStub(options_.master)),
       explain_stub_(tidemark::v1::ExplainService::NewStub(options_.master)),
       updates_(options_.words_of) {}
+
+OpenCalls::Context Api::ContextOf(const std::string& authorization) const {
+  OpenCalls::Context context = calls_->NewContext();
+  if (!authorization.empty() && IsPrintable(authorization)) {
+    context->AddMetadata("authorization", authorization);
+  }
+  return context;
+}
 
 std::string Api::AuthorizationOf(const HttpRequest& request) {
   if (!request.authorization.empty() || request.session.empty()) return request.authorization;

@@ -7,6 +7,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,6 +110,33 @@ class SharedUpdates {
   std::uint64_t made_ = 0;
 };
 
+// The calls of one channel that have not ended. gRPC aborts the process if one of gRPC's threads
+// frees the last reference to a channel, and each call has a reference. The owner of the channel
+// therefore awaits the end of its calls. Thread-safe.
+class OpenCalls : public std::enable_shared_from_this<OpenCalls> {
+ public:
+  struct Free {
+    std::shared_ptr<OpenCalls> calls;
+    void operator()(grpc::ClientContext* context) const;
+  };
+  // The context of a call. It is freed after the call has ended.
+  using Context = std::unique_ptr<grpc::ClientContext, Free>;
+
+  Context NewContext();
+  // Cancels all calls, and blocks until their contexts have been freed. REQUIRES: no call begins
+  // later.
+  void CancelAndAwait();
+
+ private:
+  // Recursive, since gRPC may report the end of a call within its cancellation.
+  std::recursive_mutex mutex_;
+  std::condition_variable_any ended_;
+  std::set<grpc::ClientContext*> open_;
+  // While CancelAndAwait() cancels, ended contexts are kept, since a cancellation may use them.
+  bool is_cancelling_ = false;
+  std::vector<std::unique_ptr<grpc::ClientContext>> ended_while_cancelling_;
+};
+
 // Converts a stream of gRPC to server-sent events.
 //
 // The next response is requested when the previous one has been sent to the browser. A slow reader
@@ -137,7 +166,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
     std::shared_ptr<grpc::Channel> channel;
     const char* method = "";
     std::string request;  // serialized
-    std::unique_ptr<grpc::ClientContext> context;
+    OpenCalls::Context context;
   };
   // Encodes a response. Returns nullopt if the reader must resume. Calls do not overlap.
   using EventOf = std::function<std::optional<StreamEvent>(const grpc::ByteBuffer& response)>;
@@ -192,7 +221,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   void CutWrite() override { exchange_->Abort(); }
 
  private:
-  EventStream(std::shared_ptr<Exchange> exchange, std::unique_ptr<grpc::ClientContext> context,
+  EventStream(std::shared_ptr<Exchange> exchange, OpenCalls::Context context,
               const std::shared_ptr<EventWorkers>& workers, std::string key, EventOf event_of)
       : exchange_(std::move(exchange)),
         context_(std::move(context)),
@@ -266,7 +295,7 @@ class EventStream final : public grpc::ClientBidiReactor<grpc::ByteBuffer, grpc:
   }
 
   const std::shared_ptr<Exchange> exchange_;
-  const std::unique_ptr<grpc::ClientContext> context_;
+  const OpenCalls::Context context_;
   const std::weak_ptr<EventWorkers> workers_;
   const std::string key_;
   const EventOf event_of_;  // calls do not overlap
@@ -335,13 +364,18 @@ struct ApiOptions {
 class Api {
  public:
   explicit Api(ApiOptions options);
-  // Blocks until its threads, which use the members below, are idle.
-  ~Api() { workers_->turns.Stop(); }
+  // Blocks until its threads, which use the members below, are idle, and until its calls have
+  // ended.
+  ~Api() {
+    workers_->turns.Stop();
+    calls_->CancelAndAwait();
+  }
   // Responds to a request for a route of the API.
   void Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange);
 
  private:
   std::string AuthorizationOf(const HttpRequest& request);
+  OpenCalls::Context ContextOf(const std::string& authorization) const;
   void ListJobs(const std::shared_ptr<Exchange>& exchange);
   void GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
@@ -369,6 +403,7 @@ class Api {
   const ApiOptions options_;
   const std::unique_ptr<tidemark::v1::JobService::Stub> stub_;
   const std::unique_ptr<tidemark::v1::ExplainService::Stub> explain_stub_;
+  const std::shared_ptr<OpenCalls> calls_ = std::make_shared<OpenCalls>();
   Sessions sessions_;
   SharedUpdates updates_;
   // Declared last, since its threads use all other members. Calls that end later do nothing.

@@ -38,7 +38,7 @@ struct HttpAnswer {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-// Callbacks of a stream. The server's thread calls both.
+// Callbacks of a stream. The server's thread calls both, except if the stream cannot begin.
 struct StreamCalls {
   // Called when all written bytes are in flight and more can be written.
   std::function<void()> on_drained;
@@ -54,7 +54,8 @@ class Exchange {
   virtual const HttpRequest& request() const = 0;
   // Must be called once, unless BeginStream() is called.
   virtual void Answer(HttpAnswer answer) = 0;
-  // Starts a response of unknown length, such as server-sent events.
+  // Starts a response of unknown length, such as server-sent events. If the client has disconnected
+  // or already has an answer, as it does when the server stops, calls only `on_gone`, at once.
   virtual void BeginStream(StreamCalls calls) = 0;
   // Writes all parts, which may be shared with other readers. Compression happens as they are sent.
   virtual void Write(std::vector<std::shared_ptr<const std::string>> bytes) = 0;

@@ -89,12 +89,11 @@ class Transfer final : public Exchange {
   }
   void BeginStream(StreamCalls calls) override {
     std::unique_lock lock(mutex_);
-    if (is_gone_) {
+    if (is_gone_ || answer_) {
       lock.unlock();
       if (calls.on_gone) calls.on_gone();
       return;
     }
-    if (answer_) return;
     calls_ = std::move(calls);
     is_stream_ = true;
     answer_ = HttpAnswer{.content_type = "text/event-stream"};

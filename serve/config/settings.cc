@@ -87,7 +87,7 @@ Setting HooksSetting() {
       const bool is_word =
           shape.size() < wrong->size() && std::ranges::all_of(shape, absl::ascii_isalpha);
       return is_word ? Unallowed(shape + "=...")
-                     : absl::InvalidArgumentError("`...`, which has no FORMAT");
+                     : absl::InvalidArgumentError("a list with an item that has no FORMAT");
     }
     for (AlertHook& hook : config.alerts.hooks) {
       if (hook.url.starts_with('@')) hook.url = "@" + FileIn(folder, hook.url.substr(1));

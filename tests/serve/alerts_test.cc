@@ -379,7 +379,7 @@ TEST(Alerts, RejectSecretsThatEveryUserMayRead) {
   EXPECT_THAT(FaultsOf({.secret_file = file}), IsEmpty());
   std::filesystem::permissions(file, perms::others_read, std::filesystem::perm_options::add);
   const std::string fault =
-      ": " + file + ": every user of this host may read it; run chmod o= " + file;
+      ": " + file + ": every user of this host can read it; run chmod o= " + file;
   EXPECT_THAT(
       FaultsOf({.hooks = {{"slack", "@" + file}}, .secret_file = file, .routing_key_file = file},
                {.token_file = file}),

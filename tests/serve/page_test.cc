@@ -79,6 +79,15 @@ TEST(WebWords, EqualTheWordsOfTheConsole) {
   EXPECT_EQ(words.stages(1).name(), console::StageName(snapshot, {.stage = 1}, text));
 }
 
+TEST(WebWords, DescribeTheHeadlineOfAnUnknownApplication) {
+  const web::v1::JobWords words = WebWordsOf(console::SecondQuery());
+  EXPECT_EQ(words.headline(), "sql/1 load");
+  EXPECT_EQ(words.title(), "q64");
+  EXPECT_EQ(words.percent() + " " + words.percent_bounds(), "≈ 25 % (20–33)");
+  EXPECT_EQ(words.remaining() + words.remaining_detail(), "≈ 1 min left (40 s – 1 min 20 s)");
+  EXPECT_EQ(words.step(), "1 query done, more may come");
+}
+
 TEST(WebWords, NameTheBasisForJobsOfAWorkflow) {
   Snapshot workflow = console::Visits();
   workflow.children[1].estimate.basis = Basis::kGuess;

@@ -233,7 +233,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SecretOfAWebhook", "alerts: {webhooks: ['slak=https://x/s3cret']}",
              "or @FILE for a file that contains the URL, not `slak=...`"},
         Case{"WebhookWithoutAFormat", "alerts: {webhooks: ['https://hooks.slack.com/s3cret']}",
-             "or @FILE for a file that contains the URL, not `...`, which has no FORMAT"},
+             "or @FILE for a file that contains the URL, not a list with an item that has no "
+             "FORMAT"},
         Case{"NoIndicator", "estimate: {indicators: []}", "must be a list of one or more of"},
         Case{"ListForWord", "listen: [a, b]", "tm.yaml:1: listen must be host:port"},
         Case{"WordForList", "estimate: {indicators: hadoop}", "must be a list of one or more of"},

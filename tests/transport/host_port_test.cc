@@ -80,8 +80,8 @@ TEST(UnixPath, IsAtMostAsLongAsASocketsNameMayBe) {
   EXPECT_EQ(UnixPathFault("tidemark.sock"), "");
   EXPECT_EQ(UnixPathFault(std::string(107, 'x')), "");
   EXPECT_EQ(UnixPathFault(std::string(108, 'x')),
-            "its path has 108 bytes, but the path of a socket may have at most 107; use a shorter "
-            "one, such as "
+            "the path is 108 bytes long, but a socket path may be at most 107; use a shorter "
+            "path, such as "
             "/run/tidemark.sock, or host:port");
   EXPECT_NE(UnixPathFault("/run/"), "");
   EXPECT_NE(UnixPathFault(std::string_view("/run\0/x", 7)), "");

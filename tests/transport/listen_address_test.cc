@@ -77,8 +77,8 @@ TEST(ListenAddressAdvice, SuggestsACorrection) {
               ::testing::HasSubstr("use 127.0.0.1 or pass --allow-insecure-remote"));
   EXPECT_EQ(CheckListenAddress("unix:/" + std::string(300, 'x'), true).message(),
             "listen address unix:/" + std::string(54, 'x') +
-                "...: its path has 301 bytes, but the path of a socket may have at most 107; use a "
-                "shorter one, "
+                "...: the path is 301 bytes long, but a socket path may be at most 107; use a "
+                "shorter path, "
                 "such as /run/tidemark.sock, or host:port");
 }
 
@@ -217,7 +217,7 @@ TEST(CanListen, FailsAtAnImpossibleSocketPath) {
               EndsWith("/none: No such file or directory; create it, or use another path"));
   EXPECT_THAT(
       std::string(CanListen(begin + "/" + std::string(200, 'x')).message()),
-      EndsWith(" of a socket may have at most 107; use a shorter one, such as /run/tidemark.sock, "
+      EndsWith(" a socket path may be at most 107; use a shorter path, such as /run/tidemark.sock, "
                "or host:port"));
 }
 

@@ -161,9 +161,11 @@ class WebServerTest : public test::LiveMaster {
     StartPage(!tokens.empty());
   }
   void StartPage(bool has_tokens, absl::Duration silence_max = absl::Seconds(30),
-                 const WordsOf& words_of = &serve::WebWordsOf) {
+                 const WordsOf& words_of = &serve::WebWordsOf,
+                 std::shared_ptr<grpc::Channel> channel = nullptr) {
+    if (channel == nullptr) channel = master_->InProcessChannel();
     auto server = WebServer::Start({.address = "127.0.0.1:0",
-                                    .master = master_->InProcessChannel(),
+                                    .master = std::move(channel),
                                     .has_tokens = has_tokens,
                                     .words_of = words_of,
                                     .add_task_words = &serve::AddWebTaskWords,
@@ -269,6 +271,22 @@ TEST_F(WebServerTest, ListsTheTasksOfRunningAndEndedJobs) {
   const Json forecasts = Json::parse(Get("/api/jobs/job-1/forecasts").body);
   EXPECT_FALSE(forecasts["list"]["forecasts"].empty());
   EXPECT_TRUE(forecasts["list"].contains("ended_at"));
+}
+
+// gRPC aborts the process if one of gRPC's threads frees the last reference to a channel.
+TEST_F(WebServerTest, APageThatStopsEndsItsStreamsBeforeItsChannel) {
+  auto agent = Opened("job-1");
+  Await("job-1");
+  for (int i = 0; i < 20; ++i) {
+    std::shared_ptr<grpc::Channel> channel = master_->InProcessChannel();
+    const std::weak_ptr<grpc::Channel> weak = channel;
+    StartPage(/*has_tokens=*/false, absl::Seconds(30), &serve::WebWordsOf, std::move(channel));
+    const auto streaming = Watch("/api/jobs/job-1/watch");
+    const auto just_begun = Watch("/api/watch");
+    ASSERT_TRUE(streaming->ReadUntil("event: update"));
+    server_.reset();
+    EXPECT_TRUE(weak.expired());
+  }
 }
 
 TEST_F(WebServerTest, StreamsAJobToItsEndAndResumes) {
@@ -586,6 +604,22 @@ TEST_F(WebServerTest, EndsStreamsWithTheServer) {
   StartPage(false);
   EXPECT_EQ(Get("/api/jobs").status, 200);
   agent->Shutdown();
+}
+
+// A server that stops answers requests whose streams have not begun. The call behind a stream ends
+// only after `on_gone`.
+TEST(WebServer, AStreamOfAnAnsweredRequestIsGone) {
+  std::atomic<bool> is_gone = false;
+  const auto server =
+      HttpServer::Start({.address = "127.0.0.1:0"}, [&](const std::shared_ptr<Exchange>& exchange) {
+        exchange->Answer({.status = 503});
+        exchange->BeginStream({.on_gone = [&] { is_gone = true; }});
+      });
+  ASSERT_TRUE(server.ok()) << server.status();
+  Connection connection((*server)->port());
+  connection.Send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(Parsed(connection.ReadAll()).status, 503);
+  EXPECT_TRUE(is_gone);
 }
 
 TEST(WebServer, FreesItsAddressIfItCannotStart) {

@@ -71,7 +71,7 @@ function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined, dueA
 }
 
 // The numbers below a chart belong to the point under the pointer, or otherwise to the newest
-// point.
+// point. After the end, only the pointer selects a point, since the last forecast is outdated.
 function showNewest(plot: uPlot) {
   if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
 }
@@ -110,7 +110,7 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, n
     width,
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
-    hooks: { setCursor: [showNewest] },
+    hooks: isOver ? {} : { setCursor: [showNewest] },
     scales: { x: { time: true }, y: { range: isEnd ? reach : [0, 100] } },
     axes: [
       time,
@@ -141,7 +141,7 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
     const make = () => {
       plot.current?.destroy();
       plot.current = new uPlot(optionsOf(kind, width(), isOver, isDue, names, () => reach.current), data.current, element);
-      showNewest(plot.current);
+      if (!isOver) showNewest(plot.current);
     };
     make();
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -157,7 +157,7 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
   useEffect(() => {
     if (!plot.current) return;
     plot.current.setData(data.current);
-    showNewest(plot.current);
+    if (!isOver) showNewest(plot.current);
   }, [points, endedAt, dueAt]);
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }

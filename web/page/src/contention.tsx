@@ -9,7 +9,7 @@ const EVERY_MS = 5000;
 const TITLES: Record<string, string> = {
   Delay: "Time by which other queries delayed the end of these queries, with its bounds",
   Share: "Share of all delay in this table, with its bounds",
-  Responsibility: "1 stands for all waits of one query",
+  Responsibility: "Part of the waits for which the query is responsible; 1 means all waits of one query",
   Queries: "Number of queries that waited",
   Impact: "The waits of a stage for a resource add up to 1, divided among hosts by the wait per unit",
 };

@@ -117,8 +117,8 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
       <table class="hosts">
         <thead>
           <tr>
-            <th scope="col">Host</th><th scope="col">Run</th><th scope="col">Done</th><th scope="col">Failed</th>
-            <th scope="col">Tasks at once since {clock(answer.list?.began_at)}, up to {Math.round(most)}</th>
+            <th scope="col">Host</th><th scope="col">Running</th><th scope="col">Done</th><th scope="col">Failed</th>
+            <th scope="col">Concurrent tasks since {clock(answer.list?.began_at)}, up to {Math.round(most)}</th>
           </tr>
         </thead>
         <tbody>
@@ -127,7 +127,7 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
               <th scope="row" dir="auto">
                 {onOpen ? <button type="button" class="link" onClick={() => onOpen(host.host ?? "")}>{hostName(host.host)}</button> : hostName(host.host)}
               </th>
-              <td data-label="Run" title="Attempts that run on this host now">{count(host.running_count)}</td>
+              <td data-label="Running" title="Attempts that are running on this host">{count(host.running_count)}</td>
               <td data-label="Done" title="Attempts that succeeded on this host">{count(host.finished_count)}</td>
               <td data-label="Failed" title="Attempts that failed, were killed or lost their output on this host">{count(host.failed_count)}</td>
               <td><Strip host={host} most={most} /></td>
@@ -135,7 +135,7 @@ function Hosts({ answer, onOpen }: { answer: TasksAnswer; onOpen?: (host: string
           ))}
         </tbody>
       </table>
-      {Number(answer.list?.hosts_left_out ?? 0) > 0 && <p title="Hosts are sorted by their running tasks">{count(answer.list?.hosts_left_out)} more hosts run fewer tasks.</p>}
+      {Number(answer.list?.hosts_left_out ?? 0) > 0 && <p title="Hosts with the most running tasks come first">{count(answer.list?.hosts_left_out)} more hosts run fewer tasks.</p>}
     </>
   );
 }
@@ -152,7 +152,7 @@ function RunningTasks({ answer, stageName }: { answer: TasksAnswer; stageName: S
             <th scope="row">{`${stageName(task)} task ${task.attempt?.index ?? 0}`}</th>
             <td data-label="Host" dir="auto">{hostName(task.host)}</td>
             <td data-label="Since" title="Start of the attempt">{clock(task.started_at)}</td>
-            <td data-label="Remaining" title="In brackets: from the 5 % to the 95 % quantile of the simulation; not calibrated for single tasks">
+            <td data-label="Remaining" title="In parentheses: the 5 % and 95 % quantiles of the simulation; not calibrated for single tasks">
               {answer.remaining?.[i] || "unknown"}
             </td>
           </tr>

@@ -9,7 +9,7 @@ export function Indicators({ snapshot, words, live }: { snapshot: Snapshot; word
     return (
       <details class="card">
         <summary><h2>Other estimators</h2></summary>
-        <p>This master runs no other estimators. <code>tidemark serve --indicator tidemark nearestfit hadoop</code> adds two; each costs time at every update.</p>
+        <p>This master runs no other estimators. To compare some, start it with <code>--indicator tidemark nearestfit hadoop</code>; each slows down every update.</p>
       </details>
     );
   }

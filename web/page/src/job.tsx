@@ -179,6 +179,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
   const workflow = snapshot.info?.workflow_id;
   return (
     <section class="headline card" data-sequence={snapshot.sequence}>
+      {words.headline && <h2 dir="auto" title="The query or action that users wait for; the application may start others">{words.headline}</h2>}
       <div class="numbers">
         <p class="big"><Percent words={words} /></p>
         <p class="remaining" title={LEFT_TITLE}>
@@ -231,7 +232,7 @@ function Charts({ points, snapshot }: { points: Point[]; snapshot: Snapshot }) {
       {known.some((point) => point.percent !== null) && (
         <section class="card" title="Estimated progress at each time, with its 90 % interval">
           <h2>Estimated progress over time</h2>
-          <Chart kind="progress" points={points} label="Progress over time, with its 90 % interval" />
+          <Chart kind="progress" points={points} endedAt={endedAt} label="Progress over time, with its 90 % interval" />
         </section>
       )}
       <section class="card" title="The end predicted at each time; the shaded band is its 90 % interval">
@@ -271,7 +272,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
         <LiveNote liveness={liveness} what={isWorkflow ? "the workflow" : "the job"} />
       </div>
       <Headline snapshot={snapshot} words={words} />
-      <Charts points={points} snapshot={snapshot} />
+      {!words.headline && <Charts points={points} snapshot={snapshot} />}
       <LastTasks snapshot={snapshot} words={words} />
       {!isWorkflow && <Waits id={id} isOver={snapshot.final ?? false} />}
       {isWorkflow && <Stages snapshot={snapshot} words={parts} />}

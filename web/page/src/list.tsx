@@ -66,7 +66,7 @@ function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown
         <Percent words={words} />
       </td>
       <td data-label={snapshot.final ? "Forecast error" : "Remaining"} title={snapshot.final ? undefined : LEFT_TITLE}>
-        {snapshot.final ? <span title="Difference between the shown and the true progress over all updates">{words.accuracy}</span> : <><strong>{words.remaining}</strong>{words.remaining_detail}</>}
+        {snapshot.final ? <span title="Difference between the shown and the true progress over all updates">{words.accuracy}</span> : <>{words.headline && <small class="name" dir="auto">{words.headline}</small>}<strong>{words.remaining}</strong>{words.remaining_detail}</>}
         {words.warnings?.[0] && <small class="warning" dir="auto">{words.warnings[0]}</small>}
       </td>
       <td data-label={snapshot.final ? "Ended" : "Ends"}><EndAt snapshot={snapshot} words={words} /></td>

@@ -12,8 +12,8 @@ export type Liveness =
 
 const RETRY_MS = 2000;
 
-// Follows a stream and returns a function that stops it. `probe` is an address that explains why a stream
-// does not start.
+// Follows a stream and returns a function that stops it. `probe` is an address that explains why a
+// stream does not start.
 export function follow<Update>(
   path: string,
   query: Record<string, string>,

@@ -1,7 +1,7 @@
 // Components shared by the views.
 import type { JobWords, Snapshot } from "./messages";
 import type { Liveness } from "./live";
-import { zonesOf } from "./zones";
+import { LEGEND, zonesOf } from "./zones";
 
 export const color = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
@@ -83,7 +83,7 @@ export function Bar({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
 export function BarLegend() {
   return (
     <p class="legend bar-legend" title={BAR_TITLE}>
-      <span class="zone sure" /> to the lower bound <span class="zone likely" /> to the estimate <span class="zone possible" /> to the upper bound (90 % interval)
+      {Object.entries(LEGEND).map(([name, text]) => <span key={name}><span class={`zone ${name}`} /> {text} </span>)}
     </p>
   );
 }

@@ -114,7 +114,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
     <section class="card">
       <h2>{isWorkflow ? "Jobs of the workflow" : "Stages"}</h2>
       {hasCritical && (
-        <p title={`A delay of one of these ${what} delays the end`}>
+        <p title={`A delay in any of these ${what} delays the end`}>
           Critical path: {critical.slice(0, 6).map((part) => part.name).join(" → ")}
           {critical.length > 6 && ` → ${critical.length - 6} more`}
         </p>
@@ -123,7 +123,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
       <Timeline rows={rows} now={now} label={`${parts.length} ${what} over time, also in the table below`} />
       <Legend range={snapshot.final ? undefined : "up to its upper bound"} what={hasCritical ? "; ● on the critical path" : ""} />
       <details>
-        <summary>As a table ({summaryOf(parts, what, isOver)})</summary>
+        <summary>Table ({summaryOf(parts, what, isOver)})</summary>
         <table>
           <thead>
             <tr>

@@ -69,7 +69,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
   const running = Number(snapshot.counts?.running_task_count ?? 0);
   return (
     <section class="card what-if">
-      <h2>{isWorkflow ? "What if it had more slots or different data?" : "What if it had more or fewer slots?"}</h2>
+      <h2>{isWorkflow ? "What if the number of slots or the amount of data changed?" : "What if it had more or fewer slots?"}</h2>
       {why ? <p class="quiet">{why}</p> : (
         <>
           <label title="Tasks that run at once">
