@@ -24,6 +24,9 @@ absl::Time ToTheMinute(absl::Time at) {
   return absl::UnixEpoch() + absl::Floor(at - absl::UnixEpoch(), absl::Minutes(1));
 }
 
+// Returns true if the shown end is that of the application, not that of its headline.
+bool IsEndShown(const Snapshot& snapshot) { return snapshot.headline_group.empty(); }
+
 }  // namespace
 
 std::string LikelihoodText(double late) {
@@ -74,7 +77,7 @@ DeadlineWords DescribeDeadline(const Snapshot& snapshot) {
             .after = ")"};
   }
   if (snapshot.at >= *snapshot.deadline) return {.before = "was due "};
-  if (!snapshot.late_probability) return {.before = "due "};
+  if (!snapshot.late_probability || !IsEndShown(snapshot)) return {.before = "due "};
   return {.before = "due ",
           .after = fmt::format(", {} likely late", LikelihoodText(*snapshot.late_probability))};
 }
@@ -87,8 +90,9 @@ std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {
 
 bool IsLikelyLate(const Snapshot& snapshot) {
   const double late = snapshot.late_probability.value_or(0);
-  // A guess causes no warning before the deadline.
-  return snapshot.estimate.basis == Basis::kGuess ? late >= 1 : late >= 0.5;
+  // Before the deadline, a guess and an end that is not shown cause no warning.
+  const bool is_guess = snapshot.estimate.basis == Basis::kGuess || !IsEndShown(snapshot);
+  return is_guess ? late >= 1 : late >= 0.5;
 }
 
 }  // namespace tidemark::console

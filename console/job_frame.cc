@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "console/deadline_wording.h"
@@ -49,6 +50,8 @@ class Frame {
  public:
   Frame(const Snapshot& snapshot, const FrameOptions& options)
       : snapshot_(snapshot),
+        headline_(HeadlineOf(snapshot)),
+        main_(headline_ ? *headline_ : snapshot),
         options_(options),
         text_{.color = options.color, .unicode = options.unicode, .zone = options.zone} {}
 
@@ -57,7 +60,7 @@ class Frame {
     AddBars();
     if (options_.compare) AddSentence(Style::kDim, NoComparisonText(snapshot_));
     AddParts();
-    AddSentence(Style::kDim, StragglerText(snapshot_, text_));
+    AddSentence(Style::kDim, StragglerText(main_, text_));
     for (const std::string& text : WarningTexts(snapshot_, text_)) {
       AddSentence(Style::kWarning, text);
     }
@@ -99,18 +102,34 @@ class Frame {
       pieces.push_back({step.is_current ? Style::kPlain : Style::kDim, step.text});
     }
     pieces.push_back({Style::kDim, ElapsedText(snapshot_)});
-    if (std::string end = EndClockText(snapshot_, text_); !end.empty()) {
-      pieces.push_back({Style::kPlain, std::move(end)});
-    }
+    if (!headline_) AddEnd(pieces);
     if (std::string due = DeadlineText(snapshot_, text_); !due.empty()) {
       const Style style = IsLikelyLate(snapshot_) ? Style::kWarning : Style::kPlain;
       pieces.push_back({style, std::move(due)});
     }
-    const std::string method = MethodText(snapshot_.estimate, text_);
+    if (!headline_) AddMethod(pieces);
+    AddPieces(pieces);
+    if (!headline_) return;
+    pieces = {{Style::kStrong, Clip(JobTitle(main_, text_), name_columns, options_.unicode)}};
+    if (const std::string step = CurrentStep(main_); !step.empty()) {
+      pieces.push_back({Style::kPlain, step});
+    }
+    pieces.push_back({Style::kDim, ElapsedText(main_)});
+    AddEnd(pieces);
+    AddMethod(pieces);
+    AddPieces(pieces);
+  }
+
+  void AddEnd(std::vector<Piece>& pieces) const {
+    if (std::string end = EndClockText(main_, text_); !end.empty()) {
+      pieces.push_back({Style::kPlain, std::move(end)});
+    }
+  }
+  void AddMethod(std::vector<Piece>& pieces) const {
+    const std::string method = MethodText(main_.estimate, text_);
     if (!method.empty() && options_.width >= kAllFrom) {
       pieces.push_back({Style::kDim, "method: " + method});
     }
-    AddPieces(pieces);
   }
 
   int LabelColumns() const {
@@ -123,10 +142,10 @@ class Frame {
   }
 
   void AddBars() {
-    const Estimate& main = snapshot_.estimate;
-    const RemainingWords words = DescribeRemaining(snapshot_, main, text_);
+    const Estimate& main = main_.estimate;
+    const RemainingWords words = DescribeRemaining(main_, main, text_);
     if (main.state == EstimateState::kUnknown) {
-      return AddSentence(StateStyle(snapshot_), words.text());
+      return AddSentence(StateStyle(main_), words.text());
     }
     const int label_columns = LabelColumns();
     const int label_space = label_columns == 0 ? 0 : label_columns + kGap;
@@ -150,7 +169,7 @@ class Frame {
       // The first part is next to the bar and the rest below.
       AddSentence(Style::kPlain, words.detail);
     }
-    const ShownProgress shown = ShownOf(snapshot_, main);
+    const ShownProgress shown = ShownOf(main_, main);
     if (shown.lower < shown.upper && options_.width >= kAllFrom) {
       AddSentence(Style::kDim, BarLegend(options_.unicode));
     }
@@ -164,17 +183,17 @@ class Frame {
 
   // `room` is the number of columns next to the bar, or 0.
   void AddIndicator(const Estimate& estimate, int label_columns, int bar_columns, int room) {
-    const bool is_main = &estimate == &snapshot_.estimate;
+    const bool is_main = &estimate == &main_.estimate;
     StyledLine line;
     if (label_columns > 0) {
       const std::string label =
           Clip(IndicatorName(estimate, text_), label_columns, options_.unicode);
       line.Add(is_main ? Style::kStrong : Style::kPlain, PadRight(label, label_columns + kGap));
     }
-    const Style style = is_main ? StateStyle(snapshot_) : Style::kPlain;
-    AddBar(ShownOf(snapshot_, estimate), style, bar_columns, percent_columns_, line);
+    const Style style = is_main ? StateStyle(main_) : Style::kPlain;
+    AddBar(ShownOf(main_, estimate), style, bar_columns, percent_columns_, line);
     if (room > 0) {
-      const RemainingWords words = DescribeRemaining(snapshot_, estimate, text_);
+      const RemainingWords words = DescribeRemaining(main_, estimate, text_);
       const std::string text =
           is_main && Columns(words.text()) <= room ? words.text() : words.about;
       const std::string space(static_cast<std::size_t>(options_.width - room - line.columns()),
@@ -231,8 +250,10 @@ class Frame {
     for (const StageProgress& stage : snapshot_.stages) {
       if (stage.state == StageState::kRunning) ++running;
     }
-    const auto groups = static_cast<std::size_t>(std::ranges::count(
-        snapshot_.groups, JobState::kRunning, [](const Group& group) { return group.state; }));
+    const auto groups =
+        static_cast<std::size_t>(std::ranges::count_if(snapshot_.groups, [&](const Group& group) {
+          return group.state == JobState::kRunning && group.group != snapshot_.headline_group;
+        }));
     if (!is_workflow && groups > kGroupsShown) {
       AddSentence(Style::kDim, fmt::format("and {} more running groups", groups - kGroupsShown));
     }
@@ -247,6 +268,8 @@ class Frame {
   }
 
   const Snapshot& snapshot_;
+  const std::optional<Snapshot> headline_;
+  const Snapshot& main_;  // the headline, or the job
   const FrameOptions& options_;
   const TextOptions text_;
   int percent_columns_ = kNumberColumns;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "console/deadline_wording.h"
@@ -15,8 +16,24 @@ constexpr absl::Duration kAtLeastEvery = absl::Seconds(10);
 constexpr absl::Duration kEndMoves = absl::Seconds(5);
 
 std::optional<absl::Time> ForecastEndOf(const Snapshot& snapshot) {
-  if (!snapshot.estimate.remaining) return std::nullopt;
-  return snapshot.at + snapshot.estimate.remaining->median;
+  const std::optional<Snapshot> headline = HeadlineOf(snapshot);
+  const std::optional<Range>& left = (headline ? *headline : snapshot).estimate.remaining;
+  return left ? std::optional(snapshot.at + left->median) : std::nullopt;
+}
+
+// Appends the step, the percentage, the remaining time, the deadline and the method.
+void AddProgress(const Snapshot& snapshot, const TextOptions& options, std::string& line) {
+  if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
+  const std::string percent = PercentText(snapshot, snapshot.estimate, options);
+  if (percent != "-") line += fmt::format(" {},", percent);
+  line += " " + DescribeRemaining(snapshot, snapshot.estimate, options).text();
+  for (const std::string& text :
+       {EndClockText(snapshot, options), DeadlineText(snapshot, options)}) {
+    if (!text.empty()) line += ", " + text;
+  }
+  if (const std::string method = MethodText(snapshot.estimate, options); !method.empty()) {
+    line += ", method: " + method;
+  }
 }
 
 // Returns the percentages of the other indicators.
@@ -53,19 +70,16 @@ std::string PartsText(const Snapshot& snapshot, const TextOptions& options) {
 std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool compare,
                       bool shows_losses) {
   std::string line = fmt::format("[{}] {}:", ElapsedText(snapshot), JobTitle(snapshot, options));
-  if (const std::string step = CurrentStep(snapshot); !step.empty()) line += " " + step + ",";
-  const std::string percent = PercentText(snapshot, snapshot.estimate, options);
-  if (percent != "-") line += fmt::format(" {},", percent);
-  line += " " + DescribeRemaining(snapshot, snapshot.estimate, options).text();
-  for (const std::string& text :
-       {EndClockText(snapshot, options), DeadlineText(snapshot, options)}) {
-    if (!text.empty()) line += ", " + text;
+  const std::optional<Snapshot> headline = HeadlineOf(snapshot);
+  const Snapshot& main = headline ? *headline : snapshot;
+  if (headline) {
+    line += " " + CurrentStep(snapshot);
+    const std::string due = DeadlineText(snapshot, options);
+    line += fmt::format("{}{}; {}:", due.empty() ? "" : ", ", due, JobTitle(main, options));
   }
-  if (const std::string method = MethodText(snapshot.estimate, options); !method.empty()) {
-    line += ", method: " + method;
-  }
+  AddProgress(main, options, line);
   line += PartsText(snapshot, options);
-  if (std::string last = StragglerText(snapshot, options); !last.empty()) {
+  if (std::string last = StragglerText(main, options); !last.empty()) {
     // The text follows other text, so it has no capital.
     if (last.starts_with("Reduce task ")) last[0] = 'r';
     if (last.starts_with("Task ")) last[0] = 't';
@@ -81,15 +95,19 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
 
 PlainLines::Contents PlainLines::ContentsOf(const Snapshot& snapshot) {
   // Omits the bounds, which would change with every snapshot.
-  Contents contents{.percent = DescribePercent(ShownOf(snapshot, snapshot.estimate), {}).number,
-                    .state = snapshot.state,
-                    .is_final = snapshot.is_final,
-                    .estimate = snapshot.estimate.state,
-                    .notes = snapshot.notes.size(),
-                    .is_silent = snapshot.silent_since.has_value(),
-                    .is_idle = snapshot.idle_since.has_value(),
-                    .is_raised = snapshot.estimate_raised.has_value(),
-                    .is_likely_late = IsLikelyLate(snapshot)};
+  const std::optional<Snapshot> headline = HeadlineOf(snapshot);
+  const Estimate& estimate = (headline ? *headline : snapshot).estimate;
+  Contents contents{
+      .percent = DescribePercent(ShownOf(headline ? *headline : snapshot, estimate), {}).number,
+      .headline = snapshot.headline_group,
+      .state = snapshot.state,
+      .is_final = snapshot.is_final,
+      .estimate = estimate.state,
+      .notes = snapshot.notes.size(),
+      .is_silent = snapshot.silent_since.has_value(),
+      .is_idle = snapshot.idle_since.has_value(),
+      .is_raised = snapshot.estimate_raised.has_value(),
+      .is_likely_late = IsLikelyLate(snapshot)};
   // Omits the numbers, which change often.
   const std::string step = CurrentStep(snapshot);
   if (snapshot.children.empty()) contents.phase = step.substr(0, step.find_first_of(" 0123456789"));

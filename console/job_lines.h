@@ -24,15 +24,16 @@ class PlainLines {
 
   // Returns the line for `snapshot`, or nullopt if no line is due. A line is due ten seconds after
   // the last line, and after each notable change. A change is notable if it concerns the
-  // percentage, the phase, the notes, silence, idleness, a raised estimate, lateness, or the states
-  // of the job and its jobs. It is also notable if it makes the last predicted end misleading. A
-  // line shows the losses only if they have changed.
+  // percentage, the headline, the phase, the notes, silence, idleness, a raised estimate, lateness,
+  // or the states of the job and its jobs. It is also notable if it makes the last predicted end
+  // misleading. A line shows the losses only if they have changed.
   std::optional<std::string> Next(const Snapshot& snapshot);
 
  private:
   // The contents of a line that determine whether the next line is printed.
   struct Contents {
     std::string percent;
+    std::string headline;
     std::string phase;
     JobState state = JobState::kUnknown;
     bool is_final = false;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "console/deadline_wording.h"
@@ -37,7 +38,10 @@ std::string EndCell(const Snapshot& job, const TextOptions& options) {
     const std::string message = Printable(job.message, options.unicode);
     return message.empty() || due.empty() ? message + due : message + "; " + due;
   }
-  std::string remaining = DescribeRemaining(job, job.estimate, options).text();
+  const std::optional<Snapshot> headline = HeadlineOf(job);
+  const Snapshot& main = headline ? *headline : job;
+  std::string remaining = headline ? JobTitle(main, options) + ": " : "";
+  remaining += DescribeRemaining(main, main.estimate, options).text();
   if (!due.empty()) remaining += "; " + due;
   if (!job.silent_since) return remaining;
   return fmt::format("no reports {}; {}", SilenceText(job), remaining);
@@ -144,13 +148,15 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
     return text.empty() ? "-" : Printable(text, options.text.unicode);
   };
   for (const Snapshot& job : jobs) {
+    const std::optional<Snapshot> headline = HeadlineOf(job);
+    const Snapshot& main = headline ? *headline : job;
     Row row = {Printable(job.job_id, options.text.unicode), StateName(job),
-               PercentText(job, job.estimate, options.text), ElapsedText(job),
+               PercentText(main, main.estimate, options.text), ElapsedText(job),
                job.is_final ? "" : CurrentStep(job)};
     if (options.is_wide) {
       const JobInfo info = job.info.value_or(JobInfo());
       row.insert(row.end(),
-                 {printable(MethodText(job.estimate, options.text)), printable(info.name),
+                 {printable(MethodText(main.estimate, options.text)), printable(info.name),
                   KindName(job), printable(info.user), printable(info.queue)});
     }
     row.push_back(EndCell(job, options.text));

@@ -193,7 +193,7 @@ std::vector<Step> StepsWhereItEnded(const Snapshot& snapshot, const std::vector<
 }
 
 std::string DoneText(std::uint64_t finished, std::uint64_t all, const char* what) {
-  return fmt::format("{} of {} {} done", finished, all, what);
+  return fmt::format("{} of {} {}", finished, all, what);
 }
 
 // Returns the numbers of a bar. The bounds enclose the fraction, which may move back slowly.
@@ -271,16 +271,29 @@ std::string StagesText(const Snapshot& snapshot) {
   const std::uint32_t expected = CountOf(snapshot, StageState::kExpected);
   if (counts.stages == 0) return text::Counted(expected, "stage") + " expected";
   if (snapshot.stages.empty() && counts.finished_stages > 0) {
-    return DoneText(counts.finished_stages, counts.stages, "stages") + " or skipped";
+    return DoneText(counts.finished_stages, counts.stages, "stages done or skipped");
   }
   const std::uint32_t skipped =
       std::min(CountOf(snapshot, StageState::kSkipped), counts.finished_stages);
-  std::string text = DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages");
+  std::string text =
+      DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages done");
   const std::uint32_t failed = CountOf(snapshot, StageState::kFailed);
   if (failed > 0) text += fmt::format(", {} failed", failed);
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   if (expected > 0) text += fmt::format(", {} more expected", expected);
   return MayGrow(snapshot, snapshot.estimate) ? text + ", more may come" : text;
+}
+
+// Returns the progress of an application whose headline is a group. Groups outside of SQL are jobs.
+std::string GroupsText(const Snapshot& snapshot) {
+  const std::uint32_t done = snapshot.counts.finished_groups;
+  const bool is_job = snapshot.headline_group.starts_with("job/");
+  return fmt::format("{} {} done, more may come", done,
+                     is_job ? (done == 1 ? "job" : "jobs") : (done == 1 ? "query" : "queries"));
+}
+
+std::string GroupName(const Group& group) {
+  return group.name.empty() ? group.group : group.group + " " + group.name;
 }
 
 // Returns the shown remaining time; zero if unknown.
@@ -477,8 +490,10 @@ std::string LossesOf(const Coverage& coverage) {
 
 // Returns why the shown progress moves back, or "".
 std::string RaisedText(const Snapshot& snapshot) {
-  const bool has_number = ShownOf(snapshot, snapshot.estimate).has_number;
-  if (snapshot.is_final || !snapshot.estimate_raised || !has_number) return "";
+  const std::optional<Snapshot> headline = HeadlineOf(snapshot);
+  const Snapshot& main = headline ? *headline : snapshot;
+  const bool has_number = ShownOf(main, main.estimate).has_number;
+  if (main.is_final || !snapshot.estimate_raised || !has_number) return "";
   const EstimateRaised& raised = *snapshot.estimate_raised;
   switch (raised.cause) {
     case RaiseCause::kMoreStages:
@@ -496,9 +511,14 @@ std::string RaisedText(const Snapshot& snapshot) {
   return "estimate raised";
 }
 
-// Describes how long an application has had no work. REQUIRES: snapshot.idle_since is set.
+// Describes how long an application or open workflow has had no work, up to its last report.
+// REQUIRES: snapshot.idle_since is set.
 RemainingWords IdleWords(const Snapshot& snapshot) {
-  return {"idle for " + DurationText(snapshot.at - *snapshot.idle_since), ": ",
+  const absl::Time known_at = snapshot.silent_since.value_or(snapshot.at);
+  const std::string idle = "idle for " + DurationText(known_at - *snapshot.idle_since);
+  if (KindOf(snapshot) == JobKind::kWorkflow)
+    return {idle, ": ", "all of its known jobs have ended"};
+  return {idle, ": ",
           snapshot.counts.stages == 0 ? "no stage has begun" : "all of its stages have ended"};
 }
 
@@ -532,6 +552,15 @@ std::vector<std::string> FailureTexts(const Snapshot& snapshot, const TextOption
 
 }  // namespace
 
+std::optional<Snapshot> HeadlineOf(const Snapshot& snapshot) {
+  if (snapshot.headline_group.empty() || snapshot.is_final) return std::nullopt;
+  std::optional<Snapshot> headline = SnapshotOfGroup(snapshot, snapshot.headline_group);
+  if (!headline || !headline->info) return std::nullopt;
+  const auto group = std::ranges::find(snapshot.groups, snapshot.headline_group, &Group::group);
+  headline->info->name = GroupName(*group);
+  return headline;
+}
+
 std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& options) {
   const StageInfo* info = InfoOf(snapshot, id);
   if (info == nullptr || info->name.empty()) return NumberText(id);
@@ -539,6 +568,12 @@ std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& o
 }
 
 bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage) {
+  const Estimate& estimate = snapshot.estimate;
+  const bool is_of_application = stage.id.child == 0 && KindOf(snapshot) == JobKind::kApplication;
+  const bool is_any_unknown = estimate.basis == Basis::kThisRun && estimate.known_share < 1;
+  if (is_of_application && is_any_unknown) {
+    return stage.finished_tasks == 0 && !(stage.fraction_done > 0);
+  }
   const bool is_pace_seen =
       stage.state == StageState::kRunning && KindOf(snapshot, stage.id) == StageKind::kMap;
   return !is_pace_seen && BasisOf(snapshot, stage.id.child) == Basis::kGuess;
@@ -747,8 +782,9 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
   const Counts& counts = snapshot.counts;
   const JobKind kind = KindOf(snapshot);
   if (kind == JobKind::kWorkflow || counts.children > 0) {
-    return {{DoneText(counts.finished_children, counts.children, "jobs"), true}};
+    return {{DoneText(counts.finished_children, counts.children, "jobs done"), true}};
   }
+  if (!snapshot.headline_group.empty() && !snapshot.is_final) return {{GroupsText(snapshot), true}};
   // The kind of an application with past runs is unknown before its first stage.
   const bool is_expected = counts.stages == 0 && CountOf(snapshot, StageState::kExpected) > 0;
   if (is_expected || (kind == JobKind::kApplication && counts.stages > 0)) {
@@ -799,10 +835,10 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   if (KindOf(snapshot) != JobKind::kApplication) return parts;
   for (const Group& group : snapshot.groups) {
     if (group.state != JobState::kRunning || parts.size() == kGroupsShown) continue;
-    const std::string name = group.name.empty() ? group.group : group.group + " " + group.name;
+    if (group.group == snapshot.headline_group) continue;
     const std::optional<Snapshot> whole = SnapshotOfGroup(snapshot, group.group);
     RemainingWords words = DescribeRemaining(*whole, whole->estimate, options);
-    parts.push_back({.name = Printable(name, options.unicode),
+    parts.push_back({.name = Printable(GroupName(group), options.unicode),
                      .state = StateOf(words),
                      .detail = std::move(words.detail),
                      .shown = ShownOf(*whole, whole->estimate),

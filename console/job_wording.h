@@ -4,6 +4,7 @@
 // parts, such as the stages in the smallest view, is empty.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,10 @@ std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);
 // newer version, returns "running" or "ended".
 std::string StateName(const Snapshot& snapshot);
 Style StateStyle(const Snapshot& snapshot);
+
+// Returns the headline of an application (Snapshot::headline_group) in the form of a job with the
+// name "sql/3 load", or nullopt if the job itself is the headline.
+std::optional<Snapshot> HeadlineOf(const Snapshot& snapshot);
 
 // Returns the elapsed time, such as "41 s". For an ended job, it has tenths of a second below ten
 // seconds.
@@ -61,8 +66,8 @@ std::string AboutText(absl::Duration duration, const TextOptions& options);
 // is "(35-52 s, a guess from other jobs)" if neither this run nor a past run supports it, and
 // "(2-52 s, a guess: few results yet)" if the bounds of the whole time differ by a factor above
 // ten. If both conditions hold, the parts contain no median: "a guess from the map phase" and
-// "2-52 s left". If there is no
-// estimate, the parts are "no estimate yet" and "waiting for the first reduce results".
+// "2-52 s left". If there is no estimate, the parts are "no estimate yet" and "waiting for the
+// first reduce results".
 struct RemainingWords {
   std::string about;
   std::string joint;
@@ -77,8 +82,8 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
 RemainingWords DescribeLeft(const Range& left, const TextOptions& options);
 
 // The position of a job, in pieces for a header: "map done", "shuffle 40 %", "reduce 1/4 tasks";
-// for a failed job, "map stopped at 40 %"; for applications, "3 of 12 stages done, 1 failed"; for
-// workflows, "1 of 4 jobs done".
+// for a failed job, "map stopped at 40 %"; for applications, "3 of 12 stages done, 1 failed" or,
+// with a headline, "3 queries done, more may come"; for workflows, "1 of 4 jobs done".
 struct Step {
   std::string text;
   bool is_current = false;  // true for at most one step
@@ -93,7 +98,8 @@ std::string StageName(const Snapshot& snapshot, StageId id, const TextOptions& o
 // such as "scan (stage 3)", as do names that look numbered. O(n log n).
 std::vector<std::string> StageNames(const Snapshot& snapshot, const TextOptions& options);
 // Returns true if the end of the stage is a guess, which it is if the end of the stage's job is a
-// guess. Exception: a running map stage, whose pace is measured.
+// guess. Exception: a running map stage, whose pace is measured. If results of an application back
+// only some of its remaining work, the ends of stages without progress are also guesses.
 bool IsEndGuessed(const Snapshot& snapshot, const StageProgress& stage);
 // Returns "starts in ~ 2 min", "~ 1 min left (50-70 s)", "~ 1 min left (a guess)", "done",
 // "skipped", "expected" or "failed". Returns "not finished" if the job was killed or abandoned.
@@ -114,8 +120,9 @@ struct Part {
   bool has_started = false;
   bool is_critical = false;
 };
-// Returns the jobs of a workflow. For an application, returns at most kGroupsShown running groups,
-// then at most kStagesShown running stages. For a MapReduce job, returns an empty list.
+// Returns the jobs of a workflow. For an application, returns at most kGroupsShown running groups
+// without the headline, then at most kStagesShown running stages. For a MapReduce job, returns an
+// empty list.
 inline constexpr std::size_t kGroupsShown = 4;
 inline constexpr std::size_t kStagesShown = 8;
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);

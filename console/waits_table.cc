@@ -146,10 +146,10 @@ std::vector<std::string> Missing(const Explanation& explanation) {
   std::vector<std::string> lines;
   if (explanation.more_to_come) lines.push_back(ToCome(explanation));
   if (explanation.is_partial) {
-    lines.push_back(
-        fmt::format("The waits are incomplete: the master has none before {}, or the job exceeded "
-                    "the master's limits.",
-                    ClockText(explanation.since)));
+    lines.push_back(fmt::format(
+        "The waits are incomplete: the master has no waits from before {}, or the job exceeded "
+        "the master's limits.",
+        ClockText(explanation.since)));
   }
   return lines;
 }

@@ -52,6 +52,15 @@ TEST(DeadlineText, OmitsUnknownValues) {
   EXPECT_EQ(DeadlineText(Due(-absl::Minutes(4), 1), kAscii), "was due 22:10:32");
 }
 
+TEST(DeadlineText, OmitsTheProbabilityIfMoreQueriesMayCome) {
+  Snapshot growing = Due(absl::Minutes(40), 0.834);
+  growing.headline_group = "sql/0";
+  EXPECT_EQ(DeadlineText(growing, kAscii), "due 22:54:32");
+  EXPECT_FALSE(IsLikelyLate(growing));
+  growing.late_probability = 1;
+  EXPECT_TRUE(IsLikelyLate(growing)) << "the deadline has passed";
+}
+
 TEST(DeadlineText, NamesTheDayOfAnotherDay) {
   EXPECT_EQ(DeadlineText(Due(absl::Hours(9), {}), kAscii), "due Nov 15 07:14");
   EXPECT_EQ(DeadlineText(Due(absl::Hours(24 * 60), {}), kAscii), "due 2024-01-13 22:14");

@@ -322,6 +322,14 @@ TEST(JobFrame, ShowsOneNumberForAnUnknownApplication) {
   EXPECT_EQ(lines[3], "  scan     [######....................]    25 %  ~ 1 min left");
 }
 
+TEST(JobFrame, TheRunningQueryIsTheHeadlineOfAnUnknownApplication) {
+  const auto lines = RenderFrame(SecondQuery(), kAscii80);
+  EXPECT_EQ(lines[0], "q64 | 1 query done, more may come | 1 min 12 s");
+  EXPECT_EQ(lines[1], "sql/1 load | 4 of 6 stages done | 20 s");
+  EXPECT_THAT(lines[2], HasSubstr("~ 25 % (20-33)  ~ 1 min left (40 s - 1 min 20 s)"));
+  EXPECT_THAT(lines[4], StartsWith("  scan "));
+}
+
 TEST(JobFrame, ShowsRunningGroupsFirst) {
   Snapshot query = Query();
   query.groups = {{.group = "job/2", .name = "count", .state = JobState::kSucceeded},

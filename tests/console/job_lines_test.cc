@@ -189,6 +189,21 @@ TEST(JobLine, HasOneNumberForAnUnknownApplication) {
       PlainLine(query, kAscii, false).ends_with("running: sql/3 scan, scan (stage 4) 25 %"));
 }
 
+TEST(JobLine, TheRunningQueryIsTheHeadlineOfAnUnknownApplication) {
+  EXPECT_EQ(PlainLine(SecondQuery(), kAscii, false),
+            "[1 min 12 s] q64: 1 query done, more may come; sql/1 load: 4 of 6 stages done, ~ 25 % "
+            "(20-33), ~ 1 min left (40 s - 1 min 20 s); running: scan 25 %, stage 5 25 %");
+}
+
+TEST(JobLines, ANewQueryWritesALine) {
+  PlainLines lines(kAscii, false);
+  Snapshot snapshot = SecondQuery();
+  lines.Next(snapshot);
+  EXPECT_FALSE(lines.Next(snapshot).has_value());
+  snapshot.headline_group = "sql/0";
+  EXPECT_TRUE(lines.Next(snapshot).has_value());
+}
+
 TEST(JobLine, ListsRunningAndWaitingJobs) {
   EXPECT_EQ(PlainLine(Visits(), kAscii, false),
             "[1 min 12 s] page visits: 1 of 3 jobs done, ~ 41 % (22-50), ~ 3 min 20 s left (2 "

@@ -72,6 +72,12 @@ TEST(JobTable, HasOneNumberForAnUnknownApplication) {
       HasSubstr("  running  ~ 50 % (9-91)  1 min 12 s  4 of 14 stages done, more may come  "));
 }
 
+TEST(JobTable, NamesTheRunningQueryOfAnUnknownApplication) {
+  const std::string row = RenderJobTable({SecondQuery()}, kWide)[1];
+  EXPECT_THAT(row, HasSubstr("  ~ 25 % (20-33)  1 min 12 s  1 query done, more may come  "));
+  EXPECT_THAT(row, EndsWith("  sql/1 load: ~ 1 min left (40 s - 1 min 20 s)"));
+}
+
 TEST(JobTable, IsWideWhenAsked) {
   Snapshot job = SomeSnapshot();
   job.info->user = "ada";

@@ -129,6 +129,11 @@ TEST(Warnings, ShowHowLongAnApplicationIsIdle) {
   EXPECT_THAT(WarningTexts(query, {}), IsEmpty());
   query.counts.stages = 0;
   EXPECT_EQ(DescribeRemaining(query, query.estimate, {}).detail, "no stage has begun");
+  query.silent_since = query.at - absl::Minutes(1);
+  EXPECT_EQ(DescribeRemaining(query, query.estimate, {}).about, "idle for 2 min");
+  query.info->kind = JobKind::kWorkflow;
+  EXPECT_EQ(DescribeRemaining(query, query.estimate, {}).detail,
+            "all of its known jobs have ended");
 }
 
 TEST(JobWording, NamesATaskByItsStage) {
@@ -373,6 +378,21 @@ TEST(StageState, ShowsTheIntervalOrAGuess) {
   EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left (a guess)");
   stage.ends_in = Range{absl::Seconds(60), absl::Seconds(50), absl::Seconds(70)};
   EXPECT_EQ(StageStateText(query, stage, {}), "~ 1 min left (50 s - 1 min 10 s, a guess)");
+}
+
+TEST(StageState, IsAGuessWithoutProgressIfTheResultsAreOfOtherStages) {
+  Snapshot query = Query();
+  StageProgress& stage = query.stages[4];
+  query.estimate.basis = Basis::kThisRun;
+  query.estimate.known_share = 0.5;
+  stage.finished_tasks = 0;
+  stage.fraction_done = 0;
+  EXPECT_TRUE(IsEndGuessed(query, stage));
+  query.estimate.known_share = 1;
+  EXPECT_FALSE(IsEndGuessed(query, stage)) << "a past run had the stage";
+  query.estimate.known_share = 0.5;
+  stage.finished_tasks = 1;
+  EXPECT_FALSE(IsEndGuessed(query, stage));
 }
 
 TEST(Parts, OfAnEndedWorkflowWaitForNoRetry) {

@@ -1,9 +1,10 @@
-// The bars and texts of tests/vectors/shown_progress.json, which Python and the page share.
+// Compares bars and texts with tests/vectors/shown_progress.json, which Python and the page share.
 #include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "console/job_wording.h"
 #include "proto/wire/job_codec.h"
@@ -35,7 +36,11 @@ TEST(ShownProgress, EqualsTheSharedVectors) {
     EXPECT_NEAR(shown.upper, numbers[2].get<double>(), 1e-9);
     EXPECT_EQ(PercentText(*snapshot, snapshot->estimate, kUnicode),
               vector.at("percent").get<std::string>());
-    // The console adds what the job waits for, and which tasks still run.
+    EXPECT_EQ(StateName(*snapshot), vector.at("state").get<std::string>());
+    EXPECT_EQ(CurrentStep(*snapshot), vector.at("step").get<std::string>());
+    EXPECT_EQ(WarningTexts(*snapshot, kUnicode),
+              vector.at("warnings").get<std::vector<std::string>>());
+    // The console adds the reason for the missing estimate, and the tasks that still run.
     EXPECT_THAT(DescribeRemaining(*snapshot, snapshot->estimate, kUnicode).text(),
                 testing::StartsWith(vector.at("remaining").get<std::string>()));
     EXPECT_EQ(BarText(shown, 20, true), vector.at("bar").get<std::string>());

@@ -173,6 +173,26 @@ inline Snapshot Query() {
   return snapshot;
 }
 
+// Returns an application without past runs, whose second query runs.
+inline Snapshot SecondQuery() {
+  Snapshot snapshot = Query();
+  snapshot.stages.resize(6);
+  snapshot.stage_infos.resize(6);
+  for (StageInfo& info : snapshot.stage_infos) info.group = "sql/1";
+  snapshot.headline_group = "sql/1";
+  snapshot.counts.finished_groups = 1;
+  snapshot.groups = {{.group = "sql/0", .state = JobState::kSucceeded, .fraction_done = 1},
+                     {.group = "sql/1",
+                      .name = "load",
+                      .state = JobState::kRunning,
+                      .fraction_done = 0.25,
+                      .started_at = snapshot.at - absl::Seconds(20),
+                      .ends_in = Range{absl::Seconds(60), absl::Seconds(40), absl::Seconds(80)},
+                      .basis = Basis::kThisRun,
+                      .estimate_state = EstimateState::kValid}};
+  return snapshot;
+}
+
 // Returns a group that has run for 60 s and will end in 60 s.
 inline Group HalfDoneGroup(const Snapshot& application) {
   return {.group = "sql/3",
