@@ -2,19 +2,22 @@
 
     import tidemark
 
-    for snapshot in tidemark.watch("app-1"):   # draws a bar, in a notebook too
+    tidemark.spark.attach(spark)               # draws a bar for each action of a Spark session
+    for snapshot in tidemark.watch("app-1"):   # draws the bar of a job, in a notebook too
         ...
 
-docs/python.md is the guide to this package.
+docs/tours/notebook.md and docs/python.md are the guides to this package.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib.metadata
-from typing import Generator, Optional, TextIO
+from typing import Any, Generator, Optional, TextIO
 
+from tidemark import aio, spark
 from tidemark._security import Path
+from tidemark.answers import Answer, Deadline, deadline, explain, submit, what_if
 from tidemark.bar import make_bar, show, shown
 from tidemark.client import Client, Seconds, Watch
 from tidemark.errors import (
@@ -60,12 +63,14 @@ from tidemark.spark import spark_conf
 __version__ = importlib.metadata.version("tidemark")
 
 __all__ = [
+    "Answer",
     "Basis",
     "Child",
     "ChildState",
     "Client",
     "Counts",
     "Coverage",
+    "Deadline",
     "DeniedError",
     "Estimate",
     "EstimateMethod",
@@ -96,9 +101,15 @@ __all__ = [
     "UnreachableError",
     "View",
     "Watch",
+    "aio",
+    "deadline",
+    "explain",
     "show",
+    "spark",
     "spark_conf",
+    "submit",
     "watch",
+    "what_if",
 ]
 
 
@@ -148,4 +159,15 @@ def watch(
             with snapshots:
                 yield from shown(snapshots, bar)
 
-    return Watch(drawn())
+    return Watch(drawn(), client)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Called by `%load_ext tidemark`. Attaches to the Spark session, now or after the cell that creates it."""
+    spark.attach_when_active()
+    shell.events.register("post_run_cell", spark.attach_when_active)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """Called by `%unload_ext tidemark`. Attached sessions keep their bars."""
+    shell.events.unregister("post_run_cell", spark.attach_when_active)

@@ -54,6 +54,18 @@ def duration_text(duration: timedelta) -> str:
     return _two_units(seconds, 86400, "d", 3600, "h")
 
 
+def bytes_text(size: int) -> str:
+    """Returns "512 B" or "3.1 MB", as SizeText() in text/size_text.h."""
+    if size < 1000:
+        return f"{size} B"
+    value, unit = float(size), "B"
+    for larger in ("kB", "MB", "GB", "TB", "PB"):
+        if value < 999.95:
+            break
+        value, unit = value / 1000, larger
+    return f"{value:.1f} {unit}"
+
+
 def _two_units(seconds: int, large: int, large_name: str, small: int, small_name: str) -> str:
     rest = seconds % large // small
     text = f"{seconds // large} {large_name}"
@@ -315,6 +327,10 @@ def parts_text(snapshot: Snapshot) -> str:
     counts = snapshot.counts
     if snapshot.info.kind == JobKind.WORKFLOW or counts.child_count:
         return f"{counts.finished_child_count} of {counts.child_count} jobs done"
+    if snapshot.headline_group and not snapshot.final:
+        one, many = ("job", "jobs") if snapshot.headline_group.startswith("job/") else ("query", "queries")
+        done = counts.finished_group_count
+        return f"{done} {one if done == 1 else many} done, more may come"
     expected = _stages_that_are(StageState.EXPECTED, snapshot)
     if not counts.stage_count and expected:
         return f"{expected} stage{'' if expected == 1 else 's'} expected"
@@ -373,7 +389,7 @@ def silence_text(snapshot: Snapshot) -> Optional[str]:
 def raised_text(snapshot: Snapshot) -> Optional[str]:
     """Returns why the shown progress moves back."""
     raised = snapshot.estimate_raised
-    if snapshot.final or raised is None or not shown(snapshot).has_number:
+    if snapshot.final or raised is None or not shown(snapshot.headline).has_number:
         return None
     many = "" if raised.stage_count == 1 else "s"
     causes = {
@@ -388,11 +404,21 @@ def raised_text(snapshot: Snapshot) -> Optional[str]:
 def _idle_text(snapshot: Snapshot) -> Optional[str]:
     if snapshot.final or snapshot.idle_since is None:
         return None
-    idle = duration_text(snapshot.at - snapshot.idle_since)
+    known_at = snapshot.silent_since or snapshot.at
+    idle = duration_text(known_at - snapshot.idle_since)
+    if snapshot.info.kind == JobKind.WORKFLOW:
+        return f"idle for {idle}: all of its known jobs have ended"
     has_begun = snapshot.counts.stage_count > 0
     return (
         f"idle for {idle}: {'all of its stages have ended' if has_begun else 'no stage has begun'}"
     )
+
+
+def warning_texts(snapshot: Snapshot) -> list[str]:
+    """Returns why the shown progress moves back, and how long the job is silent or idle."""
+    is_shown = snapshot.estimate.state == EstimateState.WARMING_UP
+    idle = None if is_shown else _idle_text(snapshot)
+    return [text for text in (raised_text(snapshot), silence_text(snapshot), idle) if text]
 
 
 def straggler_text(snapshot: Snapshot) -> Optional[str]:
@@ -430,10 +456,21 @@ def _clock_text(at: datetime, now: datetime) -> str:
 
 
 def line_text(snapshot: Snapshot, unicode: bool) -> str:
-    """Returns the whole line except the name and the bar."""
-    texts = [parts_text(snapshot), remaining_text(snapshot, unicode), due_text(snapshot)]
+    """Returns the whole line except the name and the bar, which are those of the headline."""
+    main = snapshot.headline
+    texts = [parts_text(main), remaining_text(main, unicode), due_text(snapshot)]
     line = ", ".join(filter(None, texts))
-    remarks = [f(snapshot) for f in (raised_text, silence_text, straggler_text)]
-    if snapshot.estimate.state != EstimateState.WARMING_UP:
-        remarks.append(_idle_text(snapshot))
+    whole = parts_text(snapshot) if main is not snapshot else None
+    remarks = [whole, straggler_text(main), *warning_texts(snapshot)]
     return "; ".join(filter(None, [line, *remarks]))
+
+
+def title(snapshot: Snapshot) -> str:
+    """Returns the name of the job, and the name of its headline's group if there is one."""
+    name = printable(snapshot.name) or "(unnamed)"
+    main = snapshot.headline
+    if main is snapshot:
+        return name
+    group = snapshot.headline_group
+    is_named = main.name != main.job_id
+    return printable(f"{name}, {group} {main.name}" if is_named else f"{name}, {group}")

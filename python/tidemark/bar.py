@@ -25,7 +25,7 @@ _END_MOVES = timedelta(seconds=5)
 _TITLE_COLUMNS_MAX = 30
 # The legend of a bar in a notebook.
 _LEGEND = (
-    "dark to the lower bound, lighter to the estimate, pale to the upper bound of the 90 % interval"
+    "dark to the lower bound, lighter to the estimate, pale to the upper bound (90 % interval)"
 )
 
 
@@ -69,6 +69,9 @@ class Bar:
     def draw(self, snapshot: Snapshot) -> None:
         pass
 
+    def end(self, line: str, snapshot: Snapshot) -> None:
+        """Replaces the bar by a line about the ended job."""
+
     def report(self, message: str) -> None:
         """Shows a problem with the master, or its end."""
         _log.warning(message)
@@ -107,13 +110,15 @@ class PlainLines(_StreamBar):
 
     def draw(self, snapshot: Snapshot) -> None:
         with self._lock:
-            percent = _words.percent_text(snapshot, self._unicode)
-            estimate = snapshot.estimate.state
+            main = snapshot.headline
+            percent = _words.percent_text(main, self._unicode)
+            estimate = main.estimate.state
             marks = (snapshot.silent_since, snapshot.idle_since, snapshot.estimate_raised)
             # The bounds change with every snapshot.
             number = percent.split(" (")[0]
             now = (
                 number,
+                snapshot.headline_group,
                 snapshot.state,
                 snapshot.final,
                 estimate,
@@ -128,7 +133,7 @@ class PlainLines(_StreamBar):
                 self._written_remaining = _remaining(snapshot)
                 percent = "" if percent == "-" else f"{percent}, "
                 self._write(
-                    f"[{_words.elapsed_text(snapshot)}] {_title(snapshot)}: {percent}"
+                    f"[{_words.elapsed_text(snapshot)}] {_words.title(snapshot)}: {percent}"
                     f"{_words.line_text(snapshot, self._unicode)}\n"
                 )
             for note in self._new_notes(snapshot):
@@ -158,7 +163,7 @@ class TerminalBar(_StreamBar):
 
     def draw(self, snapshot: Snapshot) -> None:
         with self._lock:
-            bar = _words.shown(snapshot)
+            bar = _words.shown(snapshot.headline)
             if bar.lower < bar.upper and not self._has_legend:
                 self._above(_words.legend_text(self._unicode))
                 self._has_legend = True
@@ -171,6 +176,10 @@ class TerminalBar(_StreamBar):
             line = self._line
             self._above(f"tidemark: {_words.printable(message)}")
             self._redraw(line)
+
+    def end(self, line: str, snapshot: Snapshot) -> None:
+        with self._lock:
+            self._above(_words.printable(line))
 
     def close(self) -> None:
         with self._lock:
@@ -190,12 +199,13 @@ class TerminalBar(_StreamBar):
     def _render(self, snapshot: Snapshot) -> str:
         # After a full line, the position of the cursor depends on the terminal.
         width = _width(self._stream) - 1
-        title = _cut(_title(snapshot), min(_TITLE_COLUMNS_MAX, width // 3))
-        percent = _words.percent_text(snapshot, self._unicode, has_bounds=width >= 60)
+        main = snapshot.headline
+        title = _cut(_words.title(snapshot), min(_TITLE_COLUMNS_MAX, width // 3))
+        percent = _words.percent_text(main, self._unicode, has_bounds=width >= 60)
         before = f"{title}: {percent:>7} "
         behind = f" {_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, self._unicode)}"
         room = width - _columns(before) - _columns(behind)
-        bar = _words.bar_text(_words.shown(snapshot), max(min(room, 40), 12), self._unicode)
+        bar = _words.bar_text(_words.shown(main), max(min(room, 40), 12), self._unicode)
         return _cut(before + bar + behind, width)
 
 
@@ -218,9 +228,18 @@ class NotebookBar(Bar):
             self._trouble = message
             self._update()
 
+    def end(self, line: str, snapshot: Snapshot) -> None:
+        line = _words.printable(line)
+        mark = "✓" if snapshot.state == JobState.SUCCEEDED else "✗"
+        text = f'<span style="color: {_color(snapshot)}">{mark}</span> {html.escape(line)}'
+        with self._lock:
+            self._show({"text/html": f"<div>{text}</div>", "text/plain": f"{mark} {line}"})
+
     def _update(self) -> None:
+        self._show({"text/html": self._html(), "text/plain": self._text()})
+
+    def _show(self, bundle: dict[str, str]) -> None:
         display: Any = importlib.import_module("IPython.display").display
-        bundle = {"text/html": self._html(), "text/plain": self._text()}
         if self._display is None:
             self._display = display(bundle, raw=True, display_id=True)
         else:
@@ -230,7 +249,7 @@ class NotebookBar(Bar):
         if self._newest is None:
             return self._trouble
         texts = [
-            f"{_title(self._newest)}: {_words.percent_text(self._newest, True)}, "
+            f"{_words.title(self._newest)}: {_words.percent_text(self._newest.headline, True)}, "
             f"{_words.elapsed_text(self._newest)}, {_words.line_text(self._newest, True)}"
         ]
         return "\n".join(texts + self._remarks())
@@ -240,10 +259,9 @@ class NotebookBar(Bar):
         if self._newest is None:
             return "".join(rows)
         snapshot = self._newest
-        color = "#1565c0"
-        if snapshot.final:
-            color = "#2e7d32" if snapshot.state == JobState.SUCCEEDED else "#c62828"
-        bar = _words.shown(snapshot)
+        color = _color(snapshot)
+        main = snapshot.headline
+        bar = _words.shown(main)
         stops = [(color, bar.lower), (f"{color}b0", bar.fraction), (f"{color}50", bar.upper)]
         edges = [0.0, *(stop for _, stop in stops)]
         zones = ", ".join(
@@ -255,11 +273,11 @@ class NotebookBar(Bar):
             legend = f"<small>{html.escape(_LEGEND)}</small>"
         text = f"{_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, True)}"
         return (
-            f"<div><b>{html.escape(_title(snapshot))}</b> "
+            f"<div><b>{html.escape(_words.title(snapshot))}</b> "
             f'<span title="{html.escape(_LEGEND)}" style="display: inline-block; width: 15em; '
             f"height: .8em; border-radius: .4em; background: linear-gradient(90deg, {zones}, "
             f'#88888840 {100 * bar.upper:.2f}%)"></span> '
-            f"{html.escape(_words.percent_text(snapshot, True))} &nbsp; {html.escape(text)}</div>"
+            f"{html.escape(_words.percent_text(main, True))} &nbsp; {html.escape(text)}</div>"
             f"{legend}" + "".join(rows)
         )
 
@@ -268,8 +286,14 @@ class NotebookBar(Bar):
         return notes + ([f"tidemark: {self._trouble}"] if self._trouble else [])
 
 
+def _color(snapshot: Snapshot) -> str:
+    if not snapshot.final:
+        return "#1565c0"
+    return "#2e7d32" if snapshot.state == JobState.SUCCEEDED else "#c62828"
+
+
 def _remaining(snapshot: Snapshot) -> Optional[timedelta]:
-    remaining = snapshot.estimate.remaining
+    remaining = snapshot.headline.estimate.remaining
     return None if remaining is None else remaining.median
 
 

@@ -39,10 +39,14 @@ _log = logging.getLogger("tidemark")
 
 
 class Watch(Generic[T]):
-    """Iterates over the values of a watch. Closing it, or leaving a `with` block, ends the call."""
+    """Iterates over the values of a watch. Closing it, or leaving a `with` block, ends the call.
 
-    def __init__(self, values: Generator[T, None, None]) -> None:
+    Any thread may close it. If another thread waits for the next value, that closes the client with all its watches.
+    """
+
+    def __init__(self, values: Generator[T, None, None], client: Client) -> None:
         self._values = values
+        self._client = client
 
     def __iter__(self) -> Iterator[T]:
         return self
@@ -51,7 +55,10 @@ class Watch(Generic[T]):
         return next(self._values)
 
     def close(self) -> None:
-        self._values.close()
+        try:
+            self._values.close()
+        except ValueError:  # Another thread is waiting for the next value.
+            self._client.close()
 
     def __enter__(self) -> Watch[T]:
         return self
@@ -89,6 +96,7 @@ class Client:
         self._answer_within_s = _seconds(answer_within)
         self._channel = _security.open_channel(self._access)
         self._methods = _wire.methods(self._channel)
+        self._is_closed = False
 
     @property
     def address(self) -> str:
@@ -96,6 +104,7 @@ class Client:
 
     def close(self) -> None:
         """Ends all calls, including watches."""
+        self._is_closed = True
         self._channel.close()
 
     def __enter__(self) -> Client:
@@ -181,7 +190,8 @@ class Client:
                     waits_for_job=wait_for_job,
                     on_trouble=on_trouble or _log.warning,
                 ),
-            )
+            ),
+            self,
         )
 
     def wait(
@@ -235,7 +245,8 @@ class Client:
                     waits_for_job=False,
                     on_trouble=on_trouble or _log.warning,
                 ),
-            )
+            ),
+            self,
         )
 
     def forget(self, job_id: str) -> None:
@@ -276,6 +287,15 @@ class Client:
         about = _security.about(getattr(request, "job_id", ""))
         return about + _security.metadata(self._access)
 
+    def _follower(self, options: Dict[str, Any]) -> Follower:
+        report = options["on_trouble"]
+
+        def report_unless_closed(message: str) -> None:
+            if not self._is_closed:
+                report(message)
+
+        return Follower(self.address, **{**options, "on_trouble": report_unless_closed})
+
     def _watch(
         self, job_id: str, view: View, options: Dict[str, Any]
     ) -> Generator[Snapshot, None, None]:
@@ -312,7 +332,7 @@ class Client:
             interval_min=_duration(options["interval_s"]),
             wait_for_job=options["waits_for_job"],
         )
-        responses = Follower(self.address, **options).follow(self._stream("WatchJob", request))
+        responses = self._follower(options).follow(self._stream("WatchJob", request))
         with contextlib.closing(responses):  # type: ignore[type-var]
             try:
                 for response in responses:
@@ -336,7 +356,7 @@ class Client:
             view=_view(view),
             interval_min=_duration(options["interval_s"]),
         )
-        responses = Follower(self.address, **options).follow(self._stream("WatchJobs", request))
+        responses = self._follower(options).follow(self._stream("WatchJobs", request))
         jobs: Dict[str, Snapshot] = {}
         was_synced = False
         with contextlib.closing(responses):  # type: ignore[type-var]
@@ -358,7 +378,7 @@ class Client:
                         yield dict(jobs)
             except OutOfTime:
                 pass
-        raise errors.NotEndedError(f"watched for {options['timeout_s']:g} s")
+        raise errors.NotEndedError(f"stopped watching after {options['timeout_s']:g} s")
 
     def _group_in(self, name: str) -> tuple[str, str]:
         """Returns the job and the group of JOB/GROUP. Job ids may also contain slashes."""

@@ -27,7 +27,7 @@ class _Name(str, Enum):
 class View(_Name):
     """Selects the parts of a snapshot."""
 
-    BASIC = "basic"  # without stages, children and groups
+    BASIC = "basic"  # without stages, children and groups, except headline_group
     STAGES = "stages"  # adds stages, children and groups
     FULL = "full"  # adds named tasks, other indicators, coverage and errors
 
@@ -172,6 +172,7 @@ class Counts:
     failed_attempt_count: int = 0
     child_count: int = 0
     finished_child_count: int = 0
+    finished_group_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -230,6 +231,8 @@ class Group:
     started_at: Optional[datetime] = None
     ended_at: Optional[datetime] = None
     ends_in: Optional[Range] = None
+    basis: Basis = Basis.UNKNOWN
+    estimate_state: EstimateState = EstimateState.UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -315,7 +318,7 @@ class IndicatorError:
     interval_width: Optional[float] = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Snapshot:
     job_id: str
     at: datetime
@@ -335,6 +338,7 @@ class Snapshot:
     late_probability: Optional[float] = None
     estimate_raised: Optional[EstimateRaised] = None
     idle_since: Optional[datetime] = None
+    headline_group: str = ""
     stage_infos: tuple[StageInfo, ...] = ()
     stages: tuple[StageProgress, ...] = ()
     children: tuple[Child, ...] = ()
@@ -343,6 +347,13 @@ class Snapshot:
     indicators: tuple[Indicator, ...] = ()
     coverage: Optional[Coverage] = None
     errors: tuple[IndicatorError, ...] = ()
+
+    def __repr__(self) -> str:
+        from tidemark import _words  # which imports this module
+
+        percent = _words.percent_text(self.headline, True)
+        parts = [] if percent == "-" else [percent]
+        return f"<{self.job_id or self.name}: {', '.join([*parts, _words.line_text(self, True)])}>"
 
     @property
     def name(self) -> str:
@@ -366,6 +377,14 @@ class Snapshot:
             return None
         return max((self.ended_at or self.at) - self.started_at, timedelta())
 
+    @property
+    def headline(self) -> Snapshot:
+        """The group that users wait for, in the form of a job.
+
+        It is the job itself if past runs predict the end of the application.
+        """
+        return self.of_group(self.headline_group) or self
+
     def of_group(self, group: str) -> Optional[Snapshot]:
         """Returns a group such as "sql/3" in the form of a job, or None if the group does not exist."""
         found = next((one for one in self.groups if one.group == group), None)
@@ -380,6 +399,8 @@ class Snapshot:
             state = EstimateState.FINAL
         else:
             state = EstimateState.WARMING_UP if found.ends_in is None else EstimateState.VALID
+            if found.estimate_state != EstimateState.UNKNOWN:
+                state = found.estimate_state
         lower, upper = _fractions_at_bounds(found, self.at)
         return Snapshot(
             job_id=job_id,
@@ -400,12 +421,13 @@ class Snapshot:
                 fraction_done_lower=lower,
                 fraction_done_upper=upper,
                 remaining=found.ends_in,
-                basis=self.estimate.basis,
+                basis=self.estimate.basis if found.basis == Basis.UNKNOWN else found.basis,
                 known_share=self.estimate.known_share,
                 method=self.estimate.method,
             ),
             counts=_counts_of(stages),
             silent_since=self.silent_since,
+            estimate_raised=self.estimate_raised if self.headline_group == group else None,
             stage_infos=infos,
             stages=stages,
             named_tasks=tuple(

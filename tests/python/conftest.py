@@ -1,21 +1,26 @@
-"""Starts real masters, and jobs that report to them."""
+"""Starts real masters, and jobs that report to them. Makes snapshots, and records the outputs of a notebook."""
 
+import dataclasses
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import time
+import types
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 import tidemark
+from tidemark import Estimate, JobInfo, Range, Snapshot
 
 sys.dont_write_bytecode = True
 
 PROGRAM = os.environ["TIDEMARK"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 APPLICATION = "local-1795466270213"
+AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 _ROLLING = ROOT / "tests" / "data" / "spark" / f"eventlog_v2_{APPLICATION}"
 
 
@@ -125,3 +130,49 @@ def master(tmp_path_factory):
 def client(master):
     with tidemark.Client(master.address) as made:
         yield made
+
+
+def some_snapshot(seconds=65, fraction=0.415, name="visits", **changes):
+    return dataclasses.replace(
+        Snapshot(
+            job_id="job-1",
+            at=AT + timedelta(seconds=seconds),
+            started_at=AT,
+            state=tidemark.JobState.RUNNING,
+            info=JobInfo(name=name),
+            counts=tidemark.Counts(task_count=8, finished_task_count=3),
+            estimate=Estimate(
+                state=tidemark.EstimateState.VALID,
+                fraction_done=fraction,
+                fraction_done_lower=fraction,
+                fraction_done_upper=fraction,
+                remaining=Range(
+                    timedelta(seconds=41.4), timedelta(seconds=35.2), timedelta(seconds=51.1)
+                ),
+            ),
+        ),
+        **changes,
+    )
+
+
+class Notebook:
+    """Records the outputs of a cell."""
+
+    def __init__(self, monkeypatch):
+        self.shown = []
+        shell = types.SimpleNamespace(kernel=object())
+        ipython = types.ModuleType("IPython")
+        ipython.get_ipython = lambda: shell
+        ipython.display = types.ModuleType("IPython.display")
+        ipython.display.display = self._display
+        monkeypatch.setitem(sys.modules, "IPython", ipython)
+        monkeypatch.setitem(sys.modules, "IPython.display", ipython.display)
+
+    def _display(self, bundle, raw, display_id):
+        assert raw and display_id
+        self.shown.append(bundle)
+        place = len(self.shown) - 1
+        return types.SimpleNamespace(update=lambda bundle, raw: self._replace(place, bundle))
+
+    def _replace(self, place, bundle):
+        self.shown[place] = bundle

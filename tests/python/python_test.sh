@@ -5,22 +5,11 @@ set -euo pipefail
 tidemark=$1
 folder=$2
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-python=$folder/environment/bin/python
-readonly TOOLS=(build setuptools grpcio-tools pytest)
-
-skip() { echo "SKIPPED: $*"; exit 77; }
+. "$root/tests/python/environment.sh"
+make_environment "$folder"
 
 cd "$folder"
 log=$folder/log
-if ! cmp -s "$folder/environment/tools" <(echo "${TOOLS[@]}"); then
-  rm -rf environment
-  /usr/bin/python3 -m venv environment >"$log" 2>&1 ||
-    skip "no virtual environment: $(tail -n 1 "$log"). On Debian: ./dev setup, or apt-get install python3-venv"
-  "$python" -m pip install -q --disable-pip-version-check "${TOOLS[@]}" >"$log" 2>&1 ||
-    skip "pip cannot install ${TOOLS[*]}: $(tail -n 1 "$log")"
-  echo "${TOOLS[@]}" >environment/tools
-fi
-
 # Copies the sources, so that no file is written into the source tree.
 rm -rf source dist
 cp -rL "$root/python" source
@@ -30,5 +19,5 @@ rm -rf source/build source/*.egg-info
 "$python" -m pip check
 
 # Runs outside of the source folder, so that the installed package is tested.
-TIDEMARK=$tidemark "$python" -m pytest -q -p no:cacheprovider --import-mode=importlib \
+TIDEMARK=$tidemark TIDEMARK_PROGRAM=$tidemark "$python" -m pytest -q -p no:cacheprovider --import-mode=importlib \
   --rootdir "$root/tests/python" "$root/tests/python"

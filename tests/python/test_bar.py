@@ -7,34 +7,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 import tidemark
-from conftest import APPLICATION
+from conftest import APPLICATION, AT, Notebook, some_snapshot
 from tidemark import Estimate, JobInfo, Range, Snapshot
-
-AT = datetime(2026, 1, 1, tzinfo=timezone.utc)
-
-
-def some_snapshot(seconds=65, fraction=0.415, name="visits", **changes):
-    return dataclasses.replace(
-        Snapshot(
-            job_id="job-1",
-            at=AT + timedelta(seconds=seconds),
-            started_at=AT,
-            state=tidemark.JobState.RUNNING,
-            info=JobInfo(name=name),
-            counts=tidemark.Counts(task_count=8, finished_task_count=3),
-            estimate=Estimate(
-                state=tidemark.EstimateState.VALID,
-                fraction_done=fraction,
-                fraction_done_lower=fraction,
-                fraction_done_upper=fraction,
-                remaining=Range(
-                    timedelta(seconds=41.4), timedelta(seconds=35.2), timedelta(seconds=51.1)
-                ),
-            ),
-        ),
-        **changes,
-    )
-
 
 def final_snapshot(state=tidemark.JobState.SUCCEEDED, message=""):
     estimate = Estimate(state=tidemark.EstimateState.FINAL, fraction_done=1.0)
@@ -175,6 +149,29 @@ def test_an_unknown_application_has_one_number():
     assert "≈ 41 % (9–98) █▓" in bar and "▒" in bar and rest == ""
 
 
+def test_the_running_query_is_the_headline_of_an_unknown_application():
+    snapshot = some_snapshot(
+        info=JobInfo(name="q64", kind=tidemark.JobKind.APPLICATION),
+        counts=tidemark.Counts(stage_count=5, finished_stage_count=4, finished_group_count=1),
+        headline_group="sql/1",
+        groups=(
+            tidemark.Group(
+                group="sql/1",
+                name="load",
+                state=tidemark.JobState.RUNNING,
+                fraction_done=0.25,
+                started_at=AT + timedelta(seconds=40),
+                ends_in=Range(*(timedelta(seconds=left) for left in (60, 40, 80))),
+                basis=tidemark.Basis.THIS_RUN,
+                estimate_state=tidemark.EstimateState.VALID,
+            ),
+        ),
+    )
+    text = drawn([snapshot], Stream())
+    assert "] q64, sql/1 load: ≈ 25 % (" in text
+    assert text.endswith("≈ 1 min left (40 s – 1 min 20 s); 1 query done, more may come\n")
+
+
 def test_a_known_application_shows_expected_stages_before_its_first_stage():
     expected = tidemark.StageProgress(state=tidemark.StageState.EXPECTED)
     snapshot = some_snapshot(counts=tidemark.Counts(), stages=(expected, expected))
@@ -236,29 +233,7 @@ def test_problems_are_shown_above_the_bar(master_of_application):
         list(watch)
     *_, problem, bar, rest = on_screen(stream.getvalue())
     assert problem.startswith("tidemark: disconnected from the master")
-    assert bar.startswith("sales by region:") and rest == ""
-
-
-class Notebook:
-    """Records the outputs of a cell."""
-
-    def __init__(self, monkeypatch):
-        self.shown = []
-        shell = types.SimpleNamespace(kernel=object())
-        ipython = types.ModuleType("IPython")
-        ipython.get_ipython = lambda: shell
-        ipython.display = types.ModuleType("IPython.display")
-        ipython.display.display = self._display
-        monkeypatch.setitem(sys.modules, "IPython", ipython)
-        monkeypatch.setitem(sys.modules, "IPython.display", ipython.display)
-
-    def _display(self, bundle, raw, display_id):
-        assert raw and display_id
-        self.shown.append(bundle)
-        return types.SimpleNamespace(update=lambda bundle, raw: self._replace(bundle))
-
-    def _replace(self, bundle):
-        self.shown[-1] = bundle
+    assert bar.startswith("sales by region") and rest == ""
 
 
 def test_a_notebook_shows_one_bar_that_changes_in_place(monkeypatch, capsys):
@@ -295,6 +270,9 @@ def test_a_raised_estimate_and_idleness_are_shown():
     counts = tidemark.Counts(stage_count=2, task_count=8, finished_task_count=8)
     idle = drawn([some_snapshot(idle_since=AT + timedelta(seconds=5), counts=counts)], Stream())
     assert idle.endswith("; idle for 1 min: all of its stages have ended\n")
+    workflow = tidemark.JobInfo(name="etl", kind=tidemark.JobKind.WORKFLOW)
+    idle = drawn([some_snapshot(idle_since=AT + timedelta(seconds=5), info=workflow)], Stream())
+    assert idle.endswith("; idle for 1 min: all of its known jobs have ended\n")
     estimate = tidemark.Estimate(state=tidemark.EstimateState.WARMING_UP)
     idle = dataclasses.replace(some_snapshot(estimate=estimate), idle_since=AT)
     assert drawn([idle], Stream()).endswith("3/8 tasks, idle for 1 min 05 s: no stage has begun\n")

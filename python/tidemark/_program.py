@@ -1,0 +1,212 @@
+"""The program `tidemark`, which a wheel for Linux contains, and a master in a process of its own.
+
+The program computes answers that need no connection, and renders sentences. Its JSON is the interface.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import importlib.metadata
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import threading
+from typing import Any, Deque, Dict, List, Mapping, Optional, Type
+
+from tidemark import errors
+
+# The exit codes of cli/master_call.h that have a class of errors.
+_ERRORS: Dict[int, Type[errors.TidemarkError]] = {
+    2: errors.RefusedError,
+    3: errors.UnreachableError,
+    5: errors.NotFoundError,
+    6: errors.DeniedError,
+}
+_STARTS_WITHIN_S = 30.0
+_ENDS_WITHIN_S = 5.0
+_LINES_MAX = 20
+
+
+@functools.lru_cache(maxsize=None)
+def program() -> str:
+    """Returns the path of the program: TIDEMARK_PROGRAM, the program of this package, or the one in PATH.
+
+    Raises FileNotFoundError if there is none.
+    """
+    given = os.environ.get("TIDEMARK_PROGRAM", "")
+    if given:
+        return given
+    for file in importlib.metadata.files("tidemark") or ():
+        if file.name == "tidemark" and file.parent.name == "bin":
+            return str(pathlib.Path(str(file.locate())).resolve())
+    found = shutil.which("tidemark")
+    if found is None:
+        raise FileNotFoundError(
+            "this package has no program for this system; install Tidemark on Linux (docs/install.md), or set "
+            "TIDEMARK_PROGRAM to its path"
+        )
+    return os.path.realpath(found)
+
+
+def jar() -> str:
+    """Returns the path of Spark's connector beside the program, or an empty text if there is none."""
+    try:
+        prefix = pathlib.Path(program()).parent.parent
+    except FileNotFoundError:
+        return ""
+    file = prefix / "share" / "tidemark" / "jars" / "tidemark-spark.jar"
+    return str(file) if file.is_file() else ""
+
+
+def run(*words: str, timeout_s: Optional[float] = None) -> str:
+    """Runs the program and returns its standard output. Raises a TidemarkError with its message if it fails.
+
+    Raises subprocess.TimeoutExpired after `timeout_s`.
+    """
+    ended = subprocess.run(
+        [program(), *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        errors="replace",
+        timeout=timeout_s,
+    )
+    if ended.returncode == 0:
+        return ended.stdout
+    said = ended.stderr.strip().splitlines() or [f"the program exited with status {ended.returncode}"]
+    message = "\n".join(line[len("tidemark: ") :] if line.startswith("tidemark: ") else line for line in said)
+    raise _ERRORS.get(ended.returncode, errors.TidemarkError)(message)
+
+
+def answers(command: str, *words: str, timeout_s: Optional[float] = None) -> List[Any]:
+    """Runs a command of the program and returns the values in its JSON."""
+    found = json.loads(run(command, "-o", "json", *words, timeout_s=timeout_s))
+    return found if isinstance(found, list) else [found]
+
+
+def options(given: Mapping[str, Any]) -> List[str]:
+    """Returns options of the program: {"tls_ca": "ca.crt"} becomes --tls-ca ca.crt. Omits None and empty lists.
+
+    The elements of a list are separated by commas, and the items of a mapping become KEY=VALUE.
+
+    Raises ValueError for a token.
+    """
+    if given.get("token") is not None:
+        raise ValueError("pass token_file; other users of this host can read a token on a command line")
+    words: List[str] = []
+    for name, value in given.items():
+        if value is None or value is False or (isinstance(value, (list, tuple, dict)) and not value):
+            continue
+        words.append("--" + name.replace("_", "-"))
+        if isinstance(value, Mapping):
+            words += [f"{key}={item}" for key, item in value.items()]
+        elif isinstance(value, (list, tuple)):
+            words.append(",".join(map(str, value)))
+        elif value is not True:
+            words.append(str(value))
+    return words
+
+
+class Master:
+    """A master on the loopback interface, whose process ends with this one, since that closes its standard input."""
+
+    def __init__(self, listen: str = "127.0.0.1:0") -> None:
+        words = ["serve", "--listen", listen, "--set", "web.listen=127.0.0.1:0", "--end-with-stdin"]
+        # A separate session keeps Ctrl-C of a terminal from the master.
+        self._process = subprocess.Popen(
+            [program(), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+        self.address = ""
+        self.page = ""
+        self._lines: Deque[str] = collections.deque(maxlen=_LINES_MAX)
+        self._listens = threading.Event()
+        threading.Thread(target=self._read, daemon=True).start()
+        if not self._listens.wait(_STARTS_WITHIN_S) or not self.address:
+            self.close()
+            said = "\n".join(self._lines) or "it printed no message"
+            raise errors.UnreachableError(f"the master of this process did not start: {said}")
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """Ends the master. Idempotent."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(_ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def leave(self) -> None:
+        """Closes the copy of the pipe in a forked process, which would keep the master running."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def _read(self) -> None:
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            self._lines.append(line.strip())
+            if "listening on " in line:
+                self.address = line.rpartition("listening on ")[2].strip()
+            elif "page at " in line:
+                self.page = line.rpartition("page at ")[2].strip()
+            # The line about the page follows that about the address.
+            if self.address and ("page at " in line or "API at " in line):
+                self._listens.set()
+        self._listens.set()
+
+
+_lock = threading.Lock()
+_embedded: Optional[Master] = None
+
+
+def embedded_master() -> Master:
+    """Returns the master of this process. Starts it at the first call, and again if it has ended.
+
+    The next one listens on the same address if possible, since connectors retry that address.
+    Sets TIDEMARK_MASTER, so that all calls of this process and `!tidemark` in a notebook use that master.
+    """
+    global _embedded
+    with _lock:
+        if _embedded is None or not _embedded.is_running():
+            _embedded = _successor(_embedded)
+            os.environ["TIDEMARK_MASTER"] = _embedded.address
+        return _embedded
+
+
+def _successor(before: Optional[Master]) -> Master:
+    if before is None:
+        return Master()
+    before.close()
+    try:
+        return Master(before.address)
+    except errors.UnreachableError:  # Another process uses the port.
+        return Master()
+
+
+def _leave_after_fork() -> None:
+    global _embedded, _lock
+    _lock = threading.Lock()
+    if _embedded is not None:
+        _embedded.leave()
+    _embedded = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_after_fork)
+
+
+def last_address() -> str:
+    """Returns the address of the master of this process, which may have ended, or an empty text."""
+    return _embedded.address if _embedded is not None else ""

@@ -1,0 +1,106 @@
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import tidemark
+from tidemark import _program
+
+WORDS = "tidemark run example word-count --slots 1 --reducers 1 -o quiet --job-id words --input"
+
+
+def test_the_program_is_that_of_the_environment():
+    assert _program.program() == str(pathlib.Path(sys.prefix, "bin", "tidemark"))
+    assert tidemark.__version__ in _program.run("--version")
+
+
+def test_a_failure_of_the_program_is_an_error_with_its_message(tmp_path):
+    with pytest.raises(tidemark.RefusedError, match="absent.yaml"):
+        tidemark.submit(tmp_path / "absent.yaml")
+    with pytest.raises(tidemark.UnreachableError):
+        tidemark.explain("job", master=f"unix:{tmp_path}/socket")
+
+
+def test_the_master_ends_when_its_process_is_killed():
+    code = """
+import os, signal
+from tidemark import _program
+master = _program.embedded_master()
+assert os.environ["TIDEMARK_MASTER"] == master.address and master.page.startswith("http://127.0.0.1:")
+print(master._process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    master = int(ended.stdout)
+    end = time.monotonic() + 60
+    while is_running(master):
+        assert time.monotonic() < end, "the master still runs"
+        time.sleep(0.05)
+
+
+def test_the_master_of_a_process_does_not_outlive_it_in_a_fork():
+    code = """
+import os, signal, time
+from tidemark import _program
+master = _program.embedded_master()
+if os.fork() == 0:
+    assert not _program.last_address()
+    os.close(1), os.close(2)
+    time.sleep(600)
+print(master._process.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        master = int(process.communicate(timeout=60)[0])
+        end = time.monotonic() + 60
+        while is_running(master):
+            assert time.monotonic() < end, "the master still runs"
+            time.sleep(0.05)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_the_next_master_of_a_process_has_the_same_address():
+    first = _program.embedded_master()
+    try:
+        os.kill(first._process.pid, signal.SIGKILL)
+        first._process.wait()
+        assert _program.embedded_master().address == first.address
+        assert _program.embedded_master() is not first
+    finally:
+        _program.embedded_master().close()
+
+
+def is_running(pid):
+    try:
+        os.kill(pid, 0)
+        # A killed process whose parent does not wait for it remains as a zombie.
+        return ") Z " not in pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_a_notebook_without_a_server_draws_the_bar_of_a_job(execute, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("to be or not to be\n" * 100)
+    notebook = execute(
+        [
+            "%load_ext tidemark\nimport tidemark\nfrom tidemark import _program\n_program.embedded_master().address",
+            f"!{pathlib.Path(sys.prefix, 'bin')}/{WORDS} {text} --master $TIDEMARK_MASTER",
+            "final = [*tidemark.watch('words')][-1]\nprint(final)",
+            "print(tidemark.explain('words'))",
+        ]
+    )
+    (bar,) = notebook.bundles(2)
+    assert "linear-gradient" in bar["text/html"] and "succeeded" in bar["text/plain"]
+    assert notebook.text(2).startswith("<words: 100 %, ")
+    # The waits of a job that has just ended may still be missing.
+    assert notebook.text(3).strip() == "[]" or "words" in notebook.text(3)
