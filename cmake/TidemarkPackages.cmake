@@ -43,6 +43,8 @@ install(CODE "
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/prometheus/tidemark.rules.yaml
               ${PROJECT_SOURCE_DIR}/packaging/prometheus/tidemark.rules.test.yaml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/prometheus COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/data/graphs/musae-github.txt.zst
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/graphs COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/grafana/tidemark.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/grafana COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml
@@ -66,7 +68,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tidemark.zsh RENAME _tidemark COMPONEN
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tidemark.fish COMPONENT program
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# The connectors, where FindJar() of cli/launch.cc expects them. Maven builds them.
+# The connectors, where InstalledFile() of cli/launch.cc expects them. Maven builds them.
 foreach(engine ${TIDEMARK_ENGINES})
   install(FILES ${PROJECT_SOURCE_DIR}/agent/${engine}/target/tidemark-${engine}.jar
           DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/jars COMPONENT program OPTIONAL)
@@ -93,29 +95,29 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "init-system-helpers (>= 1.54)")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "prometheus, default-jre-headless")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION "live progress of Hadoop and Spark jobs
-Says how far MapReduce-style jobs are, when they will end and why, from what
-their tasks have shown so far and from earlier runs.
+Predicts the ends of MapReduce and Spark jobs from their finished work and
+from past runs, and explains delays.
 .
-With the program, a service that watches jobs for months, connectors for
-Hadoop and Spark, and the messages to report and to ask.")
+This package contains the command, the service, the connectors for Hadoop and
+Spark, and the protocol files.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libtidemark-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # tidemarkConfig.cmake finds these packages.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libgrpc++-dev, protobuf-compiler-grpc, libprotobuf-dev, protobuf-compiler, libssl-dev, libabsl-dev, libceres-dev, libfmt-dev, libxxhash-dev, libsqlite3-dev, pkg-config")
-set(CPACK_DEBIAN_DEV_DESCRIPTION "progress of jobs as a library
-Masters and agents of Tidemark for C++ programs: an application master embeds
-the one, its tasks report with the other.
+set(CPACK_DEBIAN_DEV_DESCRIPTION "library that reports and predicts the progress of jobs
+Masters and agents of Tidemark for C++ programs. An application master embeds
+a master, and its tasks report through agents.
 .
-With headers, static libraries and a package for CMake.")
+This package contains headers, static libraries and a package for CMake.")
 
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-tidemark)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_ARCHITECTURE all)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS "python3 (>= 3.9), python3-grpcio, python3-protobuf")
 set(CPACK_DEBIAN_PYTHON_DESCRIPTION "progress of Hadoop and Spark jobs in Python
-A client of a Tidemark master: how far jobs are and when they will end, as
-values, as a bar in a terminal, and in notebooks.")
+Client of a Tidemark master. It returns the progress and the predicted ends of
+jobs, and draws a bar in terminals and notebooks.")
 
 set(deb ${CMAKE_CURRENT_BINARY_DIR}/deb)
 foreach(script postinst prerm postrm)

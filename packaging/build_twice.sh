@@ -11,6 +11,7 @@ work=$(realpath "${1:-$(mktemp -d)}")
 one=$work/one two=$work/deeper/in/another/two
 finish() { [[ ${KEEP:-} ]] || rm -rf "$one" "$work/deeper" "$work/differ"; }
 trap finish EXIT
+unpack() { [[ $1 == *.whl ]] && python3 -m zipfile -e "$1" "$2" || dpkg-deb --raw-extract "$1" "$2"; }
 
 for folder in "$one" "$two"; do
   mkdir -p "$(dirname "$folder")"
@@ -20,7 +21,7 @@ for folder in "$one" "$two"; do
 done
 
 differing=0
-for package in "$one"/build/deb/*.deb; do
+for package in "$one"/build/deb/*.{deb,whl}; do
   name=$(basename "$package")
   if cmp -s "$package" "$two/build/deb/$name"; then
     echo "same: $(sha256sum "$package" | cut -d ' ' -f 1)  $name"
@@ -29,8 +30,8 @@ for package in "$one"/build/deb/*.deb; do
   differing=1
   echo "DIFFERENT: $name"
   mkdir -p "$work/differ/$name"
-  dpkg-deb --raw-extract "$package" "$work/differ/$name/one"
-  dpkg-deb --raw-extract "$two/build/deb/$name" "$work/differ/$name/two"
+  unpack "$package" "$work/differ/$name/one"
+  unpack "$two/build/deb/$name" "$work/differ/$name/two"
   (cd "$work/differ/$name" && diff -rq one two) || true
 done
 echo "== $SECONDS s"
