@@ -21,8 +21,8 @@ namespace {
 
 // The commands, in the order in which `tidemark --help` lists them.
 constexpr void (*kCommands[])(CLI::App&, Invocation&) = {
-    AddGet,    AddWatch, AddPlanCommands, AddWhatIf, AddWhy,     AddContention, AddAdvise,
-    AddReplay, AddRun,   AddServe,        AddDoctor, AddProfile, AddCompletion};
+    AddGet,    AddWatch, AddPlanCommands, AddWhatIf, AddWhy,    AddContention, AddAdvise,
+    AddReplay, AddRun,   AddDemo,         AddServe,  AddDoctor, AddProfile,    AddCompletion};
 
 class HelpFormatter final : public CLI::Formatter {
  public:
@@ -139,6 +139,12 @@ std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
   }
   const std::vector<std::string> subcommands = SubcommandsOf(command);
   if (subcommands.empty()) return fmt::format("unexpected argument {}", word);
+  if (command.get_parent() == nullptr) {
+    // Words of other programs for the same question.
+    const bool is_list = word == "jobs" || word == "ls" || word == "list" || word == "ps" ||
+                         word == "status" || word == "top";
+    if (is_list) return fmt::format("unknown subcommand {}; did you mean get jobs?", word);
+  }
   return fmt::format("unknown subcommand {}{}", word, text::DidYouMean(word, subcommands));
 }
 

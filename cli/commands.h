@@ -52,6 +52,7 @@ std::vector<std::string> CompletionsOf(const std::vector<std::string>& words);
 void AddAdvise(CLI::App& root, Invocation& invocation);
 void AddCompletion(CLI::App& root, Invocation& invocation);
 void AddContention(CLI::App& root, Invocation& invocation);
+void AddDemo(CLI::App& root, Invocation& invocation);
 void AddDoctor(CLI::App& root, Invocation& invocation);
 void AddGet(CLI::App& root, Invocation& invocation);
 void AddPlanCommands(CLI::App& root, Invocation& invocation);  // submit, attach, forget, workflow
@@ -94,6 +95,7 @@ int Run(const WatchArguments& arguments);
 struct ServeArguments {
   std::string config_file;  // none if empty
   std::vector<serve::SettingOverride> overrides;
+  bool ends_with_stdin = false;  // also end when standard input is closed
 };
 // Adds the options that override settings, for `serve` and `doctor`.
 void AddServeOptions(CLI::App& app, ServeArguments& arguments);
@@ -112,6 +114,7 @@ struct WhatIfArguments {
   std::vector<double> data;                       // factors on the input size
   std::map<std::string, std::string> parameters;  // program parameters
   std::map<std::string, std::string> sizes;       // formulas by stage
+  std::map<std::string, std::string> probes;      // logs of probe runs by stage
   std::vector<std::string> learn;                 // logs of other runs
   std::optional<whatif::Goal> goal;               // goal of a search for settings
   std::map<std::string, std::string> limits;      // limits of the search, by name

@@ -25,7 +25,6 @@ struct EngineRunArguments {
   ProgressArguments progress;
 };
 
-// Arguments of `ENGINE conf`.
 struct EngineConfArguments {
   std::string engine;
   std::string jar;
@@ -39,6 +38,10 @@ struct EngineConfArguments {
 struct ReportingCommand {
   std::vector<std::string> command;
   std::map<std::string, std::string> variables;  // replacements of environment variables
+  // Id of the workflow that the command's jobs report, or empty if they report none.
+  std::string workflow;
+  // True if the workflow consists of this command, so that it ends with the command.
+  bool is_whole_workflow = false;
 };
 
 // One row of the table of engines.

@@ -67,6 +67,11 @@ class JobsOfCommand {
     const std::lock_guard lock(mutex_);
     return named_.NewlyLate(absl::Now());
   }
+  // Returns true if the command has named the job.
+  bool IsNamed(const std::string& id) const {
+    const std::lock_guard lock(mutex_);
+    return named_.Contains(id);
+  }
   // Returns the named jobs that have not reported.
   std::vector<std::string> Unreported() const {
     const std::lock_guard lock(mutex_);
@@ -80,7 +85,12 @@ class JobsOfCommand {
       const auto jobs = master_.ListJobs({}, View::kBasic, stop);
       status = jobs.status();
       if (!jobs.ok()) return ids;
-      for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) ids.push_back(job->job_id);
+      for (auto job = jobs->rbegin(); job != jobs->rend(); ++job) {
+        // The data directory may contain jobs of earlier commands.
+        const bool is_of_earlier =
+            job->is_final && job->ended_at.value_or(job->at) < command_began_;
+        if (!is_of_earlier) ids.push_back(job->job_id);
+      }
       return ids;
     }
     for (const std::string& id : Unreported()) {
@@ -91,6 +101,7 @@ class JobsOfCommand {
     return ids;
   }
 
+  const absl::Time command_began_ = absl::Now();
   const Engine& engine_;
   const Client& master_;
   const bool is_own_master_;
@@ -124,11 +135,17 @@ class MasterNotices {
 };
 
 // Follows one job after another on its own thread until the command has ended, and shows why a job
-// is missing.
+// is missing. Once the jobs form a workflow, follows the workflow instead.
 class JobsWatch {
  public:
-  JobsWatch(const Client& master, JobsOfCommand& jobs, BackgroundProgress& progress)
-      : master_(master), jobs_(jobs), progress_(progress), thread_([this](std::stop_token stop) {
+  JobsWatch(const Client& master, JobsOfCommand& jobs, const ReportingCommand& command,
+            BackgroundProgress& progress)
+      : master_(master),
+        jobs_(jobs),
+        workflow_(command.workflow),
+        is_whole_workflow_(command.is_whole_workflow),
+        progress_(progress),
+        thread_([this](std::stop_token stop) {
           // Contacts the master once, so that an unreachable master is reported even if the command
           // names no job.
           ReportError(master_.ListJobs({}, View::kBasic, stop).status());
@@ -163,11 +180,32 @@ class JobsWatch {
       const bool is_last_round = has_command_ended_;
       std::vector<std::string> jobs;
       ReportError(jobs_.AppendReported(jobs, stop));
-      for (const std::string& id : jobs) Follow(id, stop);
+      for (const std::string& id : jobs) {
+        const std::string shown = ShownFor(id, stop);
+        if (!IsWorkflow(shown) || followed_.insert(shown).second) Follow(shown, stop);
+      }
       if (is_last_round && !jobs_.awaits_more()) return;
       for (const std::string& id : jobs_.NewlyLate()) WarnLate(id);
       std::this_thread::sleep_for(kWatchInterval);
     }
+  }
+
+  // Returns true if the id is that of the command's workflow, or of its next run ("ID.2").
+  bool IsWorkflow(const std::string& id) const {
+    return !workflow_.empty() && (id == workflow_ || id.starts_with(workflow_ + "."));
+  }
+
+  // Returns the command's workflow that contains the job, or the job itself without one.
+  std::string ShownFor(const std::string& id, const std::stop_token& stop) const {
+    if (workflow_.empty()) return id;
+    auto job = master_.GetJob(id, View::kBasic, stop);
+    // The workflow is known once the job has been estimated for the first time.
+    while (job.ok() && job->sequence == 0 && !stop.stop_requested()) {
+      std::this_thread::sleep_for(kWatchInterval / 4);
+      job = master_.GetJob(id, View::kBasic, stop);
+    }
+    const bool is_part = job.ok() && job->info && IsWorkflow(job->info->workflow_id);
+    return is_part ? job->info->workflow_id : id;
   }
 
   void WarnLate(const std::string& id) {
@@ -186,7 +224,23 @@ class JobsWatch {
         fmt::format("cannot show the jobs: {}", DescribeMasterError(master_.address(), status)));
   }
 
+  void NoteEndsOfChildren(const Snapshot& workflow) {
+    const std::lock_guard lock(mutex_);
+    for (const Child& child : workflow.children) {
+      // Other commands may have submitted the other jobs.
+      if (!is_whole_workflow_ && !jobs_.IsNamed(child.job_id)) continue;
+      std::erase(shown_.unended, child.job_id);
+      std::erase(shown_.unexplained, child.job_id);
+      if (child.state == ChildState::kRunning) shown_.unended.push_back(child.job_id);
+      const bool has_failed =
+          child.state == ChildState::kFailed || child.state == ChildState::kRetryable;
+      if (has_failed && child.message.empty()) shown_.unexplained.push_back(child.job_id);
+    }
+    shown_.last = workflow.job_id;
+  }
+
   void NoteEnd(const Snapshot& snapshot) {
+    if (IsWorkflow(snapshot.job_id)) return NoteEndsOfChildren(snapshot);
     const bool is_end_reported = snapshot.is_final && snapshot.state != JobState::kAbandoned &&
                                  snapshot.state != JobState::kUnknownEnd;
     const bool has_failed = is_end_reported && snapshot.state != JobState::kSucceeded;
@@ -226,8 +280,11 @@ class JobsWatch {
 
   const Client& master_;
   JobsOfCommand& jobs_;
+  const std::string workflow_;  // empty if the jobs report none
+  const bool is_whole_workflow_;
   BackgroundProgress& progress_;
   std::set<absl::StatusCode> shown_errors_;  // used only by the thread
+  std::set<std::string> followed_;           // workflows; used only by the thread
   mutable std::mutex mutex_;                 // Guards shown_.
   Shown shown_;
   std::promise<void> ended_;
@@ -288,7 +345,7 @@ absl::StatusOr<int> RunAt(const std::string& master_address, bool is_own_master,
   WebClient web;
   YarnEndings endings(engine.yarn_folders(arguments.command),
                       [&web](const std::string& url) { return web.Get(url); });
-  JobsWatch watch(**master, jobs, progress);
+  JobsWatch watch(**master, jobs, *launch, progress);
   const std::atomic<bool>& stop = StopOnInterrupt();
   const absl::StatusOr<int> exit_code = RunChild(
       launch->command, launch->variables,
@@ -298,6 +355,10 @@ absl::StatusOr<int> RunAt(const std::string& master_address, bool is_own_master,
         progress.Forward(line);
       },
       stop);
+  // Fails with NotFound if the jobs have not formed a workflow.
+  if (launch->is_whole_workflow && !watch.has_error()) {
+    (*master)->UpdateJob(launch->workflow, {.close = true}).IgnoreError();
+  }
   if (!exit_code.ok() || stop) return exit_code;
   watch.WaitForFinalReports();
   if (*exit_code == 0 && !watch.has_seen_jobs() && !watch.has_error()) {
@@ -376,18 +437,17 @@ int Run(const EngineRunArguments& arguments) {
   return kUsage;
 }
 
-std::string InstalledJar(const std::string& engine) {
+std::string InstalledFile(const std::string& name) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (error) return "";
-  return (program.parent_path().parent_path() / "share/tidemark/jars" /
-          fmt::format("tidemark-{}.jar", engine))
-      .string();
+  return (program.parent_path().parent_path() / "share/tidemark" / name).string();
 }
 
 absl::StatusOr<std::string> FindJar(const std::string& given, const std::string& engine,
                                     const std::vector<std::string>& classes) {
-  const std::string jar = given.empty() ? InstalledJar(engine) : given;
+  const std::string jar =
+      given.empty() ? InstalledFile(fmt::format("jars/tidemark-{}.jar", engine)) : given;
   std::error_code missing;
   if (given.empty() && !fs::exists(jar, missing)) {
     return absl::InvalidArgumentError(

@@ -16,8 +16,9 @@ namespace tidemark::cli {
 // jobs. Returns the exit code of the command, or kUsage if it could not be started.
 int Run(const EngineRunArguments& arguments);
 
-// Returns the path of the installed connector of an engine. The file may be missing.
-std::string InstalledJar(const std::string& engine);
+// Returns the path of a file of this installation, such as "jars/tidemark-spark.jar": the file
+// below ../share/tidemark beside the folder of this program. The file may be missing.
+std::string InstalledFile(const std::string& name);
 
 // Returns the absolute path of the engine's connector: `jar` or, if that is empty, the installed
 // connector. Fails with InvalidArgument if the file cannot be read or lacks a class of `classes`;
@@ -37,6 +38,9 @@ class NamedJobs {
   // Records that the job has reported. Returns false if that was already recorded.
   bool OnReport(const std::string& id);
 
+  bool Contains(const std::string& id) const {
+    return reported_.contains(id) || unreported_.contains(id);
+  }
   // Returns the jobs that have not reported.
   std::vector<std::string> Unreported() const;
   // Returns the late jobs that no earlier call has returned.

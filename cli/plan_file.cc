@@ -60,6 +60,7 @@ constexpr ShortName kShortNames[] = {
     {"JobProfile", "reduce_task_seconds", "reduce_task_time"},
     {"JobProfile", "map_cpu_seconds", "map_cpu_time"},
     {"JobProfile", "reduce_cpu_seconds", "reduce_cpu_time"},
+    {"JobProfile", "reduce_sort_seconds", "reduce_sort_time"},
 };
 // Longer tasks, lags and waits are assumed to be typing errors and rejected.
 constexpr double kSecondsMax = 1e9;

@@ -12,6 +12,7 @@
 #include "console/text.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/job_monitor.h"
+#include "tidemark/late_probability.h"
 
 namespace tidemark::cli {
 namespace {

@@ -116,6 +116,14 @@ class Client::Impl {
         if (!state.ok()) return state.status();
         outcomes.back().states.push_back(*std::move(state));
       }
+      if (message.has_skew_gain()) {
+        const v1::SkewGain& gain = message.skew_gain();
+        const auto lower = wire::ParseDuration(gain.lower(), "skew_gain.lower");
+        const auto upper = wire::ParseDuration(gain.upper(), "skew_gain.upper");
+        if (!lower.ok()) return lower.status();
+        if (!upper.ok()) return upper.status();
+        outcomes.back().skew_gain = SkewGain{gain.stage(), *lower, *upper};
+      }
     }
     return outcomes;
   }
@@ -270,6 +278,7 @@ absl::Status Client::UpdateJob(const std::string& job_id, const PlanChange& chan
   request.mutable_add_jobs()->Swap(added.mutable_jobs());
   request.mutable_cancel_jobs()->Assign(change.cancel_jobs.begin(), change.cancel_jobs.end());
   request.set_cancel(change.cancel);
+  request.set_close(change.close);
   v1::UpdateJobResponse response;
   return impl_->Ask(&Stub::UpdateJob, request, response);
 }

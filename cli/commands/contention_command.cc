@@ -167,9 +167,10 @@ void AddContention(CLI::App& root, Invocation& invocation) {
   AddFormat(app, arguments.format, "-o,--output,--format");
   AddMaster(app, arguments.master);
   AddFooter(app, "-o wide also shows the stages between each delay and its cause.");
-  AddFooter(app,
-            "With a log: 0 success, 2 the log cannot be read or lacks the host, 4 the log is torn\n"
-            "or damaged.");
+  AddFooter(
+      app,
+      "With a log: 0 success, 2 the log cannot be read or does not contain the host, 4 the log\n"
+      "is truncated or damaged.");
   AddFooter(app, kExitCodes);
 }
 

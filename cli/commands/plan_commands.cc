@@ -1,4 +1,4 @@
-// The commands submit, attach, workflow add, workflow cancel and forget.
+// The commands submit, attach, workflow add, cancel and close, and forget.
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +29,7 @@ struct UpdateArguments {
   std::string file;  // file with the jobs to add; none if empty
   std::vector<std::string> cancel_jobs;
   bool cancel = false;  // whether to cancel the whole workflow
+  bool close = false;   // the workflow ends once no job runs
   MasterArguments master;
 };
 
@@ -71,7 +72,8 @@ int Run(const AttachArguments& arguments) {
 }
 
 int Run(const UpdateArguments& arguments) {
-  PlanChange change = {.cancel_jobs = arguments.cancel_jobs, .cancel = arguments.cancel};
+  PlanChange change = {
+      .cancel_jobs = arguments.cancel_jobs, .cancel = arguments.cancel, .close = arguments.close};
   if (!arguments.file.empty()) {
     auto added = ReadPlanFile(arguments.file, PlanUse::kAdd);
     if (!added.ok()) return WrongFile(added.status());
@@ -147,6 +149,14 @@ void AddWorkflow(CLI::App& root, Invocation& invocation) {
       [&cancelled] { cancelled.cancel = cancelled.cancel_jobs.empty(); });
   AddMaster(cancel, cancelled.master);
   AddFooter(cancel, kExitCodes);
+
+  CLI::App& closing = *workflow.add_subcommand(
+      "close", "End a workflow when its running jobs end; until then, jobs may join");
+  auto& closed = ArgumentsOf<UpdateArguments>(closing, invocation, Run);
+  closing.add_option("ID", closed.job_id, "Id of the workflow")->required();
+  closing.parse_complete_callback([&closed] { closed.close = true; });
+  AddMaster(closing, closed.master);
+  AddFooter(closing, kExitCodes);
 }
 
 }  // namespace

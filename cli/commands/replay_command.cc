@@ -59,7 +59,7 @@ absl::StatusOr<Explanation> WaitsIn(waits::ClusterWaits& log) {
     std::optional<Explanation> waits = log.Ask(job, {});
     if (waits && !waits->queries.empty()) return *std::move(waits);
   }
-  return absl::NotFoundError("no task ran in this log");
+  return absl::NotFoundError("the log contains no task");
 }
 
 int ReplaySparkLog(const ReplayArguments& arguments) {
@@ -183,7 +183,8 @@ void AddReplay(CLI::App& root, Invocation& invocation) {
       "A master's data directory: learn from its past runs, and add this run (Spark logs only)"));
   AddProgress(app, arguments.progress);
   AddFooter(
-      app, "Exit code: 0 success, 2 usage error or the log cannot be read, 4 torn or damaged log.");
+      app,
+      "Exit code: 0 success, 2 usage error or the log cannot be read, 4 truncated or damaged log.");
 }
 
 }  // namespace tidemark::cli

@@ -28,8 +28,11 @@
 #include "cli/progress.h"
 #include "examples/local_mapreduce/run.h"
 #include "master/store/event_log.h"
+#include "serve/config/serve_config.h"
+#include "serve/page.h"
 #include "tidemark/agent.h"
 #include "tidemark/client.h"
+#include "tidemark/master.h"
 
 namespace tidemark::cli {
 namespace {
@@ -38,6 +41,7 @@ struct RunArguments {
   examples::RunOptions job;               // an empty output_dir discards the result
   std::optional<std::uint32_t> reducers;  // two per slot if nullopt
   ProgressArguments progress;
+  bool prints_result = true;
 };
 
 // Default number of reducers per slot. A second task per slot balances tasks of unequal length.
@@ -182,7 +186,7 @@ void WriteResult(const examples::RunSummary& summary, const examples::RunOptions
 std::string EndingOf(const absl::Status& status, const std::string& master) {
   if (master.empty()) return "";
   const char* ending = absl::IsCancelled(status) ? "was stopped" : "failed";
-  return fmt::format("{}; the master at {} has not confirmed its end",
+  return fmt::format("{}; the master at {} has not confirmed the end of the job",
                      status.ok() ? "succeeded" : ending, master);
 }
 
@@ -221,7 +225,9 @@ int Run(const RunArguments& arguments) {
     options.stop = &StopOnInterrupt();
     const auto summary = RunAndWatch(options, show, progress);
     progress.Finish(EndingOf(summary.status(), options.master_address));
-    if (summary.ok()) WriteResult(*summary, options, !temporary.has_value(), streams.result);
+    if (summary.ok() && arguments.prints_result) {
+      WriteResult(*summary, options, !temporary.has_value(), streams.result);
+    }
     status = summary.status();
   }
   const bool is_shown = !status.ok() && !absl::IsCancelled(status);
@@ -308,6 +314,89 @@ void AddRunExample(CLI::App& run, Invocation& invocation) {
   AddIndicators(app, job.master_options.job.indicators)->excludes(master);
 }
 
+// --- demo ---
+
+struct DemoArguments {
+  RunArguments run;
+  bool has_page = false;
+};
+
+// Serves a page for the job of a demo until its destruction.
+class DemoPage {
+ public:
+  static absl::StatusOr<std::unique_ptr<DemoPage>> Start(const JobMonitorOptions& job) {
+    if (!web::WebServer::HasPage()) {
+      return absl::FailedPreconditionError("--web: this program was built without its page");
+    }
+    serve::ServeConfig config;
+    config.master.job = job;
+    config.master.listen_address = config.web_address = "127.0.0.1:0";
+    auto page = std::make_unique<DemoPage>();
+    auto master = Master::Start(config.master);
+    if (!master.ok()) return master.status();
+    page->master_ = *std::move(master);
+    auto server = serve::StartWeb(config, *page->master_);
+    if (!server.ok()) return server.status();
+    page->server_ = *std::move(server);
+    page->url_ = serve::WebUrl(config, *page->server_);
+    page->master_->AnnouncePage(page->url_);
+    return page;
+  }
+
+  const std::string& url() const { return url_; }
+  std::string master_address() const { return master_->address(); }
+
+ private:
+  std::unique_ptr<Master> master_;
+  std::unique_ptr<web::WebServer> server_;  // ends before its master
+  std::string url_;
+};
+
+// Returns the demo: a job whose keys are skewed, so that linear indicators fail.
+examples::RunOptions DemoJob() {
+  examples::RunOptions job;
+  job.job = "two-path";
+  job.parameters = {{"directions", "2"}};
+  job.output = examples::OutputKind::kDeflate;
+  return job;
+}
+
+constexpr char kDemoGraph[] = "graphs/musae-github.txt.zst";
+constexpr char kDemoText[] =
+    "This demo lists the paths of length two in a graph. Nodes with many neighbours take most of "
+    "the time.\nWith its own graph, it takes about 40 s. It keeps no files. Ctrl-C ends it.";
+
+int Run(const DemoArguments& arguments) {
+  RunArguments demo = arguments.run;
+  std::vector<std::string>& indicators = demo.job.master_options.job.indicators;
+  indicators = IndicatorsFor(demo.progress, std::move(indicators));
+  const std::string& graph = demo.job.inputs[0];
+  std::error_code missing;
+  if (graph == InstalledFile(kDemoGraph) && !std::filesystem::exists(graph, missing)) {
+    PrintError(fmt::format("the demo's graph is missing at {}; reinstall tidemark, or pass --input",
+                           graph));
+    return kUsage;
+  }
+  const bool is_for_people =
+      demo.progress.mode != ProgressMode::kJsonl && demo.progress.mode != ProgressMode::kQuiet;
+  if (is_for_people) WriteLine(stderr, kDemoText);
+  if (!arguments.has_page) return Run(demo);
+  const auto page = DemoPage::Start(demo.job.master_options.job);
+  if (!page.ok()) {
+    PrintError(page.status());
+    return kJobFailed;
+  }
+  WriteLine(stderr, fmt::format("page: {}", (*page)->url()));
+  demo.job.master_address = (*page)->master_address();
+  const std::atomic<bool>& is_stopped = StopOnInterrupt();
+  const int exit_code = Run(demo);
+  // Without a terminal, no user could end the page.
+  if (exit_code != kSuccess || !IsTerminal(stderr)) return exit_code;
+  WriteLine(stderr, fmt::format("The page is available until Ctrl-C: {}", (*page)->url()));
+  while (!is_stopped) absl::SleepFor(absl::Milliseconds(100));
+  return kSuccess;
+}
+
 // --- run ENGINE, ENGINE conf ---
 
 int Run(const EngineConfArguments& arguments) {
@@ -358,7 +447,7 @@ void AddRunEngine(CLI::App& run, const Engine& engine, Invocation& invocation) {
       ->capture_default_str()
       ->excludes(master);
   app.add_flag("--allow-insecure-remote", own.allow_insecure_remote,
-               "Listen on addresses that other hosts can reach, without TLS or tokens")
+               "Allow addresses that other hosts can reach, even without TLS or tokens")
       ->excludes(master);
   app.add_option(
          "--data-dir", own.data_dir,
@@ -395,6 +484,25 @@ void AddEngine(CLI::App& root, const Engine& engine, Invocation& invocation) {
 }
 
 }  // namespace
+
+void AddDemo(CLI::App& root, Invocation& invocation) {
+  CLI::App& app =
+      *root.add_subcommand("demo", "Run a skewed job and show its bar; needs no settings");
+  auto& arguments = ArgumentsOf<DemoArguments>(app, invocation, Run);
+  arguments.run.job = DemoJob();
+  arguments.run.reducers = 4;
+  arguments.run.progress.compare = true;
+  arguments.run.prints_result = false;
+  app.add_flag("--web", arguments.has_page, "Also show the job on a page, until Ctrl-C");
+  arguments.run.job.inputs = {InstalledFile(kDemoGraph)};
+  app.add_option_function<std::string>(
+         "--input", [&arguments](const std::string& file) { arguments.run.job.inputs = {file}; },
+         "Graph with one edge per line, plain or .zst [37,700 nodes, 289,003 edges]")
+      ->type_name("FILE");
+  AddProgress(app, arguments.run.progress);
+  app.remove_option(app.get_option("--compare"));  // The demo always compares.
+  AddFooter(app, "Exit code: 0 success, 1 the job failed, 2 usage error.");
+}
 
 void AddRun(CLI::App& root, Invocation& invocation) {
   CLI::App& run = *root.add_subcommand("run", "Run a job and show its progress");

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -127,6 +130,23 @@ class EndSignals {
   sigset_t signals_;
 };
 
+// Sends SIGTERM to this process once standard input is closed, at the latest when the program that
+// holds its other end has died. Before this call, that is not noticed. REQUIRES: the signals are
+// blocked.
+void EndWithStdin() {
+  std::thread([] {
+    char bytes[256];
+    ssize_t count = 1;
+    while (count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN))) {
+      // A program may have made the descriptor non-blocking.
+      pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      ::poll(&input, 1, -1);
+      count = ::read(STDIN_FILENO, bytes, sizeof bytes);
+    }
+    ::kill(::getpid(), SIGTERM);
+  }).detach();
+}
+
 // Creates the data directory. Only its owner may read a new directory, since reports are
 // confidential.
 absl::Status MakeDataFolder(const serve::ServeConfig& config, const LogSink& log) {
@@ -189,6 +209,14 @@ int Run(const ServeArguments& arguments) {
     if (!check.ok()) exit_code = Reject(check);
   }
   if (exit_code != 0) return exit_code;
+  // If standard input is closed, a library may have opened an event descriptor under its number,
+  // which has no file type.
+  struct stat input = {};
+  if (arguments.ends_with_stdin &&
+      (::fstat(STDIN_FILENO, &input) != 0 || (input.st_mode & S_IFMT) == 0)) {
+    return Reject(absl::InvalidArgumentError(
+        "--end-with-stdin: standard input is closed; pass the read end of a pipe"));
+  }
   absl::Status status =
       CreateDirectory(config->Where("log_dir") + "log_dir", config->master.event_log_dir);
   const LogSink log = serve::MakeLogSink(config->log_as_json, config->log_least);
@@ -253,6 +281,7 @@ int Run(const ServeArguments& arguments) {
   if (alerts != nullptr) alerts->Begin();
   auto watchdog = std::make_unique<serve::Watchdog>(
       [&] { return serve::MasterAnswers(config->master, (*master)->address()); });
+  if (arguments.ends_with_stdin) EndWithStdin();
   signals.Wait();
   watchdog.reset();
   spark_logs.reset();
@@ -286,7 +315,7 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
                                        .key = "allow_insecure_remote",
                                        .words = {"true"}});
       },
-      "Listen on addresses that other hosts can reach, without TLS or tokens");
+      "Allow addresses that other hosts can reach, even without TLS or tokens");
   OneOf(KnownIndicators(),
         app.add_option_function<std::vector<std::string>>(
                "--indicator",
@@ -308,7 +337,10 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
 
 void AddServe(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand("serve", "Run a master for any number of jobs");
-  AddServeOptions(app, ArgumentsOf<ServeArguments>(app, invocation, Run));
+  auto& arguments = ArgumentsOf<ServeArguments>(app, invocation, Run);
+  AddServeOptions(app, arguments);
+  app.add_flag("--end-with-stdin", arguments.ends_with_stdin,
+               "Exit when standard input closes, for a program that starts this master");
   AddFooter(app,
             "Exit code: 0 shut down by SIGTERM or SIGINT, 1 cannot listen, 2 an option, a setting\n"
             "or a file is wrong.");

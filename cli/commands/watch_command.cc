@@ -117,7 +117,7 @@ absl::StatusOr<int> WatchGroup(const WatchArguments& arguments, const GroupName&
   if (exit_code != kReaderGone) progress->Finish();
   if (exit_code) return *exit_code;
   if (timer.has_expired()) {
-    PrintError("--timeout: the job has not ended in time");
+    PrintError("the job did not end before --timeout expired");
     return kTimeLimit;
   }
   return final.ok() ? absl::InternalError("the job ended, but its group never started")
@@ -231,8 +231,8 @@ absl::StatusOr<int> WatchOne(const WatchArguments& arguments, const Client& mast
   progress->Finish();
   if (final.ok()) return final->state == JobState::kSucceeded ? kSuccess : kJobFailed;
   if (timer.has_expired()) {
-    PrintError(has_snapshot ? "--timeout: the job has not ended in time"
-                            : "--timeout: the job has not reported in time");
+    PrintError(has_snapshot ? "the job did not end before --timeout expired"
+                            : "the job did not report before --timeout expired");
     return kTimeLimit;
   }
   if (absl::IsNotFound(final.status())) {

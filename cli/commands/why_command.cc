@@ -262,7 +262,7 @@ void AddWhy(CLI::App& root, Invocation& invocation) {
   AddFooter(app,
             "With a log: 0 success, 2 the log cannot be read or does not contain the query, 4 the "
             "log is\n"
-            "torn or damaged.");
+            "truncated or damaged.");
   AddFooter(app, kExitCodes);
 }
 

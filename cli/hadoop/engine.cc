@@ -1,9 +1,11 @@
 // Hadoop's row in the table of engines, and `hadoop poll`.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "cli/engines.h"
 #include "cli/hadoop/application_poller.h"
@@ -20,6 +22,9 @@
 namespace tidemark::cli {
 namespace {
 
+// Names the workflow of the jobs of a command, so that several commands form one workflow.
+constexpr const char* kWorkflowVariable = "TIDEMARK_WORKFLOW";
+
 // Returns the command in an environment with a copy of Hadoop's settings that contains the settings
 // of the connector. The connector is also on the class path, for jobs that run within the client.
 absl::StatusOr<ReportingCommand> LaunchHadoop(const EngineRunArguments& arguments,
@@ -29,6 +34,16 @@ absl::StatusOr<ReportingCommand> LaunchHadoop(const EngineRunArguments& argument
   if (const auto& deadline = arguments.progress.deadline) {
     settings.push_back({"tidemark.deadline", InstantText(*deadline, absl::Now())});
   }
+  std::string workflow = EnvironmentVariable(kWorkflowVariable);
+  const bool is_own_workflow = workflow.empty();
+  if (is_own_workflow) {
+    const std::string name = CommandName(arguments.command);
+    workflow = fmt::format("{}-{:x}-{:x}", absl::StrReplaceAll(name, {{" ", "-"}}),
+                           absl::ToUnixMillis(absl::Now()), getpid());
+    settings.push_back({"tidemark.workflow.name", name});
+    settings.push_back({"tidemark.workflow.quiet.seconds", "3600"});
+  }
+  settings.push_back({"tidemark.workflow.id", workflow});
   const absl::StatusOr<std::string> configuration =
       FindConfiguration(arguments.command[0], EnvironmentVariable);
   if (!configuration.ok()) return configuration.status();
@@ -36,10 +51,13 @@ absl::StatusOr<ReportingCommand> LaunchHadoop(const EngineRunArguments& argument
   if (!copied.ok()) return copied;
   const std::string class_path = EnvironmentVariable("HADOOP_CLASSPATH");
   return ReportingCommand{
-      WithJar(arguments.command, jar),
-      {{"HADOOP_CONF_DIR", directory},
-       {"YARN_CONF_DIR", directory},
-       {"HADOOP_CLASSPATH", class_path.empty() ? jar : jar + ":" + class_path}}};
+      .command = WithJar(arguments.command, jar),
+      .variables = {{kWorkflowVariable, workflow},
+                    {"HADOOP_CONF_DIR", directory},
+                    {"YARN_CONF_DIR", directory},
+                    {"HADOOP_CLASSPATH", class_path.empty() ? jar : jar + ":" + class_path}},
+      .workflow = workflow,
+      .is_whole_workflow = is_own_workflow};
 }
 
 std::vector<std::string> HadoopYarnFolders(const std::vector<std::string>& command) {
@@ -144,20 +162,22 @@ void AddHadoopPoll(CLI::App& hadoop, Invocation& invocation) {
 }  // namespace
 
 Engine HadoopEngine() {
-  return {.name = "hadoop",
-          .title = "Apache Hadoop",
-          .commands =
-              "COMMAND is `hadoop jar ...`, `yarn jar ...` or similar. It gets its own\n"
-              "HADOOP_CONF_DIR and HADOOP_CLASSPATH, derived from yours.",
-          .job_noun = "job",
-          .logs = "the logs of its application master and tasks",
-          .jar_classes = ConnectorClasses(),
-          .launch = LaunchHadoop,
-          .ids_in = JobIdsIn,
-          .yarn_folders = HadoopYarnFolders,
-          .conf = HadoopConf,
-          .add_conf_options = AddHadoopConfOptions,
-          .add_commands = AddHadoopPoll};
+  return {
+      .name = "hadoop",
+      .title = "Apache Hadoop",
+      .commands =
+          "COMMAND is `hadoop jar ...`, `pig ...`, `hive ...` or a script of these. It gets its\n"
+          "own HADOOP_CONF_DIR and HADOOP_CLASSPATH, derived from yours. Several jobs form one\n"
+          "workflow. Commands with the same TIDEMARK_WORKFLOW share a workflow.",
+      .job_noun = "job",
+      .logs = "the logs of its application master and tasks",
+      .jar_classes = ConnectorClasses(),
+      .launch = LaunchHadoop,
+      .ids_in = JobIdsIn,
+      .yarn_folders = HadoopYarnFolders,
+      .conf = HadoopConf,
+      .add_conf_options = AddHadoopConfOptions,
+      .add_commands = AddHadoopPoll};
 }
 
 }  // namespace tidemark::cli

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
 #include "cli/process.h"
+#include "proto/wire/checks.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
@@ -238,6 +239,18 @@ absl::StatusOr<std::string> FindConfiguration(
   }
   return absl::NotFoundError(
       fmt::format("no Hadoop configuration found for {}; set HADOOP_CONF_DIR", program));
+}
+
+std::string CommandName(const std::vector<std::string>& command) {
+  constexpr std::size_t kBytesMax = 128;
+  std::string name = fs::path(command[0]).filename().string();
+  for (std::size_t i = 1; i < command.size(); ++i) {
+    std::error_code error;
+    if (!fs::is_regular_file(command[i], error)) continue;
+    name += " " + fs::path(command[i]).filename().string();
+    break;
+  }
+  return wire::Cut(name, kBytesMax);
 }
 
 absl::Status CopyConfiguration(const std::string& configuration,

@@ -59,6 +59,10 @@ std::vector<std::string> JobIdsIn(std::string_view line);
 absl::StatusOr<std::string> FindConfiguration(
     const std::string& program, const std::function<std::string(const char*)>& variable);
 
+// Returns a name of the command that is the same in every run: the program and its first argument
+// that is a file, such as "pig report.pig", at most 128 bytes.
+std::string CommandName(const std::vector<std::string>& command);
+
 // Fills the empty folder `copy` with links to the files of `configuration`, and with a
 // mapred-site.xml that adds the settings.
 absl::Status CopyConfiguration(const std::string& configuration,

@@ -53,7 +53,7 @@ class YarnEndings {
   YarnEndings(std::vector<std::string> folders, Get get)
       : folders_(std::move(folders)), get_(std::move(get)) {}
 
-  // Notes the address of a resource manager in a line that the command writes.
+  // Records the address of a resource manager if a line of the command contains it.
   void NoteLine(std::string_view line);
 
   // Returns the outcome of the job as a phrase that follows its name. Queries the resource manager

@@ -78,7 +78,8 @@ absl::StatusOr<ReportingCommand> LaunchSpark(const EngineRunArguments& arguments
   }
   // Spark's own bars of stages would overwrite this bar.
   settings.emplace_back("spark.ui.showConsoleProgress", "false");
-  return ReportingCommand{WithSparkSettings(arguments.command, *defaults, settings), {}};
+  return ReportingCommand{.command = WithSparkSettings(arguments.command, *defaults, settings),
+                          .variables = {}};
 }
 
 std::vector<std::string> SparkYarnFolders(const std::vector<std::string>&) {

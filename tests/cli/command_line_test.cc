@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <variant>
 
 #include "cli/commands.h"
 #include "cli/master_call.h"
@@ -53,6 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Case{"NoSubcommand", {"profile"}, "a subcommand is missing: node"},
         Case{"Subcommand", {"rnu"}, "unknown subcommand rnu; did you mean run?"},
+        Case{"ListOfJobs", {"ls"}, "unknown subcommand ls; did you mean get jobs?"},
+        Case{"StatusOfJobs", {"status"}, "unknown subcommand status; did you mean get jobs?"},
         Case{"NestedSubcommand", {"hadoop", "pol"}, "unknown subcommand pol; did you mean poll?"},
         Case{"Option",
              {"run", "example", "word-count", "--slots", "2", "--reducer", "4"},
@@ -178,8 +181,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SocketWithALongPath",
              {"get", "jobs", "--master", "unix:" + std::string(120, 'a')},
              "--master: unix:" + std::string(120, 'a') +
-                 ": its path has 120 bytes, but the path of a socket may have at most 107; use a "
-                 "shorter one, such "
+                 ": the path is 120 bytes long, but a socket path may be at most 107; use a "
+                 "shorter path, such "
                  "as /run/tidemark.sock, or host:port"},
         Case{"SocketInAFolder",
              {"get", "jobs", "--master", "unix:///run/tidemark/"},
@@ -324,6 +327,17 @@ TEST(Version, IsPrinted) {
   const Answer answer = AnswerTo({"version"});
   EXPECT_EQ(answer.exit_code, kSuccess);
   EXPECT_THAT(answer.out, StartsWith("tidemark "));
+}
+
+// No graph is installed beside the program of this test.
+TEST(Demo, NamesTheRemedyIfItsGraphIsMissing) {
+  const auto parsed = ParseCommandLine({"tidemark", "demo", "--web"});
+  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(std::get<Invocation>(parsed).run(), kUsage);
+  const std::string error = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(error, StartsWith("tidemark: the demo's graph is missing at "));
+  EXPECT_THAT(error, EndsWith("; reinstall tidemark, or pass --input\n"));
 }
 
 }  // namespace

@@ -198,6 +198,7 @@ TEST_F(FindJarTest, RejectsOtherFiles) {
 
 TEST(NamedJobs, AreUnreportedUntilTheyReport) {
   NamedJobs jobs;
+  EXPECT_FALSE(jobs.Contains("job_1_1")) << "it may be another command's";
   jobs.Add("job_1_1", absl::UnixEpoch());
   jobs.Add("job_1_2", absl::UnixEpoch());
   EXPECT_TRUE(jobs.OnReport("job_1_1"));

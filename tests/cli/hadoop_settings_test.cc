@@ -31,6 +31,11 @@ TEST(HadoopOptions, AreQuotedForAShell) {
 
 const std::vector<HadoopSetting> kJars = {{"tmpjars", "file:///t.jar"}};
 
+// The name becomes a part of mapred-site.xml. The letter has two bytes, of which one would fit.
+TEST(CommandName, IsCutBetweenCharacters) {
+  EXPECT_EQ(CommandName({"/bin/" + std::string(127, 'a') + "\u00fc"}), std::string(127, 'a'));
+}
+
 TEST(SettingsIn, IgnoresSpacing) {
   EXPECT_THAT(
       SettingsIn("<property><name>\n tmpjars </name> <value>a&amp;b\n</value></property>", kJars),

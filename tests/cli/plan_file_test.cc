@@ -335,7 +335,7 @@ TEST(PlanFile, ParsesAllExamplesOfTheDocument) {
     }
     ++examples;
   }
-  EXPECT_EQ(examples, 3);
+  EXPECT_EQ(examples, 2);
 }
 
 TEST(PlanFile, TheTourOfSharedNodesShowsTheEstimateOfItsPlan) {

@@ -123,7 +123,8 @@ std::string Jobs() {
                                                    {"failed", console::Failed()},
                                                    {"succeeded", console::Succeeded()},
                                                    {"workflow", console::Visits()},
-                                                   {"application", console::Query()}};
+                                                   {"application", console::Query()},
+                                                   {"query", console::SecondQuery()}};
   std::string text;
   for (const auto& [name, job] : jobs) {
     text += fmt::format("--- {}\n", name);

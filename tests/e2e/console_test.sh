@@ -31,7 +31,7 @@ code=0
 
 code=0
 "$tidemark" watch never --wait --timeout 0.5 --master "$master" -o quiet 2>"$work/err" || code=$?
-[ "$code" = 7 ] && grep -q 'the job has not reported' "$work/err" || fail "$code: $(cat "$work/err")"
+[ "$code" = 7 ] && grep -q 'the job did not report' "$work/err" || fail "$code: $(cat "$work/err")"
 
 # A continuous list.
 "$tidemark" get jobs --watch --master "$master" -o jsonl >"$work/list" 2>/dev/null &

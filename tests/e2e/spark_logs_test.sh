@@ -122,6 +122,22 @@ same_as_run --memory 2g
 grep -q "in local mode, where all tasks use the driver's memory" "$work/same.txt" || fail "$(cat "$work/same.txt")"
 "$tidemark" what-if "$again" --partitions 200 >"$work/same.txt" || fail "no estimate of partitions"
 grep -q '^200 partitions .* 1.00x ' "$work/same.txt" || fail "models are compared with the run: $(cat "$work/same.txt")"
+# The example of docs/what-if-parameters.md: 4.5 of 9 s pass before the probe, and 78 of 84 % of the words remain.
+example=$(sed -n 's/^\$ tidemark \(what-if .*--probe .*\)/\1/p' "$here/../../docs/what-if-parameters.md")
+(cd "$here/../.." && eval "\"$tidemark\" $example" -o jsonl) >"$work/probe.json" || fail "no estimate by a probe run: $example"
+python3 - "$work/probe.json" <<'EOF' || fail "$(cat "$work/probe.json")"
+import json, sys
+run, asked = (json.loads(line) for line in open(sys.argv[1]))
+seconds = [float(row["snapshot"]["estimate"]["remaining"]["median"].removesuffix("s")) for row in (run, asked)]
+assert asked["model"].startswith("phase models"), asked["model"]
+assert 0.9 < seconds[1] / seconds[0] < 1, seconds
+EOF
+sed -n 's/^\$ tidemark \(what-if .*\)/\1/p' "$here/../../docs/tours/other-settings.md" >"$work/tour"
+while read -r example; do
+  (cd "$here/../.." && eval "\"$tidemark\" $example") >"$work/tour.out" || fail "a command of the tour: $example"
+  grep -q '^as it is: 1 executor, 2 slots' "$work/tour.out" || fail "$(cat "$work/tour.out")"
+done <"$work/tour"
+[ "$(wc -l <"$work/tour")" -ge 4 ] || fail "the tour has no commands: $(cat "$work/tour")"
 # A search for settings. Each row is within the limits and names what binds it.
 "$tidemark" what-if "$again" --find time --limit cores=4 -o jsonl >"$work/found.json" || fail "no settings are found"
 python3 - "$work/found.json" <<'PY' || fail "$(cat "$work/found.json")"
