@@ -56,14 +56,17 @@ def run_job(arguments):
 
 
 @contextlib.contextmanager
-def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1"):
+def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1", data_dir=None):
     """Starts a master with its own history, and with event logs in `log_dir`. Yields its address.
+
+    The history is kept in `data_dir`, if given.
 
     `within` precedes the command of the master, for example to run it in another network namespace.
     """
     with tempfile.TemporaryDirectory() as directory:
         said = pathlib.Path(directory) / "serve.err"
-        command = [*within, str(tidemark), "serve", "--listen", f"{host}:0", "--data-dir", f"{directory}/data",
+        command = [*within, str(tidemark), "serve", "--listen", f"{host}:0", "--data-dir",
+                   str(data_dir or f"{directory}/data"),
                    *([] if host == "127.0.0.1" else ["--allow-insecure-remote"]),
                    *(["--indicator", *indicators] if indicators else []),
                    *(["--log-dir", str(log_dir)] if log_dir else [])]

@@ -4,6 +4,7 @@
 // The goals for MapReduce jobs are at most 1 ms for 30 tasks, and 20 ms for 1,000 tasks with up to
 // 70,000 explicit keys. For 1,000 jobs with 10,000 running tasks, the goal is 200 ms. For a job
 // with 50,000 map and 10,000 reduce tasks, of which 100 are running, it is 100 ms in both phases.
+// For a job with 100,000 map tasks and 100 reduce tasks, it is 50 ms in both phases.
 // For a job of other stages, it is 10 ms for 50 stages with 5,000 tasks, and 40 ms for 1,000 stages
 // with 10,000 tasks.
 #include <fmt/format.h>
@@ -37,6 +38,9 @@ constexpr std::size_t kGroupsPerUpdate = 20;
 constexpr double kSmallestBytes = 50;
 // Number of reports of every task before the measurement, which starts in its second minute.
 constexpr int kReportsBefore = 100;
+// Number of running map tasks that report between two updates. The limit suffices,
+// since a single report makes the monitor recount all map tasks.
+constexpr std::uint32_t kMapReportsMax = 1'000;
 
 struct Shape {
   const char* name;
@@ -60,15 +64,16 @@ class RunningJob {
         random_(seed),
         monitor_(id_, {.indicators = indicators, .abandon_after = absl::Hours(1'000)}),
         tasks_(shape.tasks),
-        running_(shape.running()) {
+        running_(shape.running()),
+        map_reports_(std::min(shape.maps_running, kMapReportsMax)) {
     Open(shape);
     for (std::uint32_t i = 0; i < shape.tasks; ++i) MakeKeys(i, shape.keys);
     const auto some_done = static_cast<std::uint32_t>(shape.maps_done * shape.map_tasks);
-    const std::uint32_t maps_done = shape.maps_running > 0 ? some_done : shape.map_tasks;
-    for (std::uint32_t m = 0; m < maps_done; ++m) FinishMapTask(m);
+    maps_done_ = shape.maps_running > 0 ? some_done : shape.map_tasks;
+    for (std::uint32_t m = 0; m < maps_done_; ++m) FinishMapTask(m);
     for (std::uint32_t m = 0; m < shape.maps_running; ++m) {
       Say(AttemptChanged{
-          .attempt = {kMapStage, maps_done + m, 0}, .state = AttemptState::kStarted, .at = Now()});
+          .attempt = {kMapStage, maps_done_ + m, 0}, .state = AttemptState::kStarted, .at = Now()});
     }
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) {
@@ -78,10 +83,14 @@ class RunningJob {
     }
   }
 
-  // Finishes some more key groups of every running task.
+  // Finishes some more key groups of every running reduce task. Running map tasks read more input.
   void Advance() {
     now_ += 1;
     for (std::uint32_t i = 0; i < running_; ++i) Report(i);
+    for (std::uint32_t m = 0; m < map_reports_; ++m) {
+      Say(TaskHeartbeat{.attempt = {kMapStage, maps_done_ + m, 0},
+                        .bytes_done = static_cast<std::uint64_t>(now_)});
+    }
   }
 
   // Returns the duration of the update in seconds.
@@ -196,6 +205,8 @@ class RunningJob {
   JobMonitor monitor_;
   std::vector<Task> tasks_;
   const std::uint32_t running_;
+  const std::uint32_t map_reports_;
+  std::uint32_t maps_done_ = 0;
   double now_ = 0;
   std::uint64_t sequence_ = 0;
   bool is_estimated_ = false;
@@ -271,6 +282,8 @@ constexpr Shape kShapes[] = {
     {"update_ms_50000_maps_10000_reduces_100_running", 1, 10'000, 7, 100, 50'000},
     {"update_ms_50000_maps_10000_reduces_100_maps_running", 1, 10'000, 7, 0, 50'000, 100},
     {"update_ms_50000_maps_alone_95_percent_done", 1, 0, 0, 0, 50'000, 100, 0.95},
+    {"update_ms_100000_maps_done_100_reduces_running", 1, 100, 700, 100, 100'000},
+    {"update_ms_100000_maps_95000_running", 1, 100, 700, 0, 100'000, 95'000},
 };
 
 struct Options {

@@ -82,6 +82,7 @@ void VirtualAgent::Steer(const NamedGroups& wanted, bool wants_points) {
   if (std::exchange(wanted_, wanted) != wanted) {
     control.set_named_group_bytes_min(wanted.bytes_min);
     control.set_sampled_below(wanted.sampled_below);
+    control.set_sampled_below_per_byte(wanted.sampled_below_per_byte);
   }
   shared_->settings.Apply(control);
 }

@@ -207,13 +207,13 @@ std::string TableOf(const std::vector<RowResult>& results) {
              [](const MeanMetrics& mean) { return Percent(mean.even_coverage); });
   add_figure("rows more than 0.5 points behind the best",
              [](const MeanMetrics& mean) { return fmt::format("{}", mean.rows_behind); });
-  const auto add_lateness = [&](const char* title, double (Lateness::*error)() const) {
+  const auto add_lateness = [&](const char* title, LateBins Lateness::*of) {
     table.AddLine(title, [&](const std::string& name) {
-      return Percent((LatenessOf(results, name, All).*error)());
+      return Percent((LatenessOf(results, name, All).*of).largest_error());
     });
   };
-  add_lateness("probability of lateness: largest error", &Lateness::largest_error);
-  add_lateness("probability of lateness: mean error", &Lateness::mean_error);
+  add_lateness("probability of lateness, deadlines near the forecast", &Lateness::near_forecast);
+  add_lateness("probability of lateness, deadlines near the end", &Lateness::near_end);
   AddPrinted(results, table);
   return table.Take();
 }

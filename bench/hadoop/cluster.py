@@ -16,15 +16,18 @@ PATIENCE_SECONDS = 600
 
 
 class Cluster:
-    """Starts on entry and stops on exit. `inputs` maps names to the paths of files to copy there."""
+    """Starts on entry and stops on exit. `inputs` maps names to the paths of files to copy there.
 
-    def __init__(self, tidemark, node_megabytes, inputs):
+    `settings` are further settings of Hadoop.
+    """
+
+    def __init__(self, tidemark, node_megabytes, inputs, **settings):
         self.tidemark = str(pathlib.Path(tidemark).resolve())
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-bench-"))
         (self.folder / "inputs").mkdir()
         for name, path in inputs.items():
             shutil.copy(path, self.folder / "inputs" / name)
-        self.node_megabytes = node_megabytes
+        self.settings = {"yarn.nodemanager.resource.memory-mb": node_megabytes, **settings}
         self.says = {}
         self.outputs = 0
 
@@ -34,7 +37,7 @@ class Cluster:
              str(ROOT / "agent" / "pom.xml"), "-pl", "hadoop", "-am", "verify", "-Dsurefire.skip=true",
              "-Dit.test=BenchCluster", f"-Dtidemark.command={self.tidemark}",
              f"-Dtidemark.bench={self.folder}",
-             f"-Dtidemark.bench.node.mb={self.node_megabytes}"],
+             "-Dtidemark.bench.settings=" + " ".join(f"{name}={value}" for name, value in self.settings.items())],
             stdout=open(self.folder / "maven.log", "w"), stderr=subprocess.STDOUT)
         try:
             self.wait_until_ready()
@@ -101,10 +104,10 @@ class Cluster:
                              f"{done.stderr[-3000:]}")
         return seconds, done.stderr
 
-    def ask(self, path):
-        """Returns the response of the resource manager's web service, or None if there is none."""
+    def ask(self, path, service="web"):
+        """Returns the response of the resource manager, or of the history server (past), or None if there is none."""
         try:
-            with urllib.request.urlopen(self.says["web"] + path, timeout=5) as answer:
+            with urllib.request.urlopen(self.says[service] + path, timeout=5) as answer:
                 return json.load(answer)
         except (OSError, ValueError):
             return None

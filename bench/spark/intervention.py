@@ -6,10 +6,10 @@ other queries is removed in turn, and finally all four run again. The answer is 
 the query that was named for the most seconds. A workload does not count if no removal gains 10 %. It also does not
 count if the best gain exceeds the next by less than the difference between the two rounds of all four queries.
 
-With --paper, the interventions of the ProtoXplore paper follow. INTV1 delays the named query by a quarter and by half
-of the target's time, INTV2 runs the same queries on twice the slots, and INTV3 gives the query that `tidemark
-contention` names as the worst cause its own pool with half the weight of the other pools. The results are the times of
-the target and of all queries before and after, and the responsibility of the named query.
+With --paper, `tidemark contention` names the query, and the interventions of the ProtoXplore paper follow. INTV1 delays
+the named query by a quarter and by half of the target's time, INTV2 runs the same queries on twice the slots, and INTV3
+gives the worst cause of all queries its own pool with half the weight of the other pools. The results are the times of
+the target and of all queries before and after, and the responsibilities.
 
 With --induced, one query runs alone. Other processes use the processor of a host or write to its disk, its network is
 slow, or there is no contention. The answer is correct if the query waited most for that resource and host. Without
@@ -176,6 +176,12 @@ def said_of(found, names):
     return said
 
 
+def counts(gains, seconds):
+    """Returns true if the largest gain is clear. `seconds` are the times of the target in two rounds of all queries."""
+    following, best = sorted(gains.values())[-2:]
+    return best >= GAIN_MIN * sum(seconds) / 2 and best - following >= abs(seconds[0] - seconds[1])
+
+
 def intervene(begun, amounts, asked, number):
     target, queries, sources = workload(number)
     together = begun.round(*words_of(queries, amounts))
@@ -191,10 +197,9 @@ def intervene(begun, amounts, asked, number):
     seconds = together[target][1], begun.round(*words_of(queries, amounts))[target][1]
     lasted = sum(seconds) / 2
     gains = {source: lasted - took for source, took in without.items()}
-    best, following = sorted(gains, key=gains.get, reverse=True)[:2]
-    counts = gains[best] >= GAIN_MIN * lasted and gains[best] - gains[following] >= abs(seconds[0] - seconds[1])
     return {"run": number, "target": target, "seconds": seconds, "queries": queries, "amounts": amounts,
-            "gains": gains, "counts": counts, "named": named, "said": said, "right": named == best,
+            "gains": gains, "counts": counts(gains, seconds), "named": named, "said": said,
+            "right": named == max(gains, key=gains.get),
             "is_within": named is not None and said[named][1] <= gains[named] <= said[named][2],
             "culprits": found[:5]}
 
@@ -209,93 +214,109 @@ def pools_file(folder):
     return {"spark.scheduler.allocation.file": path.as_uri()}
 
 
-def figures_of(ended, begun, asked, target):
-    """Returns the times of a round, and the responsibility of each other query for the target's waits."""
-    time.sleep(why.SETTLED_SECONDS)
+def causes_of(ended, begun, asked, target=None):
+    """Returns the row of each query that delayed the target, or without a target any query, by its kind."""
     names = {name: kind for kind, (name, _) in ended.items()}
-    lists = {each["list"]: each["rows"]
-             for each in asked.ask("contention", f"{begun.job}/{ended[target][0]}", "--top", "100")}
-    causes = {names[row["cause"]["query"]]: row for row in lists.get("causing_queries", [])
-              if row["cause"].get("query") in names}
+    question = f"{begun.job}/{ended[target][0]}" if target else begun.job
+    lists = {each["list"]: each["rows"] for each in asked.ask("contention", question, "--top", "100")}
+    return {names[row["cause"]["query"]]: row for row in lists.get("causing_queries", [])
+            if row["cause"].get("query") in names}
+
+
+def figures_of(ended, begun, asked, target):
+    """Returns the times of a round, and the responsibility and delay of each other query for the target's waits."""
+    causes = causes_of(ended, begun, asked, target)
     return {"seconds": ended[target][1], "total": sum(seconds for _, seconds in ended.values()),
             "responsibilities": {kind: row["responsibility"] for kind, row in causes.items()},
-            "delays": {kind: row["seconds"] for kind, row in causes.items()}}
+            "delays": {kind: [row["seconds"], row["seconds_lower"], row["seconds_upper"]]
+                       for kind, row in causes.items() if "seconds" in row}}
 
 
-def worst_of_all(ended, begun, asked):
-    """Returns the query of the round that delayed the other queries most."""
-    names = {name: kind for kind, (name, _) in ended.items()}
-    lists = {each["list"]: each["rows"] for each in asked.ask("contention", begun.job, "--top", "100")}
-    return next((names[row["cause"]["query"]] for row in lists.get("causing_queries", [])
-                 if row["cause"].get("query") in names), None)
-
-
-def paper_rounds(begun, amounts, asked, number):
-    """Returns the figures of INTV0, INTV1 and INTV3 for one workload."""
+def paper_rounds(begun, wide, amounts, asked, number):
+    """Returns the figures of INTV0 to INTV3 for one workload."""
     target, queries, sources = workload(number)
-    begun.round(*words_of(queries, amounts))  # The first of many rounds is slow.
-    ended = begun.round(*words_of(queries, amounts))
-    base = figures_of(ended, begun, asked, target)
-    named = max(base["responsibilities"], key=base["responsibilities"].get, default=None)
-    aggressive = worst_of_all(ended, begun, asked)
-    run = {"run": number, "target": target, "queries": queries, "amounts": amounts, "base": base, "named": named,
-           "aggressive": aggressive, "without": {}, "delayed": {}}
+    base = begun.round(*words_of(queries, amounts))
+    time.sleep(why.SETTLED_SECONDS)
+    first = figures_of(base, begun, asked, target)
+    # Causes are sorted, worst first.
+    named = next(iter(first["responsibilities"]), None)
+    aggressive = next(iter(causes_of(base, begun, asked)), None)
+    without = {}
     for source in sources:
         rest = {kind: query for kind, query in queries.items() if kind != source}
-        run["without"][source] = figures_of(begun.round(*words_of(rest, amounts)), begun, asked, target)
+        without[source] = begun.round(*words_of(rest, amounts))
+    others = {}
     for part in DELAYS if named else ():
-        delays = {named: part * base["seconds"]}
-        delayed = begun.round(*words_of(queries, amounts, delays=delays))
-        run["delayed"][str(part)] = figures_of(delayed, begun, asked, target)
+        others[f"delayed {part}"] = begun.round(*words_of(queries, amounts, delays={named: part * first["seconds"]}))
     if aggressive:
         alone = {**queries, aggressive: (OWN_POOL, *queries[aggressive][1:])}
-        run["own_pool"] = figures_of(begun.round(*words_of(alone, amounts)), begun, asked, target)
-    run["again"] = figures_of(begun.round(*words_of(queries, amounts)), begun, asked, target)
-    return run
+        others["own_pool"] = begun.round(*words_of(alone, amounts))
+    others["again"] = begun.round(*words_of(queries, amounts))
+    twice = wide.round(*words_of(queries, amounts))
+    time.sleep(why.SETTLED_SECONDS)
+    run = {"run": number, "target": target, "queries": queries, "amounts": amounts, "base": first, "named": named,
+           "aggressive": aggressive, "twice_the_slots": figures_of(twice, wide, asked, target),
+           **{name: figures_of(ended, begun, asked, target) for name, ended in others.items()}}
+    seconds = first["seconds"], run["again"]["seconds"]
+    gains = {source: statistics.fmean(seconds) - ended[target][1] for source, ended in without.items()}
+    best = max(gains, key=gains.get)
+    delay = first["delays"].get(named)
+    responsibilities = first["responsibilities"]
+    return {**run, "gains": gains, "counts": counts(gains, seconds), "right": named == best,
+            "is_most_responsible": best == max(responsibilities, key=responsibilities.get, default=None),
+            "is_within": delay is not None and delay[1] <= gains[named] <= delay[2]}
 
 
 def paper_all(arguments, kept, spark, hosts, asked):
-    """Starts two applications for each workload in sequence. The second has twice the slots (INTV2)."""
+    """Runs an application for the workloads, and another with twice the slots (INTV2)."""
     disks = [spark.folder / f"disk-of-{host.number}" for host in hosts.hosts]
     for disk in disks:
         disk.mkdir()
-    pools = pools_file(spark.folder)
-    amounts = None
-    for number in kept.missing(range(arguments.runs)):
-        with application(spark, hosts, SLOTS, disks, asked, pools) as begun:
-            amounts = amounts or measured(begun)
-            run = paper_rounds(begun, amounts, asked, number)
-        with application(spark, hosts, 2 * SLOTS, disks, asked, pools) as wide:
-            words = words_of(run["queries"], amounts)
-            wide.round(*words)
-            run["twice_the_slots"] = figures_of(wide.round(*words), wide, asked, run["target"])
-        yield run
+    with contextlib.ExitStack() as stack:
+        begun = None
+        for number in kept.missing(range(arguments.runs)):
+            if begun is None:
+                manager = stack.enter_context(machines.Standalone(spark, hosts, 3 * SLOTS, disks))
+                begun, wide = (stack.enter_context(Application(spark, hosts, manager, asked, {
+                    **pools_file(spark.folder), "spark.cores.max": slots * len(hosts.hosts)}))
+                    for slots in (SLOTS, 2 * SLOTS))
+                amounts = measured(begun)
+                # The first of many rounds is slow.
+                for each in (begun, wide):
+                    each.round(*words_of(workload(number)[1], amounts))
+            yield paper_rounds(begun, wide, amounts, asked, number)
 
 
 def line_of_paper(run):
     base = run["base"]
-    without = ", ".join(f"{kind} {figures['seconds']:.1f} s" for kind, figures in run["without"].items())
-    delayed = ", ".join(f"{figures['seconds']:.1f} s" for figures in run["delayed"].values()) or "-"
-    own_pool = f"{run['own_pool']['total']:.1f} s" if "own_pool" in run else "-"
+    gains = ", ".join(f"{kind} {gain:.1f} s" for kind, gain in run["gains"].items())
+    named = "nobody"
+    if run["named"]:
+        seconds, lower, upper = base["delays"].get(run["named"], (0, 0, 0))
+        named = f"{run['named']} ({seconds:.1f} s, {lower:.1f} to {upper:.1f})"
+    told = "right" if run["right"] else "wrong"
+    changed = ", ".join(f"{name} {run[name]['seconds']:.1f} s ({run[name]['total']:.1f} s in total)"
+                        for name in (*(f"delayed {part}" for part in DELAYS), "own_pool", "twice_the_slots", "again")
+                        if name in run)
     return (f"workload {run['run']}: {run['target']} took {base['seconds']:.1f} s ({base['total']:.1f} s in total); named "
-            f"{run['named']}; without {without}; delayed {delayed}; twice the slots "
-            f"{run['twice_the_slots']['seconds']:.1f} s; {run['aggressive']} in its own pool {own_pool} in total")
+            f"{named}; gained without {gains}: {told if run['counts'] else f'does not count ({told})'}; {changed}; "
+            f"in its own pool: {run['aggressive']}")
 
 
 def summary_of_paper(runs):
     """Returns how often the named query was the one with the largest gain, and the median gains of INTV1 to INTV3."""
-    def gain(run, figures, of="seconds"):
-        return 1 - figures[of] / run["base"][of]
-    best = [min(run["without"], key=lambda kind: run["without"][kind]["seconds"]) for run in runs]
-    return {"paper": {"right": sum(run["named"] == kind for run, kind in zip(runs, best)), "of": len(runs),
-                      "delayed": statistics.median(gain(run, figures) for run in runs
-                                                   for figures in run["delayed"].values())
-                      if any(run["delayed"] for run in runs) else None,
-                      "twice_the_slots": statistics.median(gain(run, run["twice_the_slots"]) for run in runs)
-                      if runs else None,
-                      "own_pool": statistics.median(gain(run, run["own_pool"], "total") for run in runs
-                                                    if "own_pool" in run)
-                      if any("own_pool" in run for run in runs) else None}}
+    def gains(name, of="seconds"):
+        gained = [1 - run[name][of] / statistics.fmean((run["base"][of], run["again"][of]))
+                  for run in runs if name in run]
+        return statistics.median(gained) if gained else None
+    counted = [run for run in runs if run["counts"]]
+    return {"paper": {"right": sum(run["right"] for run in counted), "of": len(counted),
+                      "within_limits": sum(run["is_within"] for run in counted), "runs": len(runs),
+                      "right_of_all": sum(run["right"] for run in runs),
+                      "within_limits_of_all": sum(run["is_within"] for run in runs),
+                      "most_responsible_of_all": sum(run["is_most_responsible"] for run in runs),
+                      **{f"delayed {part}": gains(f"delayed {part}") for part in DELAYS},
+                      "twice_the_slots": gains("twice_the_slots"), "own_pool": gains("own_pool", "total")}}
 
 
 def line_of_intervention(run):

@@ -153,6 +153,65 @@ def plan_of(run):
     return {"name": run["name"], "cluster": {"slots": run["slots"]}, "stages": stages}
 
 
+def log_of(run):
+    """Returns the stages of a table as an event log. An eighth of the tasks run on an eighth of the slots, with equal times
+    and equal shares of the data."""
+    slots, ran = run["slots"] // SLOTS_OF_HOST, {stage["id"] for stage in run["stages"]}
+    events = [{"Event": "SparkListenerLogStart", "Spark Version": "1.4.0"},
+              {"Event": "SparkListenerApplicationStart", "App Name": "table", "App ID": run["name"], "Timestamp": 0},
+              {"Event": "SparkListenerEnvironmentUpdate", "Spark Properties": {"spark.executor.memory": "8g"}}]
+    events += [{"Event": "SparkListenerExecutorAdded", "Timestamp": 0, "Executor ID": str(host),
+                "Executor Info": {"Host": f"h{host}", "Total Cores": 1}} for host in range(run["hosts"])]
+    for number, stage in enumerate(run["stages"]):
+        start, end = (int(1000 * stage[name]) for name in ("start", "end"))
+        count, bytes_of_all = max(1, round(stage["count"] / SLOTS_OF_HOST)), run["data"] * 2 ** 27
+        info = {"Stage ID": int(stage["id"]), "Stage Attempt ID": 0, "Stage Name": f"stage {stage['id']}",
+                "Number of Tasks": count, "Parent IDs": [int(parent) for parent in stage["parents"] if parent in ran]}
+        events += [{"Event": "SparkListenerJobStart", "Job ID": number, "Submission Time": start, "Stage Infos": [info],
+                    "Properties": {}},
+                   {"Event": "SparkListenerStageSubmitted", "Stage Info": {**info, "Submission Time": start}}]
+        took = max(1, (end - start) // -(-count // slots))
+        moved = {"Bytes Read": int(bytes_of_all / count), "Records Read": int(bytes_of_all / count / 100)}
+        read = {"Shuffle Read Metrics": {"Remote Bytes Read": moved["Bytes Read"] // 4,
+                                         "Total Records Read": moved["Records Read"] // 4}}
+        for task in range(count):
+            at = start + task // slots * took
+            events.append({"Event": "SparkListenerTaskEnd", "Stage ID": int(stage["id"]), "Stage Attempt ID": 0,
+                           "Task End Reason": {"Reason": "Success"},
+                           "Task Info": {"Task ID": 10 ** 6 * number + task, "Index": task, "Attempt": 0, "Host": "h",
+                                         "Executor ID": str(task % slots), "Launch Time": at, "Finish Time": at + took},
+                           "Task Metrics": {"Executor Run Time": took,
+                                            **(read if info["Parent IDs"] else {"Input Metrics": moved})}})
+        events += [{"Event": "SparkListenerStageCompleted", "Stage Info": {**info, "Completion Time": end}},
+                   {"Event": "SparkListenerJobEnd", "Job ID": number, "Completion Time": end,
+                    "Job Result": {"Result": "JobSucceeded"}}]
+    events.append({"Event": "SparkListenerApplicationEnd", "Timestamp": int(1000 * run["seconds"])})
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+def evenly(some, count):
+    return some[len(some) // count // 2::max(len(some) // count, 1)][:count]
+
+
+def learnt_tables(arguments, application, runs, folder):
+    """Returns a summary of answers for other hosts and other data. Eight runs of each half of the runs, ordered by data,
+    predict eight runs of the other half. Neighbours in this order are in the same half, since runs come in pairs."""
+    suite = {"tidemark": [], "held": [], "width": []}
+    runs = sorted(runs, key=lambda run: (run["data"], run["hosts"], run["name"]))
+    for half in (0, 1):
+        halves = [[run for i, run in enumerate(runs) if i // 2 % 2 == part] for part in (half, 1 - half)]
+        seen, asked = (evenly(part, 8) for part in halves)
+        for run in seen:
+            (folder / run["name"]).write_text(log_of(run))
+        for run in asked:
+            row = foretold(arguments.tidemark, folder / seen[0]["name"], [folder / run["name"] for run in seen[1:]],
+                           ["--executors", str(run["hosts"]), "--data", f"{run['data'] / seen[0]['data']:.6g}"])[-1]
+            suite["tidemark"].append(abs(row["median"] - run["seconds"]) / run["seconds"])
+            suite["held"].append(row["lower"] <= run["seconds"] <= row["upper"])
+            suite["width"].append((row["upper"] - row["lower"]) / row["median"])
+    return summary_of(f"{application}, hosts and data", suite)
+
+
 def tables(arguments):
     """Returns the mean error of each method by application in tables of stages, from each run to the runs with as much
     data on other numbers of hosts."""
@@ -183,6 +242,9 @@ def tables(arguments):
                         errors[name].append(abs(seconds - run["seconds"]) / run["seconds"])
             if errors["tidemark"]:
                 suites[application] = summary_of(application, errors)
+            if len({run["hosts"] for run in some}) > 1:
+                suites[f"{application}, hosts and data"] = learnt_tables(arguments, application, some,
+                                                                         pathlib.Path(temporary))
     return suites
 
 

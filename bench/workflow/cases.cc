@@ -38,6 +38,25 @@ Suite NewSuite(std::string name, Moment moment) {
   return {.name = std::move(name), .moment = moment};
 }
 
+// Returns the run as one query whose stages appear when their parents have ended, as in Spark's
+// adaptive execution. The plan contains the number of stages.
+Trace AsAdaptiveQuery(Trace trace) {
+  GroupOpened query = {.group = "sql/0"};
+  std::vector<double> ends;
+  for (TraceStage& stage : trace.stages) {
+    stage.group = query.group;
+    for (const std::size_t parent : stage.parents) {
+      stage.visible_at = std::max(stage.visible_at, ends[parent]);
+    }
+    stage.submitted_at = stage.visible_at;
+    double& end = ends.emplace_back(stage.visible_at);
+    for (const TraceTask& task : stage.tasks) end = std::max(end, task.end);
+    query.planned_task_counts.push_back(0);
+  }
+  trace.groups = {{0, std::move(query)}, {trace.end, GroupClosed{.group = "sql/0"}}};
+  return trace;
+}
+
 void AddIfAny(Suite suite, std::vector<Suite>& suites) {
   if (!suite.cases.empty()) suites.push_back(std::move(suite));
 }
@@ -56,6 +75,7 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
   Suite two = NewSuite("tpch-two-profiles", Moment::kBeforeStart);
   Suite live = NewSuite("tpch-live", Moment::kLive);
   Suite blind = NewSuite("tpch-live-no-history", Moment::kLive);
+  Suite adaptive = NewSuite("tpch-adaptive-no-history", Moment::kLive);
   std::vector<Suite> mixes = {NewSuite("mix-fifo", Moment::kBeforeStart),
                               NewSuite("mix-fair", Moment::kBeforeStart),
                               NewSuite("mix-drf", Moment::kBeforeStart)};
@@ -92,6 +112,7 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
         if (others.empty() || (executors != 5 && executors != 20 && executors != 60)) continue;
         live.cases.push_back({&run->trace, {&others[0].second->profile}});
         blind.cases.push_back({&run->trace, {}});
+        adaptive.cases.push_back({&Add(AsAdaptiveQuery(run->trace)).trace, {}});
       }
     }
     // Runs two to ten queries at the same time, in the order of the file, with times measured at
@@ -127,7 +148,8 @@ absl::Status Library::LoadTpch(const std::vector<std::string>& files, std::vecto
       }
     }
   }
-  for (Suite* suite : {&own, &near, &far, &two, &live, &blind}) AddIfAny(std::move(*suite), suites);
+  for (Suite* suite : {&own, &near, &far, &two, &live, &blind, &adaptive})
+    AddIfAny(std::move(*suite), suites);
   for (Suite& suite : mixes) AddIfAny(std::move(suite), suites);
   return absl::OkStatus();
 }
@@ -193,6 +215,16 @@ absl::Status Library::LoadSimple(const Sources& sources, std::vector<Suite>& sui
     nds.cases.push_back({&Add(*std::move(trace)).trace, {}});
   }
   AddIfAny(std::move(nds), suites);
+  Suite others = NewSuite("spark-other", Moment::kLive);
+  logs = FilesIn(sources.data + "/spark-eventlogs/misc");
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    absl::StatusOr<Trace> trace = ReadSparkLog(logs[i]);
+    if (!trace.ok() || trace->stages.empty()) continue;  // Some logs have no job.
+    trace->group = trace->name = std::filesystem::path(logs[i]).stem().string();
+    trace->held_out = i % 2 == 1;
+    others.cases.push_back({&Add(*std::move(trace)).trace, {}});
+  }
+  AddIfAny(std::move(others), suites);
   Suite rumen = NewSuite("rumen", Moment::kLive);
   std::vector<std::string> files = FilesIn(sources.data + "/hadoop/rumen");
   if (files.empty()) files = FilesIn(sources.repository + "/workflows/rumen");
@@ -225,7 +257,7 @@ absl::StatusOr<std::vector<Suite>> Library::Load(const Sources& sources,
                                                  : sources.spark_logs;
     if (absl::Status ok = LoadSpark(logs, suites); !ok.ok()) return ok;
   }
-  if (want("nds") || want("rumen")) {
+  if (want("nds") || want("rumen") || want("spark-other")) {
     if (absl::Status ok = LoadSimple(sources, suites); !ok.ok()) return ok;
   }
   std::erase_if(suites, [&](const Suite& suite) { return !suite.name.starts_with(wanted); });

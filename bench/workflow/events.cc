@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -45,7 +46,11 @@ Replay::Replay(const Trace& trace) : trace_(trace) {
     const TraceExecutor& executor = trace.executors[i];
     Add(executor.at, ExecutorOpened{.executor = i, .slots = executor.slots});
   }
-  for (const auto& [at, body] : trace.groups) Add(at, body);
+  for (auto [at, body] : trace.groups) {
+    if (auto* const opened = std::get_if<GroupOpened>(&body)) opened->opened_at = bench::At(at);
+    if (auto* const closed = std::get_if<GroupClosed>(&body)) closed->at = bench::At(at);
+    Add(at, std::move(body));
+  }
   AddStages();
   std::stable_sort(bodies_.begin(), bodies_.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -90,6 +95,11 @@ void Replay::AddTask(const AttemptId& attempt) {
   };
   enter(AttemptState::kStarted, task.start);
   if (task.shuffled) enter(AttemptState::kShuffled, *task.shuffled);
+  if (task.read_bytes > 0 || task.emitted_bytes > 0) {
+    Add(task.end, TaskHeartbeat{.attempt = attempt,
+                                .bytes_done = task.read_bytes,
+                                .bytes_emitted = task.emitted_bytes});
+  }
   enter(AttemptState::kFinished, task.end);
 }
 

@@ -5,9 +5,11 @@
 #include <functional>
 #include <map>
 #include <utility>
+#include <variant>
 
 #include "bench/workflow/events.h"
 #include "bench/workflow/indicators.h"
+#include "tidemark/job_monitor.h"
 
 namespace tidemark::bench {
 namespace {
@@ -15,6 +17,73 @@ namespace {
 // The same thresholds as for suites of single jobs (bench/accuracy/report.cc).
 constexpr double kEvenCoverage = 0.75;
 constexpr double kBehindPoints = 0.5;
+
+// Mean errors of one query, in points.
+struct QueryErrors {
+  double shown = 0;
+  double tasks = 0;
+};
+
+// Shorter queries are over before a reader needs their progress.
+constexpr double kQuerySecondsMin = 10;
+// Number of updates between the start and the end of a query.
+constexpr int kQueryUpdates = 19;
+
+// Returns the errors of the successful queries of an application without past runs.
+std::vector<QueryErrors> JudgeQueries(const Trace& truth) {
+  struct Query {
+    std::string group;
+    double start = 0;
+    double end = 0;
+  };
+  std::map<std::string, Query> of_groups;
+  for (const auto& [at, body] : truth.groups) {
+    if (const auto* opened = std::get_if<GroupOpened>(&body)) {
+      of_groups.try_emplace(opened->group, Query{.group = opened->group, .start = at, .end = -1});
+    }
+    const auto* const closed = std::get_if<GroupClosed>(&body);
+    const auto query = closed == nullptr ? of_groups.end() : of_groups.find(closed->group);
+    if (query == of_groups.end()) continue;
+    query->second.end = closed->outcome == JobOutcome::kSucceeded ? at : query->second.start;
+  }
+  // Spark 1 does not log the ends of queries.
+  std::map<std::string, double> last_ends;
+  for (const TraceStage& stage : truth.stages) {
+    for (const TraceTask& task : stage.tasks) {
+      double& last = last_ends[stage.group];
+      last = std::max(last, task.end);
+    }
+  }
+  std::vector<Query> queries;
+  for (auto& [name, query] : of_groups) {
+    if (query.end < 0) query.end = last_ends[name];
+    if (query.end - query.start >= kQuerySecondsMin) queries.push_back(query);
+  }
+  std::multimap<double, std::size_t> updates;  // indexes of queries by time
+  for (std::size_t i = 0; i < queries.size(); ++i) {
+    const double span = queries[i].end - queries[i].start;
+    for (int k = 1; k <= kQueryUpdates; ++k) {
+      updates.emplace(queries[i].start + span * k / (kQueryUpdates + 1), i);
+    }
+  }
+  std::vector<QueryErrors> errors(queries.size());
+  Replay replay(truth);
+  JobMonitor monitor("replay", {});
+  for (const auto& [at, index] : updates) {
+    replay.Until(at, [&](const Event& event) { monitor.Apply(event).IgnoreError(); });
+    const Query& query = queries[index];
+    const auto group = SnapshotOfGroup(monitor.Tick(At(at)), query.group);
+    const double done = (at - query.start) / (query.end - query.start);
+    const double shown = group ? group->estimate.fraction_done : 0;
+    const double tasks = group && group->counts.tasks > 0
+                             ? static_cast<double>(group->counts.finished_tasks) /
+                                   static_cast<double>(group->counts.tasks)
+                             : 0;
+    errors[index].shown += 100 * std::abs(shown - done) / kQueryUpdates;
+    errors[index].tasks += 100 * std::abs(tasks - done) / kQueryUpdates;
+  }
+  return errors;
+}
 
 // One value of a case, or nullopt if the case has none.
 struct Sample {
@@ -26,6 +95,7 @@ struct Sample {
   std::optional<Metrics> live;
   Lateness late;
   double live_end_error = 0;
+  std::vector<QueryErrors> queries;
 };
 
 void AddLive(const std::vector<Prediction>& predictions, double end, Sample& sample) {
@@ -53,7 +123,8 @@ class Judging {
       const auto indicator = MakeIndicator(is_oracle ? "tidemark" : name_, std::move(history),
                                            ResourcingOf(*one.truth));
       Replay replay(*one.truth);
-      suite_.moment == Moment::kLive ? Live(*one.truth, replay, *indicator, samples)
+      const bool judges_queries = name_ == "tidemark" && one.history.empty();
+      suite_.moment == Moment::kLive ? Live(*one.truth, judges_queries, replay, *indicator, samples)
                                      : Before(*one.truth, replay, *indicator, samples);
     }
     return samples;
@@ -97,7 +168,7 @@ class Judging {
     }
   }
 
-  void Live(const Trace& truth, Replay& replay, Indicator& indicator,
+  void Live(const Trace& truth, bool judges_queries, Replay& replay, Indicator& indicator,
             std::vector<Sample>& samples) const {
     std::vector<Prediction> predictions;
     for (int k = 1; k < options_.updates; ++k) {
@@ -113,6 +184,7 @@ class Judging {
     if (options_.on_run) options_.on_run(suite_.name, name_, truth, predictions);
     Sample sample = NewSample(truth);
     AddLive(predictions, truth.end, sample);
+    if (judges_queries) sample.queries = JudgeQueries(truth);
     samples.push_back(sample);
   }
 
@@ -166,6 +238,22 @@ Figure AtMilestone(int percent) {
   };
 }
 
+void AddQueries(const std::vector<Sample>& samples, Verdict& verdict) {
+  double shown = 0;
+  double tasks = 0;
+  for (const Sample& sample : samples) {
+    for (const QueryErrors& query : sample.queries) {
+      ++verdict.queries;
+      shown += query.shown;
+      tasks += query.tasks;
+      verdict.queries_behind += query.shown > query.tasks + kBehindPoints ? 1 : 0;
+    }
+  }
+  if (verdict.queries == 0) return;
+  verdict.query_err = shown / verdict.queries;
+  verdict.query_tasks_err = tasks / verdict.queries;
+}
+
 Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
   Verdict verdict = {.cases = static_cast<int>(samples.size())};
   if (moment == Moment::kBeforeStart) {
@@ -200,6 +288,7 @@ Verdict VerdictOf(const std::vector<Sample>& samples, Moment moment) {
       Percentile(0.5, samples, [](const Sample& sample) { return sample.live->ratio50; });
   verdict.backward_shown = MeanOf(samples, OfLive(&Metrics::backward_shown));
   for (const Sample& sample : samples) verdict.late.Add(sample.late);
+  AddQueries(samples, verdict);
   return verdict;
 }
 

@@ -34,6 +34,12 @@ struct Verdict {
   std::optional<double> ratio50;        // median over the live runs
   std::optional<double> backward_shown;
   Lateness late;  // summed over the live runs
+  // Mean errors over the queries of applications without past runs, in points: of the shown
+  // progress, and of the share of finished tasks.
+  int queries = 0;
+  std::optional<double> query_err;
+  std::optional<double> query_tasks_err;
+  int queries_behind = 0;  // queries whose shown progress is worse by more than 0.5 points
 };
 
 struct Row {

@@ -39,7 +39,9 @@ constexpr Field kFields[] = {{"makespan_err_mean", &Verdict::makespan_err_mean},
                              {"even_coverage", &Verdict::even_coverage},
                              {"width90", &Verdict::width90},
                              {"ratio50", &Verdict::ratio50},
-                             {"backward_shown", &Verdict::backward_shown}};
+                             {"backward_shown", &Verdict::backward_shown},
+                             {"query_err", &Verdict::query_err},
+                             {"query_tasks_err", &Verdict::query_tasks_err}};
 
 ordered_json JsonOf(const Verdict& verdict) {
   ordered_json json = {{"cases", verdict.cases}};
@@ -48,6 +50,10 @@ ordered_json JsonOf(const Verdict& verdict) {
     json[name] = value ? ordered_json(*value) : ordered_json(nullptr);
   }
   if (verdict.avg_err) json["late"] = LatenessJson(verdict.late);
+  if (verdict.queries > 0) {
+    json["queries"] = verdict.queries;
+    json["queries_behind"] = verdict.queries_behind;
+  }
   return json;
 }
 
@@ -94,6 +100,13 @@ std::string LineOf(const std::string& name, const Verdict& v) {
                      Cell(v.ratio50, 1, 2));
 }
 
+std::string QueriesOf(const std::string& name, const Verdict& v) {
+  if (v.queries == 0) return "";
+  return fmt::format("  {:<18}{:>6} queries: shown {}, task count {}, {} worse than it\n", name,
+                     v.queries, Cell(v.query_err, 1, 2), Cell(v.query_tasks_err, 1, 2),
+                     v.queries_behind);
+}
+
 std::string WorkflowTable(const std::vector<Judged>& suites) {
   std::string table;
   for (const Judged& suite : suites) {
@@ -104,6 +117,7 @@ std::string WorkflowTable(const std::vector<Judged>& suites) {
     for (const Row& row : suite.rows) {
       table += LineOf(row.indicator, row.all);
       if (row.indicator == "tidemark") table += LineOf("  held-out half", row.held_out);
+      table += QueriesOf(row.indicator, row.all) + QueriesOf("  held-out half", row.held_out);
     }
   }
   return table;

@@ -49,6 +49,8 @@ class Runs {
     absl::Time start;
     std::optional<absl::Time> end;
     std::optional<std::uint32_t> executor;
+    std::uint64_t read_bytes = 0;
+    std::uint64_t emitted_bytes = 0;
   };
   struct Run {
     StageOpened opened;  // the first description
@@ -77,9 +79,16 @@ class Runs {
     groups_.emplace_back(event.arrived_at, group);
   }
 
+  void Take(const Event&, const TaskHeartbeat& totals) {
+    const auto task = running_.find(KeyOf(totals.attempt));
+    if (task == running_.end()) return;
+    task->second.read_bytes = totals.bytes_done;
+    task->second.emitted_bytes = totals.bytes_emitted;
+  }
+
   void Take(const Event&, const AttemptChanged& changed) {
     const AttemptId& id = changed.attempt;
-    const auto key = std::tuple(id.stage, id.stage_attempt, id.index, id.attempt);
+    const auto key = KeyOf(id);
     if (changed.state == AttemptState::kStarted) {
       running_[key] = {.start = *changed.at, .end = {}, .executor = changed.executor};
       return;
@@ -89,6 +98,11 @@ class Runs {
     task->second.end = changed.at;
     if (*changed.at >= task->second.start) stages_[id.stage].tasks.push_back(task->second);
     running_.erase(task);
+  }
+
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+  static Key KeyOf(const AttemptId& id) {
+    return {id.stage, id.stage_attempt, id.index, id.attempt};
   }
 
   double Seconds(absl::Time at) const {
@@ -108,7 +122,11 @@ class Runs {
                         .submitted_at = Seconds(run.submitted_at.value_or(run.told_at))};
     for (const std::uint32_t parent : run.opened.parents) AddParent(parent, built);
     for (const Task& task : run.tasks) {
-      built.tasks.push_back({Seconds(task.start), Seconds(*task.end), task.executor, {}});
+      built.tasks.push_back({.start = Seconds(task.start),
+                             .end = Seconds(*task.end),
+                             .executor = task.executor,
+                             .read_bytes = task.read_bytes,
+                             .emitted_bytes = task.emitted_bytes});
     }
     return built;
   }
@@ -129,7 +147,7 @@ class Runs {
   std::vector<std::pair<absl::Time, EventBody>> groups_;
   std::map<std::uint32_t, Run> stages_;
   std::map<std::uint32_t, std::size_t> place_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Task> running_;
+  std::map<Key, Task> running_;
 };
 
 }  // namespace

@@ -21,6 +21,9 @@ struct TraceTask {
   std::optional<std::uint32_t> executor;
   std::optional<double> shuffled;      // end of the shuffle of a reduce task, if known
   std::optional<std::uint64_t> bytes;  // size of the split of a map task, if known
+  // bytes that the task has read and emitted, reported at its end; 0 if unknown
+  std::uint64_t read_bytes = 0;
+  std::uint64_t emitted_bytes = 0;
 };
 
 struct TraceExecutor {
