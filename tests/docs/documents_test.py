@@ -4,6 +4,7 @@
 - Each line of a code block of a user's page that begins with `tidemark` names a command and options of tests/cli/words.txt.
 - Each link to a heading, within a page or to another, has that heading.
 - The README has at most 120 lines.
+- A page for users has at most 1,200 words, and the pages in docs/ have at most 20,000.
 """
 import re
 import shlex
@@ -67,6 +68,10 @@ for page in [*users, *source.glob("docs/*/**/*.md"), *source.glob("bench/*.md")]
             faults.append(f"{page.relative_to(source)}: no heading #{anchor} in {other.name}")
 if len((source / "README.md").read_text().splitlines()) > 120:
     faults.append("README.md: more than 120 lines")
+words = {page: len(page.read_text().split()) for page in users if page.name != "ARCHITECTURE.md"}
+faults += [f"{page.relative_to(source)}: {count} words" for page, count in words.items() if count > 1200]
+if (total := sum(count for page, count in words.items() if page.parent == source / "docs")) > 20000:
+    faults.append(f"docs/*.md: {total} words")
 for fault in faults:
     print(fault, file=sys.stderr)
 sys.exit(f"FAILED: {len(faults)} faults" if faults else 0)
