@@ -364,7 +364,7 @@ examples::RunOptions DemoJob() {
 constexpr char kDemoGraph[] = "graphs/musae-github.txt.zst";
 constexpr char kDemoText[] =
     "This demo lists the paths of length two in a graph. Nodes with many neighbours take most of "
-    "the time.\nWith its own graph, it takes about 40 s. It keeps no files. Ctrl-C ends it.";
+    "the time.\nWith its own graph, it takes about 50 s. It keeps no files. Ctrl-C ends it.";
 
 int Run(const DemoArguments& arguments) {
   RunArguments demo = arguments.run;
