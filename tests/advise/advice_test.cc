@@ -1,17 +1,10 @@
 #include "whatif/advise/advice.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-
 #include "tests/advise/plans.h"
+#include "tests/test.h"
 
 namespace tidemark::advise::advice_test {
 namespace {
-
-using testing::Contains;
-using testing::HasSubstr;
 
 constexpr double kHour = 3600;
 constexpr double kWeek = 7 * 24 * kHour;

@@ -1,7 +1,6 @@
-#include <gtest/gtest.h>
 
-#include <limits>
 
+#include "tests/test.h"
 #include "whatif/advise/advice.h"
 
 namespace tidemark::advise::cache_replay_test {

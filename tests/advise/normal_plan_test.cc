@@ -1,17 +1,11 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <set>
 
 #include "tests/advise/plans.h"
+#include "tests/test.h"
 #include "whatif/advise/past_plan.h"
 
 namespace tidemark::advise::normal_plan_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
 
 std::vector<NormalOperator> Normal(const PastPlan& plan) {
   const auto normal = NormalPlan(plan);

@@ -1,10 +1,7 @@
 #include "whatif/advise/prefix_cost.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-
 #include "tests/advise/plans.h"
+#include "tests/test.h"
 
 namespace tidemark::advise::prefix_cost_test {
 namespace {

@@ -1,9 +1,7 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <vector>
 
 #include "tests/advise/plans.h"
+#include "tests/test.h"
 #include "whatif/advise/advice.h"
 #include "whatif/advise/points.h"
 

@@ -102,6 +102,13 @@ TEST_F(ClientTest, ListsRunningTasks) {
   })) << tasks.status();
   ASSERT_EQ(tasks->tasks.size(), 1U);
   EXPECT_EQ(tasks->tasks[0].state, AttemptState::kStarted);
+  EXPECT_EQ(client_->ListLongestTasks("job-1")->tasks.size(), 1U);
+  const absl::Time deadline = absl::FromUnixSeconds(1'900'000'000);
+  EXPECT_TRUE(client_->SetDeadline("job-1", deadline).ok());
+  EXPECT_TRUE(test::Eventually([&] {
+    const auto job = client_->GetJob("job-1");
+    return job.ok() && job->deadline == deadline;
+  }));
   Close(*agent);
   EXPECT_TRUE(absl::IsNotFound(client_->ListRunningTasks("none").status()));
 }
@@ -119,6 +126,8 @@ TEST_F(ClientTest, ReportsAnUnknownJob) {
   EXPECT_TRUE(absl::IsNotFound(client_->GetJob("none").status()));
   EXPECT_TRUE(absl::IsNotFound(client_->WatchJob("none", {}, calls).status()));
   EXPECT_TRUE(absl::IsNotFound(client_->EstimateJob("none", {}).status()));
+  EXPECT_TRUE(absl::IsNotFound(client_->SetDeadline("none", absl::Now())));
+  EXPECT_TRUE(absl::IsNotFound(client_->ListLongestTasks("none").status()));
   EXPECT_TRUE(client_->ForgetJob("none").ok());
 }
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "examples/local_mapreduce/run.h"
 #include "gtest/gtest.h"
 #include "tests/scratch_directory.h"

@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
 
 #include "examples/local_mapreduce/run.h"
+#include "tests/test.h"
 
 namespace tidemark::examples::slot_pool_test {
 namespace {

@@ -1,25 +1,11 @@
 #include "examples/local_mapreduce/workflow.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <memory>
-#include <string>
-
 #include "tests/examples/runs.h"
+#include "tests/test.h"
 #include "tidemark/master.h"
 
 namespace tidemark::examples::workflow_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 class WorkflowTest : public RunTest {
  protected:

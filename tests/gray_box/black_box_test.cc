@@ -1,9 +1,6 @@
 #include "whatif/gray_box/black_box.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::gray_box::black_box_test {
 namespace {

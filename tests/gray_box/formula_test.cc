@@ -1,16 +1,9 @@
 #include "whatif/gray_box/formula.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <map>
-#include <string>
+#include "tests/test.h"
 
 namespace tidemark::gray_box::formula_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 absl::StatusOr<double> ValueOf(const std::string& text) {
   const auto formula = Formula::Parse(text);

@@ -1,10 +1,8 @@
 // Tests the equations of [GB] with numbers that were computed by hand. docs/internals/adr/0033
 // lists errors in the paper.
-#include <gtest/gtest.h>
-
-#include <vector>
 
 #include "master/forecast/durations/parameters.h"
+#include "tests/test.h"
 #include "whatif/gray_box/materialization.h"
 
 namespace tidemark::gray_box::gray_box_test {

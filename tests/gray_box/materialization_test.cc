@@ -1,13 +1,9 @@
 #include "whatif/gray_box/materialization.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::gray_box::materialization_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 Candidate Of(double total, double read, double bytes, double uses) {
   return {.point = {.total_seconds = total, .read_seconds = read, .bytes = bytes}, .uses = uses};

@@ -1,17 +1,9 @@
 #include "whatif/phases/correction.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::phases::correction_test {
 namespace {
-
-using testing::DoubleNear;
-using testing::ElementsAre;
 
 Correction Learnt(const std::vector<ObservedError>& seen) {
   auto learnt = Correction::Learn(seen);

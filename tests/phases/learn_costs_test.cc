@@ -1,10 +1,6 @@
 #include "whatif/phases/learn_costs.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <random>
+#include "tests/test.h"
 
 namespace tidemark::phases::learn_costs_test {
 namespace {

@@ -1,18 +1,9 @@
 #include "whatif/phases/many_runs.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::phases::many_runs_test {
 namespace {
-
-using testing::Contains;
-using testing::IsEmpty;
-using testing::Not;
 
 Settings With(std::uint32_t executors, std::uint32_t partitions) {
   return {.version = {3, 5},

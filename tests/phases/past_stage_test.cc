@@ -1,8 +1,6 @@
 #include "whatif/phases/past_stage.h"
 
-#include <gtest/gtest.h>
-
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::phases::past_stage_test {
 namespace {

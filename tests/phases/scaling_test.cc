@@ -1,9 +1,6 @@
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-#include <vector>
 
+#include "tests/test.h"
 #include "whatif/phases/whole_runs.h"
 
 namespace tidemark::phases::scaling_test {

@@ -1,12 +1,9 @@
 #include "whatif/phases/settings.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::phases::settings_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr ObservedExecutors kSeen = {.count = 4, .cores = 8};
 

@@ -1,5 +1,5 @@
-#include <gtest/gtest.h>
 
+#include "tests/test.h"
 #include "whatif/phases/task.h"
 
 namespace tidemark::phases::shuffle_write_test {

@@ -2,8 +2,8 @@
 // docs/internals/adr/0033 corrects errors in the paper.
 //
 // Every cost is a prime number, so a sum identifies its parts.
-#include <gtest/gtest.h>
 
+#include "tests/test.h"
 #include "whatif/phases/task.h"
 
 namespace tidemark::phases::spark_phases_test {

@@ -1,14 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <vector>
 
+#include "tests/test.h"
 #include "whatif/phases/many_runs.h"
 
 namespace tidemark::phases::what_if_test {
 namespace {
-
-using testing::Contains;
 
 // Returns settings of four executors with two cores each. Each of two tasks has 500 MB.
 Settings Today() {

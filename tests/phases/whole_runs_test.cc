@@ -1,12 +1,6 @@
 #include "whatif/phases/whole_runs.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::phases::whole_runs_test {
 namespace {

@@ -1,15 +1,6 @@
 #include "regression/cost_model.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <numeric>
-#include <random>
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::regression::cost_model_test {
 namespace {

@@ -1,10 +1,6 @@
 #include "regression/curve_family.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::regression::curve_family_test {
 namespace {

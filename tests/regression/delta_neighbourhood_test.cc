@@ -1,10 +1,7 @@
 #include "regression/delta_neighbourhood.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-
 #include "tests/regression/points.h"
+#include "tests/test.h"
 
 namespace tidemark::regression::delta_neighbourhood_test {
 namespace {

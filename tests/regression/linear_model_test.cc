@@ -1,16 +1,9 @@
 #include "regression/linear_model.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <random>
+#include "tests/test.h"
 
 namespace tidemark::regression::linear_model_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 LinearModel Fit(std::vector<std::string> features, const std::vector<std::vector<double>>& rows,
                 const std::vector<double>& labels) {

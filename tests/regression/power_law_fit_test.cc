@@ -1,15 +1,7 @@
 #include "regression/power_law_fit.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <random>
-#include <utility>
-#include <vector>
-
 #include "tests/regression/points.h"
+#include "tests/test.h"
 
 namespace tidemark::regression::power_law_fit_test {
 namespace {

@@ -1,11 +1,8 @@
 #include "streaming/bursting.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <vector>
+
+#include "tests/test.h"
 
 namespace tidemark::streaming::bursting_test {
 namespace {

@@ -1,9 +1,7 @@
-#include <gtest/gtest.h>
 
-#include <map>
-#include <random>
 
 #include "streaming/space_saving.h"
+#include "tests/test.h"
 
 namespace tidemark::streaming::counter_table_test {
 namespace {

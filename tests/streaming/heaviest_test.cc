@@ -1,10 +1,7 @@
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <random>
-#include <vector>
 
 #include "streaming/space_saving.h"
+#include "tests/test.h"
 
 namespace tidemark::streaming::heaviest_test {
 namespace {

@@ -1,25 +1,13 @@
 #include "streaming/key_sample.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <charconv>
-#include <cstdint>
-#include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <random>
-#include <string>
-#include <vector>
 
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 
 namespace tidemark::streaming::key_sample_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 std::uint64_t ParseHex(const std::string& hex) {
   std::uint64_t number = 0;

@@ -1,14 +1,10 @@
 // Tests the rules that agents in all languages share, with shared golden values.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
 
 #include "streaming/key_sample.h"
 #include "streaming/size_histogram.h"
 #include "streaming/smoothed_points.h"
 #include "streaming/space_saving.h"
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 
 namespace tidemark::streaming::shared_vectors_test {

@@ -1,11 +1,6 @@
 #include "streaming/size_histogram.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::streaming::size_histogram_test {
 namespace {

@@ -1,9 +1,6 @@
 #include "streaming/smoothed_points.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
+#include "tests/test.h"
 
 namespace tidemark::streaming::smoothed_points_test {
 namespace {

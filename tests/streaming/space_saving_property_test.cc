@@ -1,16 +1,8 @@
 // Tests the bounds in space_saving.h against an exact map, with streams in random, grouped and
 // sorted order.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <map>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "streaming/space_saving.h"
+#include "tests/test.h"
 
 namespace tidemark::streaming::space_saving_property_test {
 namespace {

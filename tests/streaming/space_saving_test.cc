@@ -1,12 +1,6 @@
 #include "streaming/space_saving.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <functional>
-#include <limits>
-#include <random>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::streaming::space_saving_test {
 namespace {

@@ -1,8 +1,8 @@
 #include "text/ascii_json.h"
 
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
+
+#include "tests/test.h"
 
 namespace tidemark::text::ascii_json_test {
 namespace {

@@ -1,6 +1,6 @@
 #include "text/counted.h"
 
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::text::counted_test {
 namespace {

@@ -1,6 +1,6 @@
 #include "text/duration_text.h"
 
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::text::duration_text_test {
 namespace {

@@ -1,8 +1,6 @@
 #include "text/name_pattern.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
+#include "tests/test.h"
 
 namespace tidemark::text::name_pattern_test {
 namespace {

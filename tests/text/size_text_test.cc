@@ -1,11 +1,6 @@
 #include "text/size_text.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <limits>
-#include <optional>
-#include <string>
+#include "tests/test.h"
 
 namespace tidemark::text::size_text_test {
 namespace {

@@ -1,12 +1,8 @@
 // Creates a certificate authority and its certificates for one test, with the openssl program.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <string>
-
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::test {
 

@@ -1,5 +1,5 @@
-#include <gtest/gtest.h>
 
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 #include "transport/listen_address.h"
 

@@ -2,24 +2,20 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <filesystem>
-#include <string>
 
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::transport::listen_address_test {
 namespace {
 
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 enum class Verdict { kAlways, kIfAllowed, kNever };

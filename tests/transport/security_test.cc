@@ -1,17 +1,10 @@
 // Tests a real master with real agents and clients, and with certificates created for the test.
-#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
 
 #include "absl/time/clock.h"
 #include "tests/scratch_directory.h"
 #include "tests/service/eventually.h"
+#include "tests/test.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
@@ -26,8 +19,6 @@ using test::Eventually;
 using test::KeyPair;
 using test::kPatience;
 using test::ScratchDirectory;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr char kAgentToken[] = "agent-token-of-the-nightly-jobs";
 constexpr char kReaderToken[] = "reader-token-of-everything";

@@ -1,12 +1,9 @@
 #include "transport/small_file.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include <string>
-
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "transport/channel.h"
 #include "transport/listen_address.h"
 
@@ -14,7 +11,6 @@ namespace tidemark::transport::small_file_test {
 namespace {
 
 using test::ScratchDirectory;
-using ::testing::HasSubstr;
 
 TEST(SmallFile, ReturnsTheContents) {
   const ScratchDirectory directory;

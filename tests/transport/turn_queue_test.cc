@@ -1,17 +1,9 @@
 #include "transport/turn_queue.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <future>
-#include <mutex>
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::transport::turn_queue_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 // A queue with one thread that does nothing before Go().
 class TurnQueueTest : public ::testing::Test {

@@ -1,10 +1,8 @@
 #include "transport/writes_in_flight.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <array>
-#include <memory>
+
+#include "tests/test.h"
 
 namespace tidemark::transport::writes_in_flight_test {
 namespace {

@@ -1,12 +1,12 @@
 // Tests that the C++ parser reads the bytes of an agent that has no generated code.
 #include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
-#include <gtest/gtest.h>
 
 #include <variant>
 
 #include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 #include "tests/wire/encode_request.h"
 #include "tests/wire/some_events.h"

@@ -1,12 +1,6 @@
 #include "proto/wire/explain_codec.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <string>
-#include <utility>
-
+#include "tests/test.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/explain_service.pb.h"
 

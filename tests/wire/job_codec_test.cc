@@ -1,21 +1,13 @@
 #include "proto/wire/job_codec.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <limits>
-#include <string>
-
 #include "proto/wire/job_fields.h"
+#include "tests/test.h"
 #include "tests/wire/random_snapshots.h"
 #include "tidemark/v1/job.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::wire::job_codec_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 v1::Snapshot Encoded(const Snapshot& snapshot) {
   v1::Snapshot message;
@@ -63,7 +55,8 @@ Snapshot Full() {
                       "cpu",
                       true,
                       ShuffleProgress{0.5, 2, 1},
-                      "out of memory"}};
+                      "out of memory",
+                      Throughput{900, 8, 112.5, 1}}};
   snapshot.children = {{1,
                         "a",
                         "job-2",
@@ -79,6 +72,7 @@ Snapshot Full() {
   snapshot.groups = {{"sql/3", "the sales of May", JobState::kFailed, "no such table", 0.5, at, at,
                       range, Basis::kThisRun, EstimateState::kOverdue}};
   snapshot.headline_group = "sql/3";
+  snapshot.throughput = Throughput{900, 8, 90, 0.8};
   snapshot.removed_stages = {{1, 3}, {2, 0}};
   snapshot.named_tasks = {{{.stage = 1, .index = 3, .attempt = 4, .stage_attempt = 2},
                            1,
@@ -91,7 +85,8 @@ Snapshot Full() {
                            "heavy"}};
   snapshot.indicators = {{estimate, 0.125, Evidence{0.5, 0.25, 0.125, 0.0625, 0.0625}}};
   snapshot.coverage = {at, 1, 2, 3, 4, 5, 0.5, 6};
-  snapshot.errors = {{"nearestfit", 1.5, 2.5, 3, 4, 0.9}, {.indicator = "hadoop"}};
+  snapshot.errors = {{"nearestfit", 1.5, 2.5, 3, 4, 0.9, 1.5, absl::Seconds(24), absl::Seconds(15)},
+                     {.indicator = "hadoop"}};
   return snapshot;
 }
 
@@ -104,6 +99,7 @@ TEST(JobCodec, CoversAllFieldsOfAMessage) {
   EXPECT_TRUE(CoversAllFields<StageId>(*v1::StageId::descriptor()));
   EXPECT_TRUE(CoversAllFields<StageInfo>(*v1::StageInfo::descriptor()));
   EXPECT_TRUE(CoversAllFields<ShuffleProgress>(*v1::ShuffleProgress::descriptor()));
+  EXPECT_TRUE(CoversAllFields<Throughput>(*v1::Throughput::descriptor()));
   EXPECT_TRUE(CoversAllFields<StageProgress>(*v1::StageProgress::descriptor()));
   EXPECT_TRUE(CoversAllFields<Child>(*v1::Child::descriptor()));
   EXPECT_TRUE(CoversAllFields<AttemptId>(*v1::TaskAttemptId::descriptor()));

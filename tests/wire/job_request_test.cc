@@ -1,11 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <string>
 
 #include "proto/wire/error_details.h"
 #include "proto/wire/job_codec.h"
+#include "tests/test.h"
 #include "tidemark/field_error.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 #include "tidemark/v1/job_service.pb.h"

@@ -1,11 +1,7 @@
 #include "tidemark/job.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-
 #include "proto/wire/snapshot_delta.h"
+#include "tests/test.h"
 
 namespace tidemark::job_test {
 namespace {

@@ -1,22 +1,15 @@
 #include "proto/wire/message_json.h"
 
-#include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/message_differencer.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
-#include <string>
-
+#include "tests/test.h"
 #include "tidemark/v1/job.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 
 namespace tidemark::wire::message_json_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(MessageJson, TheTypeOfAFieldDecidesWhetherItIsPresent) {
   v1::Range range;

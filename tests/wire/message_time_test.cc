@@ -1,9 +1,6 @@
 #include "proto/wire/message_time.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <limits>
+#include "tests/test.h"
 
 namespace tidemark::wire::message_time_test {
 namespace {

@@ -1,14 +1,10 @@
 // Tests that any bytes give either an error or an event that remains the same after encoding and
 // parsing, and never a crash.
 #include <google/protobuf/stubs/logging.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <random>
-#include <string>
 
 #include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
+#include "tests/test.h"
 #include "tests/wire/some_events.h"
 #include "tidemark/v1/event.pb.h"
 

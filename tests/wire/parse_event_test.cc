@@ -1,16 +1,10 @@
 #include "proto/wire/parse_event.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <malloc.h>
-
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <string>
 
 #include "proto/wire/count_fields.h"
 #include "proto/wire/encode_event.h"
+#include "tests/test.h"
 #include "tests/wire/encode_request.h"
 #include "tests/wire/some_events.h"
 #include "tidemark/job.h"
@@ -19,8 +13,6 @@
 
 namespace tidemark::wire::parse_event_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 const absl::Time kArrived = absl::FromUnixMillis(1'700'000'000'250);
 
@@ -269,7 +261,11 @@ constexpr std::uint64_t kHuge = std::numeric_limits<std::uint64_t>::max();
 
 v1::StageOpened& Stage(v1::Event& event) { return *event.mutable_stage_opened(); }
 
-const Malformed kJobs[] = {
+v1::PartitionProfile& FirstPartition(v1::Event& event) {
+  return *event.mutable_map_profile()->mutable_partitions(0);
+}
+
+const Malformed kMalformed[] = {
     {"TooManyTasks", StageOpened{}, [](auto& e) { Stage(e).set_task_count(1'000'001); },
      "stage opened: stage 0: task_count is 1000001; send at most 1000000"},
     {"TooManyTasksOfAStageOfTheJob", SomeJobOpened(),
@@ -319,11 +315,6 @@ const Malformed kJobs[] = {
     {"EndOfNoGroup", GroupClosed{}, [](auto&) {}, "group closed: group is missing"},
     {"OutcomeUnspecified", JobClosed{}, [](auto& e) { e.mutable_job_closed()->clear_outcome(); },
      "outcome is missing"},
-};
-INSTANTIATE_TEST_SUITE_P(Jobs, ParseEventRefuses, ::testing::ValuesIn(kJobs),
-                         [](const auto& row) { return row.param.name; });
-
-const Malformed kAttempts[] = {
     {"NoAttempt", SomeAttemptChanged(),
      [](auto& e) { e.mutable_attempt_changed()->clear_attempt(); },
      "attempt changed: attempt is missing"},
@@ -339,17 +330,8 @@ const Malformed kAttempts[] = {
     {"HeartbeatOfNobody", TaskHeartbeat{},
      [](auto& e) { e.mutable_task_heartbeat()->clear_attempt(); },
      "task heartbeat: attempt is missing"},
-};
-INSTANTIATE_TEST_SUITE_P(Attempts, ParseEventRefuses, ::testing::ValuesIn(kAttempts),
-                         [](const auto& row) { return row.param.name; });
-
-v1::PartitionProfile& FirstPartition(v1::Event& event) {
-  return *event.mutable_map_profile()->mutable_partitions(0);
-}
-
-const Malformed kMapProfiles[] = {
-    {"OfNobody", SomeMapProfile(), [](auto& e) { e.mutable_map_profile()->clear_attempt(); },
-     "map profile: attempt is missing"},
+    {"MapProfileOfNobody", SomeMapProfile(),
+     [](auto& e) { e.mutable_map_profile()->clear_attempt(); }, "map profile: attempt is missing"},
     {"HashWithoutSize", SomeMapProfile(),
      [](auto& e) { FirstPartition(e).add_explicit_key_hashes(1); },
      "map profile of task 17 of stage 0: 3 explicit_key_hashes but 2 explicit_key_bytes; send one "
@@ -367,12 +349,8 @@ const Malformed kMapProfiles[] = {
     {"ScannedAboveTotal", SomeMapProfile(),
      [](auto& e) { FirstPartition(e).set_scanned_bytes(1001); },
      "1001 scanned_bytes but 1000 total_bytes"},
-};
-INSTANTIATE_TEST_SUITE_P(MapProfiles, ParseEventRefuses, ::testing::ValuesIn(kMapProfiles),
-                         [](const auto& row) { return row.param.name; });
-
-const Malformed kReduceProfiles[] = {
-    {"OfNobody", SomeReduceProfile(), [](auto& e) { e.mutable_reduce_profile()->clear_attempt(); },
+    {"ReduceProfileOfNobody", SomeReduceProfile(),
+     [](auto& e) { e.mutable_reduce_profile()->clear_attempt(); },
      "reduce profile: attempt is missing"},
     {"PointCountsShort", SomeReduceProfile(),
      [](auto& e) { e.mutable_reduce_profile()->mutable_point_counts()->RemoveLast(); },
@@ -420,7 +398,7 @@ const Malformed kReduceProfiles[] = {
      [](auto& e) { e.mutable_reduce_profile()->set_dropped_points(41); },
      "dropped_points is 41 but groups_done is 40"},
 };
-INSTANTIATE_TEST_SUITE_P(ReduceProfiles, ParseEventRefuses, ::testing::ValuesIn(kReduceProfiles),
+INSTANTIATE_TEST_SUITE_P(All, ParseEventRefuses, ::testing::ValuesIn(kMalformed),
                          [](const auto& row) { return row.param.name; });
 
 TEST(ParseEventLimits, HoldForArraysOfAllKinds) {
@@ -453,25 +431,22 @@ TEST(CountFields, StopsAtUnreadableBytes) {
 }
 
 // A thread does not keep the memory of a hostile message.
-TEST(ParseEvent, KeepsNoMemoryOfRejectedEvents) {
-  ReceivedEvent event = EncodeEvent(WithBody(JobOpened{}));
-  std::string stages;
-  for (int i = 0; i < 100'000; ++i) stages += std::string("\x42\x00", 2);
-  event.body = std::string("\x0a\xc0\x9a\x0c", 4) + stages;  // 200,000 bytes of JobOpened.stages
-  const std::size_t before = mallinfo2().uordblks;
-  const absl::StatusOr<Event> parsed = ParseEvent(event, kArrived);
-  EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("job opened: 100000 stages"));
-  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20));
-}
-
-TEST(ParseEvent, KeepsNoMemoryOfOtherBytes) {
-  ReceivedEvent event = EncodeEvent(WithBody(MapProfile{}));
-  std::string partitions;
-  for (int i = 0; i < 100'000; ++i) partitions += std::string("\x12\x00", 2);
-  event.body = std::string("\x3a\xc0\x9a\x0c", 4) + partitions;  // MapProfile.partitions
-  const std::size_t before = mallinfo2().uordblks;
-  EXPECT_FALSE(ParseEvent(event, kArrived).ok());
-  EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20));
+TEST(ParseEvent, KeepsNoMemoryOfRejectedEventsOrOtherBytes) {
+  const struct {
+    const char* item;
+    const char* body;
+    const char* error;
+  } rows[] = {{"\x42", "\x0a", "job opened: 100000 stages"},  // JobOpened.stages
+              {"\x12", "\x3a", "map profile"}};               // MapProfile.partitions
+  for (const auto& [item, body, error] : rows) {
+    ReceivedEvent event = EncodeEvent(WithBody(JobOpened{}));
+    std::string items;
+    for (int i = 0; i < 100'000; ++i) items += item + std::string(1, '\0');
+    event.body = body + std::string("\xc0\x9a\x0c") + items;  // 200,000 bytes
+    const std::size_t before = mallinfo2().uordblks;
+    EXPECT_THAT(std::string(ParseEvent(event, kArrived).status().message()), HasSubstr(error));
+    EXPECT_LT(mallinfo2().uordblks, before + (std::size_t{1} << 20));
+  }
 }
 
 // --- serialized sizes of reports
@@ -489,58 +464,49 @@ std::pair<std::size_t, std::size_t> AloneAndInABatch(const EventBody& body) {
   return {alone, batch.ByteSizeLong() - alone};
 }
 
-struct SizeOfHeartbeat {
-  const char* name;
-  TaskHeartbeat heartbeat;
-  std::size_t alone_max;
-  std::size_t in_a_batch_max;
-};
-class WireSizeOfHeartbeat : public ::testing::TestWithParam<SizeOfHeartbeat> {};
-
-TEST_P(WireSizeOfHeartbeat, IsLimited) {
-  const auto [alone, in_a_batch] = AloneAndInABatch(GetParam().heartbeat);
-  EXPECT_LE(alone, GetParam().alone_max);
-  EXPECT_LE(in_a_batch, GetParam().in_a_batch_max);
+TEST(WireSize, OfAHeartbeatIsLimited) {
+  const struct {
+    TaskHeartbeat heartbeat;
+    std::size_t alone_max;
+    std::size_t in_a_batch_max;
+  } rows[] = {{{.attempt = {.stage = 1, .index = 123},
+                .bytes_done = 64 << 20,
+                .records_done = 1'000'000,
+                .bytes_emitted = 64 << 20},
+               40,
+               25},
+              // After an hour in a stage with many tasks, a heartbeat of Spark has six times and
+              // two byte counts.
+              {{.attempt = {.stage = 300, .index = 50'000},
+                .bytes_done = 4ull << 30,
+                .records_done = 100'000'000,
+                .bytes_emitted = 1ull << 30,
+                .time = {.cpu = absl::Minutes(50),
+                         .waits = {{WaitReason::kProcessor, absl::Minutes(2)},
+                                   {WaitReason::kMemory, absl::Minutes(2)},
+                                   {WaitReason::kNetwork, absl::Minutes(4)},
+                                   {WaitReason::kIo, absl::Minutes(2)}},
+                         .moved_bytes = {{WaitReason::kNetwork, 3ull << 30},
+                                         {WaitReason::kIo, 1ull << 30}}}},
+               87,
+               72},
+              // After ten minutes, the heartbeat of a map task of Hadoop has its processor time and
+              // two waits.
+              {{.attempt = {.stage = 1, .index = 5'000},
+                .bytes_done = 256 << 20,
+                .records_done = 10'000'000,
+                .bytes_emitted = 256 << 20,
+                .time = {.cpu = absl::Minutes(12),
+                         .waits = {{WaitReason::kProcessor, absl::Minutes(3)},
+                                   {WaitReason::kMemory, absl::Seconds(20)}}}},
+               58,
+               46}};
+  for (const auto& row : rows) {
+    const auto [alone, in_a_batch] = AloneAndInABatch(row.heartbeat);
+    EXPECT_LE(alone, row.alone_max);
+    EXPECT_LE(in_a_batch, row.in_a_batch_max);
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    All, WireSizeOfHeartbeat,
-    ::testing::Values(
-        SizeOfHeartbeat{"WithoutTimes",
-                        {.attempt = {.stage = 1, .index = 123},
-                         .bytes_done = 64 << 20,
-                         .records_done = 1'000'000,
-                         .bytes_emitted = 64 << 20},
-                        40,
-                        25},
-        // After an hour in a stage with many tasks, the heartbeat has six times and two byte
-        // counts.
-        SizeOfHeartbeat{"OfSpark",
-                        {.attempt = {.stage = 300, .index = 50'000},
-                         .bytes_done = 4ull << 30,
-                         .records_done = 100'000'000,
-                         .bytes_emitted = 1ull << 30,
-                         .time = {.cpu = absl::Minutes(50),
-                                  .waits = {{WaitReason::kProcessor, absl::Minutes(2)},
-                                            {WaitReason::kMemory, absl::Minutes(2)},
-                                            {WaitReason::kNetwork, absl::Minutes(4)},
-                                            {WaitReason::kIo, absl::Minutes(2)}},
-                                  .moved_bytes = {{WaitReason::kNetwork, 3ull << 30},
-                                                  {WaitReason::kIo, 1ull << 30}}}},
-                        87,
-                        72},
-        // After ten minutes, the heartbeat of a map task has its processor time and two waits.
-        SizeOfHeartbeat{"OfHadoop",
-                        {.attempt = {.stage = 1, .index = 5'000},
-                         .bytes_done = 256 << 20,
-                         .records_done = 10'000'000,
-                         .bytes_emitted = 256 << 20,
-                         .time = {.cpu = absl::Minutes(12),
-                                  .waits = {{WaitReason::kProcessor, absl::Minutes(3)},
-                                            {WaitReason::kMemory, absl::Seconds(20)}}}},
-                        58,
-                        46}),
-    [](const auto& row) { return std::string(row.param.name); });
 
 TEST(WireSize, TheTimesOfAReduceTaskTakeAtMost20BytesOfItsProfile) {
   ReduceProfile profile;

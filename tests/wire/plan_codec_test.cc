@@ -1,13 +1,6 @@
 #include "proto/wire/plan_codec.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <limits>
-#include <random>
-#include <string>
-
+#include "tests/test.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
 #include "tidemark/v1/plan.pb.h"
@@ -35,6 +28,9 @@ Plan Full() {
                              0.2,
                              absl::Seconds(1),
                              absl::Seconds(9),
+                             absl::Seconds(0.25),
+                             absl::Seconds(3),
+                             absl::Seconds(0.75),
                              absl::Seconds(5),
                              0.5};
   PlannedJob count = {.name = "count", .after = {"parse"}, .queue = "adhoc"};

@@ -1,11 +1,6 @@
 #include "tidemark/reconcile_forecasts.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <optional>
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::reconcile_forecasts_test {
 namespace {

@@ -1,11 +1,7 @@
 #include "proto/wire/snapshot_delta.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "proto/wire/job_codec.h"
+#include "tests/test.h"
 #include "tests/wire/random_snapshots.h"
 #include "tidemark/v1/job.pb.h"
 #include "tidemark/v1/job_service.pb.h"
@@ -13,10 +9,7 @@
 namespace tidemark::wire::snapshot_delta_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Key;
-using ::testing::SizeIs;
 
 Snapshot OverTheWire(const Snapshot& snapshot) {
   v1::Snapshot message;

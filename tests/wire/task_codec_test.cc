@@ -1,9 +1,6 @@
 #include "proto/wire/task_codec.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-
+#include "tests/test.h"
 #include "tidemark/v1/job_service.pb.h"
 
 namespace tidemark::wire::task_codec_test {

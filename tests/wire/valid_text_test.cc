@@ -1,12 +1,9 @@
 #include "proto/wire/valid_text.h"
 
 #include <google/protobuf/timestamp.pb.h>
-#include <gtest/gtest.h>
-
-#include <random>
-#include <string>
 
 #include "proto/wire/encode_event.h"
+#include "tests/test.h"
 #include "tests/wire/some_events.h"
 #include "tidemark/v1/event.pb.h"
 
