@@ -3,6 +3,7 @@
 #include <google/protobuf/unknown_field_set.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <variant>
 
 #include "proto/wire/task_codec.h"
@@ -133,9 +134,9 @@ void EncodeEnd(const Closed& closed, Message& message) {
   if (closed.at) message.set_closed_at(absl::ToUnixNanos(*closed.at));
 }
 
-constexpr std::int64_t kQuietSecondsMax = 0xffff'ffff;
+}  // namespace
 
-void EncodeWorkflow(const JobWorkflow& workflow, v1::JobWorkflow& message) {
+void EncodeJobWorkflow(const JobWorkflow& workflow, v1::JobWorkflow& message) {
   message.set_id(ValidText(workflow.id));
   message.set_name(ValidText(workflow.name));
   message.set_node(ValidText(workflow.node));
@@ -146,8 +147,10 @@ void EncodeWorkflow(const JobWorkflow& workflow, v1::JobWorkflow& message) {
   }
   for (const std::string& id : workflow.parent_job_ids) message.add_parent_job_ids(ValidText(id));
   message.set_quiet_seconds(static_cast<std::uint32_t>(
-      std::clamp<std::int64_t>(absl::ToInt64Seconds(workflow.quiet), 0, kQuietSecondsMax)));
+      std::clamp<std::int64_t>(absl::ToInt64Seconds(workflow.quiet), 0, UINT32_MAX)));
 }
+
+namespace {
 
 // Has one overload for each event, which sets the matching member of the oneof.
 struct BodyEncoder {
@@ -176,7 +179,8 @@ struct BodyEncoder {
       parameter.set_name(ValidText(name));
       parameter.set_value(ValidText(value));
     }
-    if (job.workflow) EncodeWorkflow(*job.workflow, *message.mutable_workflow());
+    if (job.workflow) EncodeJobWorkflow(*job.workflow, *message.mutable_workflow());
+    message.set_replaces_deadline(job.replaces_deadline);
   }
 
   void operator()(const StageOpened& stage) const {

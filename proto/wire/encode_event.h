@@ -6,10 +6,12 @@
 
 namespace tidemark::v1 {
 class Event;
+class JobWorkflow;
 }  // namespace tidemark::v1
 
 namespace tidemark::wire {
 
+void EncodeJobWorkflow(const JobWorkflow& workflow, v1::JobWorkflow& message);
 void EncodeBody(const EventBody& body, v1::Event& message);
 ReceivedEvent EncodeEvent(const Event& event);
 

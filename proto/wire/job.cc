@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "tidemark/event.h"
@@ -59,6 +61,33 @@ Counts CountParts(const Snapshot& snapshot) {
 double PartPassed(absl::Duration passed, absl::Duration left) {
   const double whole = absl::ToDoubleSeconds(passed + left);
   return whole > 0 ? absl::ToDoubleSeconds(passed) / whole : 0;
+}
+
+std::optional<Throughput> ThroughputOf(std::uint64_t bytes, std::uint64_t records,
+                                       absl::Duration time) {
+  if (bytes == 0 && records == 0) return std::nullopt;
+  Throughput throughput = {.bytes_done = bytes, .records_done = records};
+  const double seconds = absl::ToDoubleSeconds(time);
+  if (!(seconds > 0) || !std::isfinite(seconds)) return throughput;
+  throughput.bytes_per_second = static_cast<double>(bytes) / seconds;
+  throughput.records_per_second = static_cast<double>(records) / seconds;
+  return throughput;
+}
+
+std::optional<Throughput> ThroughputOfStages(const Snapshot& snapshot) {
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0;
+  const auto add = [](std::uint64_t more, std::uint64_t& sum) {
+    sum = more > std::numeric_limits<std::uint64_t>::max() - sum
+              ? std::numeric_limits<std::uint64_t>::max()
+              : sum + more;
+  };
+  for (const StageProgress& stage : snapshot.stages) {
+    if (!stage.throughput) continue;
+    add(stage.throughput->bytes_done, bytes);
+    add(stage.throughput->records_done, records);
+  }
+  return ThroughputOf(bytes, records, snapshot.elapsed());
 }
 
 std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view group) {
@@ -121,6 +150,7 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
       whole.named_tasks.push_back(task);
   }
   whole.counts = CountParts(whole);
+  whole.throughput = ThroughputOfStages(whole);
   return whole;
 }
 

@@ -186,6 +186,7 @@ Snapshot WithoutParts(const Snapshot& snapshot) {
           .estimate_raised = snapshot.estimate_raised,
           .idle_since = snapshot.idle_since,
           .headline_group = snapshot.headline_group,
+          .throughput = snapshot.throughput,
           .named_tasks = snapshot.named_tasks,
           .indicators = snapshot.indicators,
           .coverage = snapshot.coverage,

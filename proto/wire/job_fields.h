@@ -98,6 +98,14 @@ void Fields(Io& io, V& shuffle) {
   io("finished_task_count", shuffle.finished_tasks);
 }
 
+template <class Io, wire::ConstOrNot<Throughput> V>
+void Fields(Io& io, V& throughput) {
+  io("bytes_done", throughput.bytes_done);
+  io("records_done", throughput.records_done);
+  io.Amount("bytes_per_second", throughput.bytes_per_second);
+  io.Amount("records_per_second", throughput.records_per_second);
+}
+
 template <class Io, wire::ConstOrNot<StageProgress> V>
 void Fields(Io& io, V& stage) {
   io("id", stage.id);
@@ -116,6 +124,7 @@ void Fields(Io& io, V& stage) {
   io("is_critical", stage.is_critical);
   io("shuffle", stage.shuffle);
   io("failure", stage.failure);
+  io("throughput", stage.throughput);
 }
 
 template <class Io, wire::ConstOrNot<Group> V>
@@ -201,6 +210,8 @@ void Fields(Io& io, V& error) {
   io.Amount("job_max_points", error.job_max_points);
   io.Fraction("interval_coverage", error.interval_coverage);
   io.Amount("interval_width", error.interval_width);
+  io("first_forecast", error.first_forecast);
+  io("first_forecast_after", error.first_forecast_after);
 }
 
 template <class Io, wire::ConstOrNot<Snapshot> V>
@@ -225,6 +236,7 @@ void Fields(Io& io, V& snapshot) {
   io("estimate_raised", snapshot.estimate_raised);
   io("idle_since", snapshot.idle_since);
   io("headline_group", snapshot.headline_group);
+  io("throughput", snapshot.throughput);
   io("stage_infos", snapshot.stage_infos);
   io("stages", snapshot.stages);
   io("children", snapshot.children);

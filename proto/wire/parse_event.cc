@@ -80,6 +80,8 @@ StageOpened ParseStage(const v1::StageOpened& untrusted) {
   return stage;
 }
 
+}  // namespace
+
 JobWorkflow ParseJobWorkflow(const v1::JobWorkflow& untrusted) {
   JobWorkflow workflow = {
       .id = untrusted.id(),
@@ -93,6 +95,8 @@ JobWorkflow ParseJobWorkflow(const v1::JobWorkflow& untrusted) {
   return workflow;
 }
 
+namespace {
+
 JobOpened ParseJobOpened(const v1::JobOpened& untrusted, const EventLimits& limits) {
   JobOpened job;
   job.name = untrusted.name();
@@ -102,6 +106,7 @@ JobOpened ParseJobOpened(const v1::JobOpened& untrusted, const EventLimits& limi
   job.queue = untrusted.queue();
   job.submitted_at = ParseInstant(untrusted.has_submitted_at(), untrusted.submitted_at());
   job.deadline = ParseInstant(untrusted.has_deadline_at(), untrusted.deadline_at());
+  job.replaces_deadline = untrusted.replaces_deadline();
   job.application_master_attempt = untrusted.application_master_attempt();
   for (const v1::Parameter& parameter : untrusted.parameters()) {
     if (job.parameters.size() == limits.parameters_max) break;

@@ -12,7 +12,8 @@
 
 namespace tidemark::v1 {
 class Event;
-}
+class JobWorkflow;
+}  // namespace tidemark::v1
 
 namespace tidemark::wire {
 
@@ -62,6 +63,9 @@ absl::StatusOr<EventBody> ParseBody(const v1::Event& untrusted, const EventLimit
 // event.
 absl::StatusOr<Event> CheckEvent(const Event& event, absl::Time arrived_at,
                                  const EventLimits& limits = {});
+
+// Parses a workflow without the checks of an event.
+JobWorkflow ParseJobWorkflow(const v1::JobWorkflow& untrusted);
 
 // Checks the IDs of the event. Fails with InvalidArgument, which names the missing or overlong ID.
 absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits = {});

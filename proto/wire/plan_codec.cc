@@ -94,6 +94,9 @@ void Fields(Io& io, V& profile) {
   io.Amount("reduce_task_variation", profile.reduce_task_variation);
   io("map_cpu_time", profile.map_cpu_time);
   io("reduce_cpu_time", profile.reduce_cpu_time);
+  io("map_start_cpu_time", profile.map_start_cpu_time);
+  io("reduce_start_cpu_time", profile.reduce_start_cpu_time);
+  io("slot_idle_time", profile.slot_idle_time);
   io("reduce_sort_time", profile.reduce_sort_time);
   io.NonZero("second_sort_fraction", profile.second_sort_fraction);
 }

@@ -1,9 +1,8 @@
 #include "proto/wire/task_codec.h"
 
-#include <string>
-
 #include "proto/wire/fields.h"
 #include "proto/wire/job_fields.h"
+#include "proto/wire/message_json.h"
 #include "tidemark/field_error.h"
 #include "tidemark/v1/job_service.pb.h"
 
@@ -37,6 +36,7 @@ void Fields(Io& io, V& task) {
   io("remaining", task.remaining);
   io("is_speculative", task.is_speculative);
   io("failure", task.failure);
+  io("throughput", task.throughput);
 }
 
 template <class Io, wire::ConstOrNot<JobTasks> V>
@@ -105,6 +105,12 @@ AttemptId DecodeAttemptId(const v1::TaskAttemptId& message) {
 }
 
 void EncodeTasks(const JobTasks& tasks, v1::ListTasksResponse& message) { Encode(tasks, message); }
+
+std::string TaskJson(const TaskProgress& task) {
+  v1::TaskProgress message;
+  Encode(task, message);
+  return MessageJson(message);
+}
 
 absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message) {
   return Parse<JobTasks>(message, /*is_strict=*/false);

@@ -5,6 +5,7 @@
 #include <google/protobuf/repeated_field.h>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -30,6 +31,8 @@ AttemptId DecodeAttemptId(const v1::TaskAttemptId& message);
 
 // Encodes tasks. Replaces invalid UTF-8, and limits times to the range of the message.
 void EncodeTasks(const JobTasks& tasks, v1::ListTasksResponse& message);
+// Returns tidemark.v1.TaskProgress in the format of MessageJson().
+std::string TaskJson(const TaskProgress& task);
 // Parses tasks. Fails with InvalidArgument (FieldError), which names the first wrong field. Treats
 // tasks in unknown states as running.
 absl::StatusOr<JobTasks> ParseTasks(const v1::ListTasksResponse& message);

@@ -237,6 +237,8 @@ struct JobOpened {
   // Parameters of the program by name, which distinguish this run from past runs.
   std::map<std::string, std::string> parameters;
   std::optional<JobWorkflow> workflow;
+  // True if a user set `deadline`, which replaces an earlier one. A silence of the job continues.
+  bool replaces_deadline = false;
   friend bool operator==(const JobOpened&, const JobOpened&) = default;
 };
 

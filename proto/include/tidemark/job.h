@@ -262,6 +262,21 @@ struct ShuffleProgress {
   friend bool operator==(const ShuffleProgress&, const ShuffleProgress&) = default;
 };
 
+// Input that tasks have processed, and the rate since the start of the stage, job or task.
+struct Throughput {
+  // 0 if unknown.
+  std::uint64_t bytes_done = 0;
+  std::uint64_t records_done = 0;
+  double bytes_per_second = 0;
+  double records_per_second = 0;
+  friend bool operator==(const Throughput&, const Throughput&) = default;
+};
+
+// Returns the throughput of work that took `time`, or nullopt if neither bytes nor records are
+// known. The rates are 0 if `time` is not positive or is infinite. O(1).
+std::optional<Throughput> ThroughputOf(std::uint64_t bytes, std::uint64_t records,
+                                       absl::Duration time);
+
 // Progress of a stage.
 struct StageProgress {
   StageId id;
@@ -292,6 +307,8 @@ struct StageProgress {
   std::optional<ShuffleProgress> shuffle;
   // The cause of the last failed attempt at a task of the stage.
   std::string failure;
+  // Unset if no input was reported.
+  std::optional<Throughput> throughput;
   friend bool operator==(const StageProgress&, const StageProgress&) = default;
 };
 
@@ -445,6 +462,10 @@ struct IndicatorError {
   // Mean width of these intervals, each limited to 20 times the remaining time, divided by the mean
   // remaining time. 0..20. Unset if there was no interval.
   std::optional<double> interval_width;
+  // Duration of the job according to the first forecast that was not a guess, and the time from the
+  // start of the job until that forecast. Unset if there is no such forecast.
+  std::optional<absl::Duration> first_forecast;
+  std::optional<absl::Duration> first_forecast_after;
   friend bool operator==(const IndicatorError&, const IndicatorError&) = default;
 };
 
@@ -500,6 +521,9 @@ struct Snapshot {
   // running group that began first or, if none runs, the group that ended last. Readers show this
   // group instead of `estimate`, and `estimate_raised` refers to it. Empty otherwise.
   std::string headline_group;
+  // Sums over all stages, and the rate since the start of the job. Data that a later stage reads
+  // again counts again. Workflows and jobs without reported input have none.
+  std::optional<Throughput> throughput;
 
   // Omitted from the smallest view, except the headline's group.
   std::vector<StageInfo> stage_infos;
@@ -528,6 +552,9 @@ struct Snapshot {
 
 // Computes Snapshot::counts from stages, children and groups. O(stages + children + groups).
 Counts CountParts(const Snapshot& snapshot);
+
+// Returns the sums over the stages of the snapshot, and their rate since its start. O(stages).
+std::optional<Throughput> ThroughputOfStages(const Snapshot& snapshot);
 
 // Returns one group of a job in the form of a job with the ID JOB/GROUP. It is final after the
 // group has ended. Returns nullopt if the job has no such group. REQUIRES: `job` is whole and has

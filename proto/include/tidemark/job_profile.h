@@ -37,6 +37,13 @@ struct JobProfile {
   // Mean processor time of a task.
   absl::Duration map_cpu_time;
   absl::Duration reduce_cpu_time;
+  // Mean processor time of a task at its first report, over the tasks that had read no input by
+  // then. Part of the times above.
+  absl::Duration map_start_cpu_time;
+  absl::Duration reduce_start_cpu_time;
+  // Median time from the end of a task to the start of the next task in its slot. Tasks of other
+  // jobs in the slot lengthen it. Zero if a run has too few such times.
+  absl::Duration slot_idle_time;
   // Mean time from the end of a reduce task's fetches to its first reduce function, in which it
   // sorts its input.
   absl::Duration reduce_sort_time;

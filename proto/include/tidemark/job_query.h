@@ -118,6 +118,8 @@ struct PlanChange {
   bool cancel = false;
   // If true, the open workflow ends once no job of it runs. Jobs may join it until then.
   bool close = false;
+  // The new deadline of the workflow. Unset if it does not change.
+  std::optional<absl::Time> deadline = {};
   friend bool operator==(const PlanChange&, const PlanChange&) = default;
 };
 

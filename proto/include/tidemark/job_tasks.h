@@ -35,6 +35,8 @@ struct TaskProgress {
   bool is_speculative = false;
   // The cause of a failure, or the reason why the attempt was killed. Empty if not reported.
   std::string failure;
+  // Unset if no input was reported.
+  std::optional<Throughput> throughput;
   friend bool operator==(const TaskProgress&, const TaskProgress&) = default;
 };
 
