@@ -30,6 +30,8 @@ import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.scheduler.TaskInfo;
 import org.tidemark.jvm.guard.Guard;
 import org.tidemark.jvm.guard.Log;
+import org.tidemark.jvm.report.CurrentState;
+import org.tidemark.jvm.report.Latest;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.wire.Attempt;
 import org.tidemark.jvm.wire.AttemptUpdate;

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.util.Map;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.shuffle.ShuffleManager;
+import org.tidemark.jvm.report.Latest;
 
 /**
  * Reads the sizes of this process's map outputs for each partition from index files. Needed if a

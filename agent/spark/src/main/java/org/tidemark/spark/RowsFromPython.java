@@ -1,6 +1,7 @@
 package org.tidemark.spark;
 
 import java.util.Map;
+import org.tidemark.jvm.report.Latest;
 
 /**
  * The number of rows that return from Python per input record, by stage, from finished tasks of

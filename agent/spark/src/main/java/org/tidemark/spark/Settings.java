@@ -16,12 +16,12 @@ import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.transport.Endpoint;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.transport.Source;
-import org.tidemark.jvm.transport.Tls;
 import org.tidemark.jvm.wire.Deadline;
 
 /** The user settings. docs/spark.md lists them. Immutable. */
 final class Settings {
-  static final String MASTER = "spark.tidemark.master";
+  private static final String PREFIX = "spark.tidemark";
+  static final String MASTER = PREFIX + ".master";
   static final String ENABLED = "spark.tidemark.enabled";
   /** True if key groups of RDD shuffles are measured. */
   static final String KEYS = "spark.tidemark.keys";
@@ -34,10 +34,6 @@ final class Settings {
   static final String TOKEN = "spark.tidemark.token";
   /** A file on the driver's machine that contains the token. */
   static final String TOKEN_FILE = "spark.tidemark.token.file";
-  static final String TLS_CA = "spark.tidemark.tls.ca";
-  static final String TLS_CERTIFICATE = "spark.tidemark.tls.certificate";
-  static final String TLS_KEY = "spark.tidemark.tls.key";
-  static final String TLS_SERVER_NAME = "spark.tidemark.tls.server.name";
 
   // The settings that the driver sends to its executors. Spark shows them to users who may see the
   // application's settings, but hides the values of names that contain "token".
@@ -75,8 +71,8 @@ final class Settings {
    * {@code fromDriver} contains the settings sent by the driver, and is empty in the driver itself.
    */
   static Settings of(BinaryOperator<String> conf, Map<String, String> fromDriver) throws IOException {
-    final String address = conf.apply(MASTER, "").trim();
-    if (address.isEmpty() || !Boolean.parseBoolean(conf.apply(ENABLED, "true"))) {
+    if (conf.apply(MASTER, "").trim().isEmpty()
+        || !Boolean.parseBoolean(conf.apply(ENABLED, "true"))) {
       return null;
     }
     String token = conf.apply(TOKEN, fromDriver.getOrDefault(TOKEN_KEY, "")).trim();
@@ -84,13 +80,7 @@ final class Settings {
     if (token.isEmpty() && file != null && fromDriver.isEmpty()) {
       token = read(file);
     }
-    final Endpoint master = Endpoint.of(address, token, tls(conf));
-    if (master == null) {
-      throw new IllegalArgumentException(
-          MASTER
-              + " is not HOST:PORT, with an IPv6 address in brackets ([::1]:7411): "
-              + address);
-    }
+    final Endpoint master = Endpoint.in(key -> conf.apply(key, "").trim(), PREFIX, token);
     final String run = fromDriver.getOrDefault(RUN, UUID.randomUUID().toString());
     return new Settings(
         Boolean.parseBoolean(conf.apply(KEYS, "false")),
@@ -129,18 +119,6 @@ final class Settings {
     return new OnceLog(
         what -> LoggerFactory.getLogger("org.tidemark.spark").warn("Tidemark: {}", what),
         what -> LoggerFactory.getLogger("org.tidemark.spark").info("Tidemark: {}", what));
-  }
-
-  /** Returns null if TLS is not configured. */
-  private static Tls tls(BinaryOperator<String> conf) {
-    final File authorities = file(conf, TLS_CA);
-    return authorities == null
-        ? null
-        : new Tls(
-            authorities,
-            file(conf, TLS_CERTIFICATE),
-            file(conf, TLS_KEY),
-            conf.apply(TLS_SERVER_NAME, "").trim());
   }
 
   private static File file(BinaryOperator<String> conf, String key) {

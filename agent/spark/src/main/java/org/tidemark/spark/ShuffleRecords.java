@@ -1,6 +1,7 @@
 package org.tidemark.spark;
 
 import java.util.Map;
+import org.tidemark.jvm.report.Latest;
 
 /**
  * The number of records per byte of each shuffle, computed from the map tasks that wrote it.

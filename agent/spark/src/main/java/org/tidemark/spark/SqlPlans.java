@@ -2,6 +2,7 @@ package org.tidemark.spark;
 
 import java.util.Arrays;
 import java.util.Map;
+import org.tidemark.jvm.report.Latest;
 
 /** The running SQL executions and their plans. Not thread-safe. */
 final class SqlPlans {

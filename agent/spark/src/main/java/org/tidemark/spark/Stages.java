@@ -7,6 +7,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.tidemark.jvm.report.Latest;
 import org.tidemark.jvm.wire.StageDescription;
 
 /**

@@ -1,6 +1,8 @@
 package org.tidemark.jvm.transport;
 
+import java.io.File;
 import java.util.Locale;
+import java.util.function.UnaryOperator;
 
 /** The address of a master, and the credentials of both sides. Immutable. */
 public final class Endpoint {
@@ -41,6 +43,40 @@ public final class Endpoint {
     }
     return new Endpoint(
         host, Integer.parseInt(port), tls == null && !isLocal(host) ? "" : token, tls);
+  }
+
+  /**
+   * Returns the master that the settings name, or null if they name none. {@code settings} returns
+   * a trimmed value, or an empty string. {@code prefix} is the common part of the names, such as
+   * "spark.tidemark". Throws IllegalArgumentException if the address is invalid.
+   */
+  public static Endpoint in(UnaryOperator<String> settings, String prefix, String token) {
+    final String address = settings.apply(prefix + ".master");
+    if (address.isEmpty()) {
+      return null;
+    }
+    final File authorities = file(settings, prefix + ".tls.ca");
+    final Tls tls =
+        authorities == null
+            ? null
+            : new Tls(
+                authorities,
+                file(settings, prefix + ".tls.certificate"),
+                file(settings, prefix + ".tls.key"),
+                settings.apply(prefix + ".tls.server.name"));
+    final Endpoint master = of(address, token, tls);
+    if (master == null) {
+      throw new IllegalArgumentException(
+          prefix
+              + ".master is not HOST:PORT, with an IPv6 address in brackets ([::1]:7411): "
+              + address);
+    }
+    return master;
+  }
+
+  private static File file(UnaryOperator<String> settings, String key) {
+    final String name = settings.apply(key);
+    return name.isEmpty() ? null : new File(name);
   }
 
   String authority() {

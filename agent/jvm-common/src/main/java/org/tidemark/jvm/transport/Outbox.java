@@ -40,6 +40,8 @@ public final class Outbox {
   private final ArrayDeque<Item>[] waiting = new ArrayDeque[Importance.values().length];
 
   private final ArrayDeque<Item> unacknowledged = new ArrayDeque<>();
+  /** The bytes of the events that wait, by importance. */
+  private final long[] bytesOfRank = new long[waiting.length];
   private long waitingBytes;
   private long unacknowledgedBytes;
   private long newest;
@@ -64,13 +66,18 @@ public final class Outbox {
     }
     for (int rank = 0; rank <= event.importance.ordinal(); ++rank) {
       while (isFull(event) && !waiting[rank].isEmpty()) {
-        waitingBytes -= waiting[rank].removeFirst().event.sizeBytes;
+        count(rank, -waiting[rank].removeFirst().event.sizeBytes);
         ++dropped;
         notifyAll();
       }
     }
-    waitingBytes += event.sizeBytes;
+    count(event.importance.ordinal(), event.sizeBytes);
     waiting[event.importance.ordinal()].addLast(item);
+  }
+
+  private void count(int rank, long bytes) {
+    bytesOfRank[rank] += bytes;
+    waitingBytes += bytes;
   }
 
   /**
@@ -193,9 +200,7 @@ public final class Outbox {
   private boolean canMakeRoom(Event event) {
     long stayingBytes = unacknowledgedBytes;
     for (int rank = event.importance.ordinal() + 1; rank < waiting.length; ++rank) {
-      for (Item item : waiting[rank]) {
-        stayingBytes += item.event.sizeBytes;
-      }
+      stayingBytes += bytesOfRank[rank];
     }
     return stayingBytes + event.sizeBytes <= bytesMax;
   }
@@ -218,7 +223,7 @@ public final class Outbox {
     }
     final Item item = lane.removeFirst();
     item.sequence = ++sequence;
-    waitingBytes -= item.event.sizeBytes;
+    count(item.event.importance.ordinal(), -item.event.sizeBytes);
     unacknowledgedBytes += item.event.sizeBytes;
     unacknowledged.addLast(item);
     return item;

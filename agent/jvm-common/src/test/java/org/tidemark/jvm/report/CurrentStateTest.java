@@ -1,4 +1,4 @@
-package org.tidemark.spark;
+package org.tidemark.jvm.report;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.fail;

@@ -1,4 +1,4 @@
-package org.tidemark.spark;
+package org.tidemark.jvm.report;
 
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -15,7 +15,7 @@ import org.tidemark.jvm.wire.Events;
  * is reported again. The master ignores repeated events. Keeps the latest stages, and the tasks of
  * running stages. Thread-safe.
  */
-final class CurrentState {
+public final class CurrentState {
   private static final class Stage {
     Event opened;
     /** Null until the stage has ended. */
@@ -31,43 +31,43 @@ final class CurrentState {
   private final Map<String, Event> groups = new Latest<>();
   private final Map<Integer, Stage> stages = new Latest<>();
 
-  synchronized void jobOpened(Event opened) {
+  public synchronized void jobOpened(Event opened) {
     job = opened;
   }
 
-  synchronized void executorOpened(int number, Event opened) {
+  public synchronized void executorOpened(int number, Event opened) {
     executors.put(number, opened);
   }
 
-  synchronized void executorClosed(int number) {
+  public synchronized void executorClosed(int number) {
     executors.remove(number);
   }
 
-  synchronized void groupOpened(String group, Event opened) {
+  public synchronized void groupOpened(String group, Event opened) {
     groups.put(group, opened);
   }
 
   /** Returns true if the group was open. */
-  synchronized boolean groupClosed(String group) {
+  public synchronized boolean groupClosed(String group) {
     return groups.remove(group) != null;
   }
 
-  synchronized boolean isGroupOpen(String group) {
+  public synchronized boolean isGroupOpen(String group) {
     return groups.containsKey(group);
   }
 
   /** Returns the groups that have not ended, oldest first. */
-  synchronized List<String> openGroups() {
+  public synchronized List<String> openGroups() {
     return new ArrayList<>(groups.keySet());
   }
 
-  synchronized void stageOpened(int number, Event opened) {
+  public synchronized void stageOpened(int number, Event opened) {
     final Stage stage = stages.computeIfAbsent(number, missing -> new Stage());
     stage.opened = opened;
     stage.closed = null;
   }
 
-  synchronized void stageClosed(int number, Event closed) {
+  public synchronized void stageClosed(int number, Event closed) {
     final Stage stage = stages.get(number);
     if (stage != null) {
       stage.closed = closed;
@@ -80,7 +80,7 @@ final class CurrentState {
    * Records a change of an attempt. A finished attempt determines its task's state, regardless of
    * other attempts.
    */
-  synchronized void attemptChanged(AttemptUpdate update, Event changed) {
+  public synchronized void attemptChanged(AttemptUpdate update, Event changed) {
     final Stage stage = stages.get(update.attempt.stage);
     final int index = update.attempt.index;
     if (stage == null
@@ -96,7 +96,7 @@ final class CurrentState {
    * Reports the state again if {@code dropped}, the number of dropped events, has grown since the
    * last report.
    */
-  synchronized void reportAfterDrops(long dropped, Consumer<Event> master) {
+  public synchronized void reportAfterDrops(long dropped, Consumer<Event> master) {
     if (dropped > droppedBefore) {
       droppedBefore = dropped;
       reportAll(master);

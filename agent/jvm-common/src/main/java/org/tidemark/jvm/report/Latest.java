@@ -1,4 +1,4 @@
-package org.tidemark.spark;
+package org.tidemark.jvm.report;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * A map that drops its oldest entries, since an application may run for months. Not thread-safe.
  */
-final class Latest<K, V> extends LinkedHashMap<K, V> {
+public final class Latest<K, V> extends LinkedHashMap<K, V> {
   private static final int ENTRIES_MAX = 10_000;
 
   @Override
