@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "absl/strings/match.h"
+#include "hadoop/task_ids.h"
 
 namespace tidemark::cli {
 namespace {
@@ -159,28 +159,6 @@ RestState StateOf(const std::string& word) {
   return found == states.end() ? RestState::kWaiting : found->second;
 }
 
-bool ParseNumber(std::string_view text, std::uint32_t& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() && !text.empty();
-}
-
-// Parses the kind and the numbers at the end of an id such as "task_1700000000000_0001_m_000017".
-std::optional<AttemptId> ParseId(std::string_view id, bool is_attempt) {
-  AttemptId parsed;
-  const auto cut_last = [&id] {
-    const std::size_t underscore = std::min(id.rfind('_'), id.size());
-    const std::string_view last = id.substr(std::min(underscore + 1, id.size()));
-    id = id.substr(0, underscore);
-    return last;
-  };
-  if (is_attempt && !ParseNumber(cut_last(), parsed.attempt)) return std::nullopt;
-  if (!ParseNumber(cut_last(), parsed.index)) return std::nullopt;
-  const std::string_view kind = cut_last();
-  if (kind != "m" && kind != "r") return std::nullopt;
-  parsed.stage = kind == "m" ? kMapStage : kReduceStage;
-  return parsed;
-}
-
 }  // namespace
 
 std::string FirstLine(std::string_view text) {
@@ -239,13 +217,13 @@ absl::StatusOr<std::vector<RestTask>> ParseRestTasks(std::string_view json) {
   std::vector<RestTask> tasks;
   const absl::Status status = ForEach(json, "tasks", "task", [&](const Json& entry) {
     const std::string id = TextAt(entry, "id");
-    const std::optional<AttemptId> parsed = ParseId(id, false);
+    const std::optional<AttemptId> parsed = hadoop::ParseTaskId(id);
     if (!parsed) return;
     RestTask task{.id = id, .stage = parsed->stage, .index = parsed->index};
     task.state = StateOf(TextAt(entry, "state"));
     task.started_at = TimeAt(entry, "startTime");
     task.finished_at = TimeAt(entry, "finishTime");
-    if (const auto attempt = ParseId(TextAt(entry, "successfulAttempt"), true)) {
+    if (const auto attempt = hadoop::ParseAttemptId(TextAt(entry, "successfulAttempt"))) {
       task.successful_attempt = attempt->attempt;
     }
     tasks.push_back(task);
@@ -257,7 +235,7 @@ absl::StatusOr<std::vector<RestTask>> ParseRestTasks(std::string_view json) {
 absl::StatusOr<std::vector<RestAttempt>> ParseRestAttempts(std::string_view json) {
   std::vector<RestAttempt> attempts;
   const absl::Status status = ForEach(json, "taskAttempts", "taskAttempt", [&](const Json& entry) {
-    const std::optional<AttemptId> id = ParseId(TextAt(entry, "id"), true);
+    const std::optional<AttemptId> id = hadoop::ParseAttemptId(TextAt(entry, "id"));
     if (!id) return;
     RestAttempt attempt{.id = *id};
     attempt.state = StateOf(TextAt(entry, "state"));
