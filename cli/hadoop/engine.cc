@@ -1,11 +1,9 @@
 // Hadoop's row in the table of engines, and `hadoop poll`.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <optional>
 #include <string>
 
-#include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "cli/engines.h"
 #include "cli/hadoop/application_poller.h"
@@ -17,13 +15,11 @@
 #include "cli/output.h"
 #include "cli/process.h"
 #include "cli/progress.h"
-#include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
 
-// Names the workflow of the jobs of a command, so that several commands form one workflow.
-constexpr const char* kWorkflowVariable = "TIDEMARK_WORKFLOW";
+constexpr const char* kHadoopSite = "mapred-site.xml";
 
 // Returns the command in an environment with a copy of Hadoop's settings that contains the settings
 // of the connector. The connector is also on the class path, for jobs that run within the client.
@@ -34,30 +30,27 @@ absl::StatusOr<ReportingCommand> LaunchHadoop(const EngineRunArguments& argument
   if (const auto& deadline = arguments.progress.deadline) {
     settings.push_back({"tidemark.deadline", InstantText(*deadline, absl::Now())});
   }
-  std::string workflow = EnvironmentVariable(kWorkflowVariable);
-  const bool is_own_workflow = workflow.empty();
-  if (is_own_workflow) {
-    const std::string name = CommandName(arguments.command);
-    workflow = fmt::format("{}-{:x}-{:x}", absl::StrReplaceAll(name, {{" ", "-"}}),
-                           absl::ToUnixMillis(absl::Now()), getpid());
-    settings.push_back({"tidemark.workflow.name", name});
-    settings.push_back({"tidemark.workflow.quiet.seconds", "3600"});
-  }
-  settings.push_back({"tidemark.workflow.id", workflow});
+  const CommandWorkflow workflow = WorkflowOf(arguments.command, EnvironmentVariable);
+  settings.insert(settings.end(), workflow.settings.begin(), workflow.settings.end());
   const absl::StatusOr<std::string> configuration =
       FindConfiguration(arguments.command[0], EnvironmentVariable);
   if (!configuration.ok()) return configuration.status();
-  const absl::Status copied = CopyConfiguration(*configuration, settings, directory);
+  const absl::Status copied = CopyConfiguration(*configuration,
+                                                {.name = kHadoopSite,
+                                                 .original = *configuration + "/" + kHadoopSite,
+                                                 .settings = settings,
+                                                 .beside = Beside},
+                                                directory);
   if (!copied.ok()) return copied;
   const std::string class_path = EnvironmentVariable("HADOOP_CLASSPATH");
   return ReportingCommand{
       .command = WithJar(arguments.command, jar),
-      .variables = {{kWorkflowVariable, workflow},
+      .variables = {{kWorkflowVariable, workflow.id},
                     {"HADOOP_CONF_DIR", directory},
                     {"YARN_CONF_DIR", directory},
                     {"HADOOP_CLASSPATH", class_path.empty() ? jar : jar + ":" + class_path}},
-      .workflow = workflow,
-      .is_whole_workflow = is_own_workflow};
+      .workflow = workflow.id,
+      .is_whole_workflow = workflow.is_own};
 }
 
 std::vector<std::string> HadoopYarnFolders(const std::vector<std::string>& command) {
@@ -66,16 +59,8 @@ std::vector<std::string> HadoopYarnFolders(const std::vector<std::string>& comma
 
 absl::StatusOr<std::string> HadoopConf(const EngineConfArguments& arguments,
                                        const std::string& jar) {
-  std::vector<HadoopSetting> settings = ConnectorSettings(arguments.master, jar);
-  if (!arguments.site.empty()) {
-    const absl::StatusOr<std::string> site = transport::ReadSmallFile(arguments.site);
-    if (!site.ok()) {
-      return absl::InvalidArgumentError(
-          fmt::format("--site {}", std::string(site.status().message())));
-    }
-    settings = Beside(SettingsIn(*site, settings), settings);
-  }
-  return arguments.as_options ? ToHadoopOptions(settings) : ToHadoopXml(settings);
+  return SiteConf(arguments.site, arguments.as_options, ConnectorSettings(arguments.master, jar),
+                  Beside);
 }
 
 void AddHadoopConfOptions(CLI::App& app, EngineConfArguments& arguments) {

@@ -1,15 +1,18 @@
 #include "cli/hadoop/settings.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_replace.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "cli/process.h"
+#include "hadoop/configuration.h"
 #include "proto/wire/checks.h"
 #include "transport/small_file.h"
 
@@ -42,49 +45,9 @@ std::string Property(const HadoopSetting& setting) {
                      EscapedForXml(setting.key), EscapedForXml(setting.value));
 }
 
-std::string WithoutComments(std::string_view xml) {
-  constexpr std::string_view kBegin = "<!--";
-  constexpr std::string_view kEnd = "-->";
-  std::string text;
-  while (!xml.empty()) {
-    const std::size_t begin = xml.find(kBegin);
-    text += xml.substr(0, begin);
-    const std::size_t end = begin == xml.npos ? begin : xml.find(kEnd, begin);
-    xml = end == xml.npos ? std::string_view() : xml.substr(end + kEnd.size());
-  }
-  return text;
-}
-
-// Returns the content of the first element of this name, and removes everything up to the end of
-// the element from `xml`. If there is no such element, both are empty.
-std::string_view CutElement(std::string_view name, std::string_view& xml) {
-  const std::string begin_tag = fmt::format("<{}>", name);
-  const std::string end_tag = fmt::format("</{}>", name);
-  const std::size_t begin = xml.find(begin_tag);
-  const std::size_t end = begin == xml.npos ? begin : xml.find(end_tag, begin);
-  if (end == xml.npos) {
-    xml = {};
-    return {};
-  }
-  const std::size_t content = begin + begin_tag.size();
-  const std::string_view found = xml.substr(content, end - content);
-  xml = xml.substr(end + end_tag.size());
-  return found;
-}
-
-// Returns the text of an element, unescaped and without surrounding spaces.
-std::string TextOf(std::string_view name, std::string_view xml) {
-  const std::string_view content = CutElement(name, xml);
-  return absl::StrReplaceAll(
-      absl::StripAsciiWhitespace(absl::string_view(content.data(), content.size())),
-      {{"&lt;", "<"}, {"&gt;", ">"}, {"&amp;", "&"}});
-}
-
 // --- the folder of settings ---
 
 namespace fs = std::filesystem;
-
-constexpr const char* kSite = "mapred-site.xml";
 
 bool IsFolder(const fs::path& path) {
   std::error_code error;
@@ -95,18 +58,17 @@ absl::Status FileError(const fs::path& path, const std::string& what) {
   return absl::UnavailableError(fmt::format("{}: {}", path.string(), what));
 }
 
-absl::Status WriteSite(const fs::path& original, const std::vector<HadoopSetting>& settings,
-                       const fs::path& path) {
+absl::Status WriteSite(const ReplacedSite& site, const fs::path& path) {
   std::error_code error;
   std::string xml;
-  if (fs::exists(original, error)) {
-    absl::StatusOr<std::string> text = transport::ReadSmallFile(original);
+  if (fs::exists(site.original, error)) {
+    absl::StatusOr<std::string> text = transport::ReadSmallFile(site.original);
     if (!text.ok()) return text.status();
     xml = *std::move(text);
   }
   const absl::StatusOr<std::string> whole =
-      WithSettings(xml, Beside(SettingsIn(xml, settings), settings));
-  if (!whole.ok()) return FileError(original, std::string(whole.status().message()));
+      WithSettings(xml, site.beside(SettingsIn(xml, site.settings), site.settings));
+  if (!whole.ok()) return FileError(site.original, std::string(whole.status().message()));
   std::ofstream file(path, std::ios::binary);
   file << *whole;
   file.close();
@@ -146,14 +108,11 @@ std::string ToHadoopOptions(const std::vector<HadoopSetting>& settings) {
 
 std::vector<HadoopSetting> SettingsIn(std::string_view xml,
                                       const std::vector<HadoopSetting>& settings) {
-  const std::string text = WithoutComments(xml);
+  const hadoop::Configuration configuration = hadoop::ParseConfiguration(xml);
   std::vector<HadoopSetting> found;
-  for (std::string_view rest = text; !rest.empty();) {
-    const std::string_view property = CutElement("property", rest);
-    const std::string key = TextOf("name", property);
-    for (const HadoopSetting& setting : settings) {
-      if (setting.key == key) found.push_back({key, TextOf("value", property)});
-    }
+  for (const HadoopSetting& setting : settings) {
+    const auto property = configuration.find(setting.key);
+    if (property != configuration.end()) found.push_back({setting.key, property->second});
   }
   return found;
 }
@@ -203,23 +162,27 @@ std::vector<std::string> WithJar(std::vector<std::string> command, std::string_v
   return command;
 }
 
-std::vector<std::string> JobIdsIn(std::string_view line) {
-  constexpr std::string_view kJobPrefix = "job_";
+std::vector<std::string> IdsIn(std::string_view line, std::string_view prefix, int numbers) {
   constexpr std::string_view kLocal = "local";
   std::vector<std::string> ids;
-  for (std::size_t at = line.find(kJobPrefix); at != line.npos;
-       at = line.find(kJobPrefix, at + 1)) {
+  for (std::size_t at = line.find(prefix); at != line.npos; at = line.find(prefix, at + 1)) {
     if (at > 0 && std::isalnum(static_cast<unsigned char>(line[at - 1])) != 0) continue;
-    std::size_t number = at + kJobPrefix.size();
+    std::size_t number = at + prefix.size();
     if (line.substr(number, kLocal.size()) == kLocal) number += kLocal.size();
-    const std::size_t underscore = SkipDigits(line, number);
-    if (underscore == number || line.substr(underscore, 1) != "_") continue;
-    const std::size_t end = SkipDigits(line, underscore + 1);
-    if (end == underscore + 1) continue;
-    ids.emplace_back(line.substr(at, end - at));
+    std::size_t end = SkipDigits(line, number);
+    int found = end > number ? 1 : 0;
+    while (found > 0 && found < numbers && line.substr(end, 1) == "_") {
+      number = end + 1;
+      end = SkipDigits(line, number);
+      if (end == number) break;
+      ++found;
+    }
+    if (found == numbers) ids.emplace_back(line.substr(at, end - at));
   }
   return ids;
 }
+
+std::vector<std::string> JobIdsIn(std::string_view line) { return IdsIn(line, "job_", 2); }
 
 absl::StatusOr<std::string> FindConfiguration(
     const std::string& program, const std::function<std::string(const char*)>& variable) {
@@ -253,18 +216,46 @@ std::string CommandName(const std::vector<std::string>& command) {
   return wire::Cut(name, kBytesMax);
 }
 
-absl::Status CopyConfiguration(const std::string& configuration,
-                               const std::vector<HadoopSetting>& settings,
+CommandWorkflow WorkflowOf(const std::vector<std::string>& command,
+                           const std::function<std::string(const char*)>& variable) {
+  CommandWorkflow workflow{.id = variable(kWorkflowVariable), .is_own = false, .settings = {}};
+  if (workflow.id.empty()) {
+    const std::string name = CommandName(command);
+    workflow.id = fmt::format("{}-{:x}-{:x}", absl::StrReplaceAll(name, {{" ", "-"}}),
+                              absl::ToUnixMillis(absl::Now()), getpid());
+    workflow.is_own = true;
+    workflow.settings.push_back({"tidemark.workflow.name", name});
+    workflow.settings.push_back({"tidemark.workflow.quiet.seconds", "3600"});
+  }
+  workflow.settings.push_back({"tidemark.workflow.id", workflow.id});
+  return workflow;
+}
+
+absl::StatusOr<std::string> SiteConf(const std::string& site, bool as_options,
+                                     std::vector<HadoopSetting> connectors,
+                                     decltype(ReplacedSite::beside) beside) {
+  if (!site.empty()) {
+    const absl::StatusOr<std::string> xml = transport::ReadSmallFile(site);
+    if (!xml.ok()) {
+      return absl::InvalidArgumentError(
+          fmt::format("--site {}", std::string(xml.status().message())));
+    }
+    connectors = beside(SettingsIn(*xml, connectors), connectors);
+  }
+  return as_options ? ToHadoopOptions(connectors) : ToHadoopXml(connectors);
+}
+
+absl::Status CopyConfiguration(const std::string& configuration, const ReplacedSite& site,
                                const std::string& copy) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(configuration, error)) {
     const fs::path name = entry.path().filename();
-    if (name == kSite) continue;
+    if (name == site.name) continue;
     fs::create_symlink(fs::absolute(entry.path()), fs::path(copy) / name, error);
     if (error) return FileError(fs::path(copy) / name, error.message());
   }
   if (error) return FileError(configuration, error.message());
-  return WriteSite(fs::path(configuration) / kSite, settings, fs::path(copy) / kSite);
+  return WriteSite(site, fs::path(copy) / site.name);
 }
 
 }  // namespace tidemark::cli

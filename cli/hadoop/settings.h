@@ -12,6 +12,9 @@
 
 namespace tidemark::cli {
 
+// Names the workflow of the jobs of a command, so that several commands form one workflow.
+inline constexpr const char* kWorkflowVariable = "TIDEMARK_WORKFLOW";
+
 struct HadoopSetting {
   std::string key;
   std::string value;
@@ -49,6 +52,9 @@ absl::StatusOr<std::string> WithSettings(std::string_view xml,
 // Adds the jar to the words of a command that replace the setting tmpjars, such as -libjars.
 std::vector<std::string> WithJar(std::vector<std::string> command, std::string_view jar);
 
+// Returns the ids in a line that consist of `prefix` and numbers separated by underscores. "local"
+// may precede the first number.
+std::vector<std::string> IdsIn(std::string_view line, std::string_view prefix, int numbers);
 // Returns the ids of jobs in a line, such as "job_1700000000000_0001" or "job_local12_0001".
 std::vector<std::string> JobIdsIn(std::string_view line);
 
@@ -63,9 +69,37 @@ absl::StatusOr<std::string> FindConfiguration(
 // that is a file, such as "pig report.pig", at most 128 bytes.
 std::string CommandName(const std::vector<std::string>& command);
 
-// Fills the empty folder `copy` with links to the files of `configuration`, and with a
-// mapred-site.xml that adds the settings.
-absl::Status CopyConfiguration(const std::string& configuration,
-                               const std::vector<HadoopSetting>& settings, const std::string& copy);
+// The workflow that the jobs of a command report.
+struct CommandWorkflow {
+  std::string id;
+  bool is_own = false;                  // whether the workflow consists of this command
+  std::vector<HadoopSetting> settings;  // make the jobs report the workflow
+};
+
+// Returns the workflow that TIDEMARK_WORKFLOW names, or else a new workflow. `variable` is as in
+// FindConfiguration().
+CommandWorkflow WorkflowOf(const std::vector<std::string>& command,
+                           const std::function<std::string(const char*)>& variable);
+
+// A configuration file in the copy of a configuration.
+struct ReplacedSite {
+  std::string name;      // such as "mapred-site.xml"
+  std::string original;  // path of the file that it extends; the file may be missing
+  std::vector<HadoopSetting> settings;
+  // Combines the settings of a site and the connector, such as Beside().
+  std::vector<HadoopSetting> (*beside)(const std::vector<HadoopSetting>& sites,
+                                       std::vector<HadoopSetting> connectors);
+};
+
+// Returns the connector's settings, and the settings in the file `site` if it is not empty, as XML
+// or shell options. Fails with InvalidArgument if the file cannot be read.
+absl::StatusOr<std::string> SiteConf(const std::string& site, bool as_options,
+                                     std::vector<HadoopSetting> connectors,
+                                     decltype(ReplacedSite::beside) beside);
+
+// Fills the empty folder `copy` with links to the files of `configuration`, and with a file that
+// adds the settings to a site.
+absl::Status CopyConfiguration(const std::string& configuration, const ReplacedSite& site,
+                               const std::string& copy);
 
 }  // namespace tidemark::cli

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the connector for Hadoop and runs one of its suites: unit; local (jobs in the client's process); yarn
 # (jobs on a cluster that the test starts and stops); java11 and java21 (unit, and some of local, on that
-# Java); faults (both while masters and nodes fail); or scripts (several jobs of a script on a cluster). The last
-# two are too slow for ctest. $2 is the tidemark binary. Black holes need root. $3 is the version of Hadoop and
+# Java); faults (both while masters and nodes fail; too slow for ctest); or engines (scripts, Pig and Hive on a
+# cluster, with TIDEMARK_ENGINES=1). $2 is the tidemark binary. Black holes need root. $3 is the version of Hadoop and
 # optional.
 set -euo pipefail
 suite=$1
@@ -50,13 +50,36 @@ on_java() {
     -Dit.test='LocalModeIT#aJobWithoutACombinerIs*+theOldApiIs*,SecureMasterIT#aPauseWithin*'
 }
 
+# Prints the folder with the jars of Pig or Hive, which Maven keeps.
+jars() {
+  local folder=$root/.cache/tools/$1
+  if ! [[ -d $folder ]]; then
+    rm -rf "$folder.new" "$folder.patch"
+    mvn --batch-mode --no-transfer-progress -q -f "$root/tests/hadoop/engines/pom.xml" -P "$1" \
+      org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+      -DoutputDirectory="$folder.new" >&2
+    if [[ $1 == hive ]]; then
+      javac -nowarn -proc:none --release 8 -cp "$folder.new/*" -d "$folder.patch" \
+        "$root/tests/hadoop/engines/SubLists.java"
+      jar uf "$folder.new"/hive-exec-*.jar -C "$folder.patch" org
+    fi
+    mv "$folder.new" "$folder"
+  fi
+  echo "$folder"
+}
+
 # The first build downloads Hadoop and the dependencies of the other suites. Later builds need no network.
 case $suite in
   unit) maven verify -DskipITs ;;
   local) maven verify -Dsurefire.skip=true -Dit.test=OneJarIT,LocalModeIT,RunCommandIT,SecureMasterIT \
     -Dtidemark.command="$tidemark" -Dtidemark.build=target/local ;;
   yarn) maven verify -Dsurefire.skip=true -Dit.test=YarnIT -Dtidemark.command="$tidemark" ;;
-  scripts) maven verify -Dsurefire.skip=true -Dit.test=WorkflowIT -Dtidemark.command="$tidemark" ;;
+  engines)
+    [[ ${TIDEMARK_ENGINES:-} == 1 ]] || skip "scripts, Pig and Hive run only with ./dev test --preset engines."
+    pig=$(jars pig)
+    hive=$(jars hive)
+    maven verify -Dsurefire.skip=true -Dit.test=WorkflowIT -Dtidemark.command="$tidemark" \
+      -Dtidemark.pig="$pig" -Dtidemark.hive="$hive" ;;
   java11) on_java 11 "$JRE_11" ;;
   java21) on_java 21 "$JRE_21" ;;
   faults) maven verify -Dsurefire.skip=true -Dit.test=LocalFaultsIT,YarnFaultsIT \

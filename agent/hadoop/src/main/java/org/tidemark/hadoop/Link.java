@@ -1,10 +1,10 @@
 package org.tidemark.hadoop;
 
-import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.MRConfig;
@@ -13,7 +13,6 @@ import org.tidemark.jvm.profile.MeterSettings;
 import org.tidemark.jvm.transport.Endpoint;
 import org.tidemark.jvm.transport.Sender;
 import org.tidemark.jvm.transport.Source;
-import org.tidemark.jvm.transport.Tls;
 
 /**
  * The connection of this process to the master for one job. All plug-ins of the job in this process
@@ -31,16 +30,12 @@ final class Link {
    * connector off.
    */
   static synchronized Sender of(Configuration conf, Credentials credentials, String jobId) {
-    final String address = conf.getTrimmed(Keys.MASTER, "");
-    if (address.isEmpty() || !conf.getBoolean(Keys.ENABLED, true)) {
+    if (!conf.getBoolean(Keys.ENABLED, true)) {
       return null;
     }
-    final Endpoint master = Endpoint.of(address, token(credentials), tls(conf));
+    final Endpoint master = Endpoint.in(new Trimmed(conf), "tidemark", token(credentials));
     if (master == null) {
-      throw new IllegalArgumentException(
-          Keys.MASTER
-              + " is not HOST:PORT, with an IPv6 address in brackets ([::1]:7411): "
-              + address);
+      return null;
     }
     Sender sender = OPEN.get(jobId);
     if (sender == null) {
@@ -80,26 +75,23 @@ final class Link {
     return isLocal(conf) ? jobId + "-" + PROCESS : jobId;
   }
 
+  /** This is a class because a process takes longer to link lambdas than to load a class. */
+  private static final class Trimmed implements UnaryOperator<String> {
+    private final Configuration conf;
+
+    Trimmed(Configuration conf) {
+      this.conf = conf;
+    }
+
+    @Override
+    public String apply(String key) {
+      return conf.getTrimmed(key, "");
+    }
+  }
+
   private static String token(Credentials credentials) {
     final byte[] token = credentials.getSecretKey(new Text(Keys.TOKEN));
     return token == null ? "" : new String(token, StandardCharsets.UTF_8).trim();
-  }
-
-  /** Returns null if TLS is not configured. */
-  private static Tls tls(Configuration conf) {
-    final File authorities = file(conf, Keys.TLS_CA);
-    return authorities == null
-        ? null
-        : new Tls(
-            authorities,
-            file(conf, Keys.TLS_CERTIFICATE),
-            file(conf, Keys.TLS_KEY),
-            conf.getTrimmed(Keys.TLS_SERVER_NAME, ""));
-  }
-
-  private static File file(Configuration conf, String key) {
-    final String name = conf.getTrimmed(key, "");
-    return name.isEmpty() ? null : new File(name);
   }
 
   /** Ends the connection of a job. Waits at most {@code budgetNanos} for unsent events. */

@@ -82,7 +82,9 @@ final class TaskLink {
     sender.send(Events.jobOpened(shape(job).describe()));
   }
 
+  /** Reports at once, which gives the processor time of the attempt's start, and at every flush. */
   void startReports(Sender.Reporter reporter) {
+    send(reporter.report());
     sender.startReports(reporter);
   }
 

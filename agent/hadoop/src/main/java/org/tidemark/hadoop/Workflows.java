@@ -113,7 +113,8 @@ final class Workflows {
     }
     final String name = conf.getTrimmed(MRJobConfig.WORKFLOW_NAME, "");
     if (!name.isEmpty()) {
-      return name;
+      // Pig uses the path of the script.
+      return conf.getTrimmed(PIG_SCRIPT_ID, "").isEmpty() ? name : withoutFolder(name);
     }
     if (!conf.getTrimmed(CASCADING_FLOW_ID, "").isEmpty()) {
       return conf.getTrimmed(CASCADING_FLOW_NAME, "cascading");
@@ -123,6 +124,10 @@ final class Workflows {
       return inJobName.find() ? inJobName.group(1) : "oozie";
     }
     return jobName;
+  }
+
+  private static String withoutFolder(String path) {
+    return path.endsWith("/") ? path : path.substring(path.lastIndexOf('/') + 1);
   }
 
   private static String engineNode(Configuration conf, String jobName) {

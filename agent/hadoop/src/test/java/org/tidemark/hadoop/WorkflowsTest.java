@@ -33,7 +33,7 @@ public class WorkflowsTest {
             "pig.script.id", "9e1d",
             "pig.parent.jobid", "job_1_0001,job_1_0002",
             "mapreduce.workflow.id", "pig_9e1d",
-            "mapreduce.workflow.name", "s.pig",
+            "mapreduce.workflow.name", "/jobs/s.pig",
             "mapreduce.workflow.node.name", "scope-20");
     conf.setStrings("mapreduce.workflow.adjacency.scope-10", "scope-20", "scope-21");
     conf.setStrings("mapreduce.workflow.adjacency.scope-20", "scope-30");

@@ -192,6 +192,7 @@ public class YarnIT {
   private static void checkTimes(Ran ran) {
     assertEquals(ran.log.attempts.keySet(), ran.log.cpuMicros.keySet());
     assertEquals(ran.log.attempts.keySet(), ran.log.tellWaits);
+    assertFalse("no report before a read", ran.log.tellStarts.isEmpty());
     final double reported = ran.log.cpuMicros.values().stream().mapToLong(Long::longValue).sum() / 1e3;
     final double ratio = reported / ran.count(TaskCounter.CPU_MILLISECONDS);
     assertTrue("ratio " + ratio, ratio > 0.5 && ratio < 50);

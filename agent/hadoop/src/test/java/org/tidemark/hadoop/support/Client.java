@@ -28,7 +28,7 @@ public final class Client {
     public String err;
   }
 
-  private static final int PATIENCE_MINUTES = 4;
+  private static final int PATIENCE_MINUTES = 8;
 
   private final Path directory;
   private final File settings;
@@ -112,6 +112,11 @@ public final class Client {
     command.add("--");
     command.addAll(words);
     return run(command);
+  }
+
+  /** Runs any command. */
+  public Ended plain(String... words) throws IOException, InterruptedException {
+    return run(Arrays.asList(words));
   }
 
   /** Starts `tidemark hadoop poll` for a job. */

@@ -61,6 +61,9 @@ public final class EventLog {
    */
   public final Map<String, Long> cpuMicros = new HashMap<>();
 
+  /** Attempts that reported their processor time before they read anything. */
+  public final Set<String> tellStarts = new HashSet<>();
+
   public final Set<String> tellWaits = new HashSet<>();
 
   /** Reads the log of a job that has ended or is about to end. */
@@ -144,6 +147,9 @@ public final class EventLog {
         takeAttempt(body);
         break;
       case 6:
+        if (body.has(5) && body.value(2) == 0) {
+          tellStarts.add(attempt(body));
+        }
         takeTime(attempt(body), body);
         break;
       case 7:
