@@ -124,6 +124,10 @@ LogReader::LogReader(std::string path, std::unique_ptr<LogText> text,
 
 bool LogReader::is_cut() const { return parser_.is_cut() || text_->is_cut(); }
 
+bool LogReader::is_truncated() const {
+  return is_at_end_ && is_cut() && !IsBeingWritten(text_->file());
+}
+
 absl::StatusOr<std::optional<Event>> LogReader::Next() {
   const std::uint64_t until = text_->bytes() + kTextAtOnceMax;
   while (events_.empty()) {
@@ -229,7 +233,7 @@ absl::Status LogReader::Verdict() const {
   }
   if (parser_.counts().events == 0) {
     return absl::InvalidArgumentError(
-        fmt::format("{} is not a Spark event log: it {}", path_,
+        fmt::format("{} is neither a Spark event log nor a Hadoop history file: it {}", path_,
                     text_->bytes() == 0 ? "is empty" : "contains no Spark event"));
   }
   const bool has_plans = options_.plans != nullptr && options_.plans->has_plans();

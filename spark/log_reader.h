@@ -144,6 +144,8 @@ class LogReader {
 
   // Returns true if the log so far ends within an event or a compressed frame.
   bool is_cut() const;
+  // Returns true if the log has been read and is cut, unless a driver may still be writing it.
+  bool is_truncated() const;
   // Returns human-readable remarks, one sentence each and at most kRemarksMax: losses in the log's
   // files, and steps back of the driver's clock.
   static constexpr std::size_t kRemarksMax = 20;

@@ -8,7 +8,6 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/string_view.h"
 
 namespace tidemark::spark {
 namespace {

@@ -142,6 +142,12 @@ absl::Time Translator::Instant(Reader reader, const json& object, const char* na
   if (at - now_ <= kLongestPause && first_ - at <= kLongestPause) {
     now_ = std::max(now_, at);
     clock.latest = std::max(clock.latest, at);
+    // An end that is logged after a start does not precede it, except for disorder within
+    // kDisorderMax.
+    if (reader == Reader::kStarts) {
+      Clock& ends = clocks_[static_cast<std::size_t>(Reader::kEnds)];
+      ends.latest = std::max(ends.latest, at);
+    }
     implausible_.reset();
     return at;
   }
@@ -849,7 +855,7 @@ void Translator::TaskStart(const json& event, Sink sink) {
   if (id) NoteStart(*id);
   std::optional<AttemptChanged> changed = AttemptIn(event, sink);
   if (!changed) return;
-  const absl::Time start = Instant(Reader::kTasks, Member(event, "Task Info"), "Launch Time");
+  const absl::Time start = Instant(Reader::kStarts, Member(event, "Task Info"), "Launch Time");
   if (id && running_.size() < kRunningTasksMax) {
     running_.emplace(*id, Running{changed->attempt, start});
   }
@@ -876,7 +882,7 @@ void Translator::TaskEnded(const TaskEnd& end, const json& event, Sink sink) {
   }
   FindStepBack(end);
   FindStepForward(end);
-  absl::Time finish = Instant(Reader::kTasks, task, "Finish Time");
+  absl::Time finish = Instant(Reader::kEnds, task, "Finish Time");
   const auto running = id ? running_.find(*id) : running_.end();
   const bool has_started = running != running_.end();
   const absl::Time start = has_started ? running->second.start : PastInstant(task, "Launch Time");

@@ -150,8 +150,9 @@ class Translator {
   };
 
   // Threads of the driver that read its clock. The readings of one thread do not decrease unless
-  // the clock is set back. A busy thread may log an event after later events of other threads.
-  enum class Reader : std::uint8_t { kScheduler, kTasks, kOther };
+  // the clock is set back. A busy thread may log an event after later events of other threads. The
+  // starts and the ends of tasks count as two threads, since starts may be logged after later ends.
+  enum class Reader : std::uint8_t { kScheduler, kStarts, kEnds, kOther };
   struct Clock {  // readings of one thread, moved forward by set_back_
     absl::Time latest = absl::InfinitePast();
     std::optional<absl::Time> behind;  // previous time, if it was far behind the latest
@@ -212,7 +213,7 @@ class Translator {
   absl::Time first_ = absl::InfinitePast();  // first time in the log
   absl::Time now_ = absl::InfinitePast();
   std::optional<absl::Time> implausible_;  // previous time, if it was too late
-  std::array<Clock, 3> clocks_;            // by Reader
+  std::array<Clock, 4> clocks_;            // by Reader
   absl::Duration set_back_;                // total correction added to later readings
   ClockSteps clock_set_back_;
   ClockSteps clock_set_forward_;

@@ -1,21 +1,14 @@
 #include "spark/connector_parity.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 
 namespace tidemark::spark::connector_parity_test {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 const std::string kLost =
     "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: "

@@ -1,16 +1,9 @@
 #include "spark/event_scanner.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::spark::event_scanner_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class EventScannerTest : public ::testing::Test {
  protected:

@@ -1,15 +1,10 @@
 #include "spark/executed_plans.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "whatif/advise/past_plan.h"
 
 namespace tidemark::spark::executed_plans_test {
@@ -17,8 +12,6 @@ namespace {
 
 using advise::PastPlan;
 using nlohmann::json;
-using testing::HasSubstr;
-using testing::SizeIs;
 
 constexpr char kSql[] = "org.apache.spark.sql.execution.ui.SparkListener";
 

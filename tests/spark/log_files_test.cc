@@ -1,28 +1,20 @@
 // Tests that the text of a log does not depend on the number of files and the compression.
 #include "spark/log_files.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <zip.h>
-
-#include <filesystem>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "spark/executed_plans.h"
 #include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/packing.h"
 #include "tests/spark/some_log.h"
+#include "tests/test.h"
 
 namespace tidemark::spark::log_files_test {
 namespace {
 
 using test::Gzip;
 using test::SomeLog;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 using Entries = std::vector<std::pair<std::string, std::string>>;
 

@@ -1,18 +1,10 @@
 #include "spark/log_reader.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <set>
-#include <string>
-#include <vector>
-
 #include "spark/log_files.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/packing.h"
 #include "tests/spark/some_log.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::spark::log_reader_test {
@@ -21,8 +13,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::Gzip;
 using test::Zstd;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr char kStart[] =
     R"({"Event":"SparkListenerApplicationStart","App Name":"sales","App ID":"app-1","Timestamp":1000000})"
@@ -363,9 +353,10 @@ TEST_F(LogReaderTest, ReportsWhyALogIsRejected) {
   fs::create_directories(folder_ / "folder");
   EXPECT_THAT(Message(Read((folder_ / "folder").string())),
               HasSubstr("contains no Spark event log"));
-  EXPECT_THAT(Message(Read(Write("empty", ""))), HasSubstr("is not a Spark event log"));
+  EXPECT_THAT(Message(Read(Write("empty", ""))),
+              HasSubstr("is neither a Spark event log nor a Hadoop history file"));
   EXPECT_THAT(Message(Read(Write("large", std::string(3 << 20, 'x')))),
-              HasSubstr("is not a Spark event log"));
+              HasSubstr("is neither a Spark event log nor a Hadoop history file"));
   EXPECT_THAT(Message(Read(Write("idle", R"({"Event":"SparkListenerLogStart"})"))),
               HasSubstr("never started"));
   EXPECT_THAT(Message(Read(Write("late", std::string(kJob) + kStart + kEnd))),

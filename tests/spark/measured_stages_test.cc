@@ -1,11 +1,9 @@
 #include "spark/measured_stages.h"
 
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
-#include <string>
 
 #include "spark/log_reader.h"
+#include "tests/test.h"
 
 namespace tidemark::spark::measured_stages_test {
 namespace {

@@ -1,12 +1,12 @@
 // Compresses text like command-line tools and Spark.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include <string>
 #include <string_view>
+
+#include "tests/test.h"
 
 namespace tidemark::test {
 

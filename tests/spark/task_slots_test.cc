@@ -1,22 +1,17 @@
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "spark/log_reader.h"
 #include "spark/measured_stages.h"
 #include "tests/spark/some_log.h"
+#include "tests/test.h"
 #include "whatif/phases/settings.h"
 
 namespace tidemark::spark::task_slots_test {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 json InfoOfExecutor(std::uint32_t cores, std::size_t gpus = 0, std::uint64_t profile = 0) {
   json executor = {{"Host", "h"}, {"Total Cores", cores}, {"Resource Profile Id", profile}};

@@ -1,25 +1,16 @@
 #include "spark/translator.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "spark/connector_parity.h"
 #include "spark/log_reader.h"
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 
 namespace tidemark::spark::translator_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr char kStart[] =
     R"({"Event":"SparkListenerApplicationStart","App Name":"sales","App ID":"app-1","Timestamp":1000000,"User":"ann"})";
@@ -664,6 +655,21 @@ TEST(Translator, AnApplicationStoppedByASignalIsKilled) {
                     fmt::format("the application was stopped while {} was running", group),
                     At(1'010'000)}));
     EXPECT_TRUE(std::holds_alternative<JobClosed>(events.back().body));
+  }
+}
+
+// Task 1 starts together with task 0, but its start is logged after the end of task 0.
+TEST(Translator, AStartThatIsLoggedLateKeepsItsTime) {
+  const auto task = [](const char* kind, int id, const char* finish, const std::string& rest) {
+    return fmt::format(
+        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":1002000,"Finish Time":{}}}{}}})",
+        kind, id, id, finish, rest);
+  };
+  const auto events = Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)),
+                            task("Start", 0, "0", ""), task("End", 0, "1022000", kWell),
+                            task("Start", 1, "0", ""), task("End", 1, "1022000", kWell)});
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    EXPECT_EQ(changed.at, At(changed.state == AttemptState::kStarted ? 1'002'000 : 1'022'000));
   }
 }
 

@@ -1,26 +1,20 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <lz4.h>
 #include <lz4frame.h>
 #include <xxhash.h>
 #include <zstd.h>
 
-#include <algorithm>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "spark/log_text.h"
 #include "tests/spark/packing.h"
+#include "tests/test.h"
 
 namespace tidemark::spark::unpacker_test {
 namespace {
 
 using test::Gzip;
 using test::Zstd;
-using ::testing::HasSubstr;
 
 std::string Text() {
   std::string text;
