@@ -17,6 +17,9 @@
 #include "absl/status/status.h"
 #include "master/store/record_reader.h"
 #include "tidemark/job_monitor.h"
+#include "tidemark/job_tasks.h"
+#include "tidemark/limit.h"
+#include "whatif/mapreduce_run.h"
 #include "whatif/plan_estimate.h"
 #include "whatif/spark_models.h"
 
@@ -102,18 +105,32 @@ struct StageName {
   std::uint64_t work = 0;
 };
 
+// Returns as many whole characters as the name of a plan may have.
+std::string FirstBytes(const std::string& name) {
+  constexpr std::size_t kNameBytesMax = 256;
+  if (name.size() <= kNameBytesMax) return name;
+  std::size_t end = kNameBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
+  return name.substr(0, end);
+}
+
 // Collects the facts of a run that a monitor does not keep.
 struct RunFacts {
   std::map<std::string, StageName> stages;  // by signature
   std::string name;
   std::string application_id;
+  std::map<std::uint32_t, std::uint64_t> reduce_bytes;  // of a MapReduce job, by task
   std::uint64_t rejected = 0;
   absl::Time last = absl::InfinitePast();
 
   void Observe(const Event& event) {
     last = event.arrived_at;
+    if (const auto* profile = std::get_if<ReduceProfile>(&event.body)) {
+      std::uint64_t& bytes = reduce_bytes[profile->attempt.index];
+      bytes = std::max(bytes, profile->bytes_done);
+    }
     if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
-      name = opened->name;
+      name = FirstBytes(opened->name);
       application_id = opened->application_id;
     }
     const auto* stage = std::get_if<StageOpened>(&event.body);
@@ -169,6 +186,18 @@ void AddStages(const PastRun& profile, const RunFacts& facts, SparkRun& run) {
   run.plan.jobs.push_back(std::move(job));
 }
 
+// Adds the stages of a MapReduce job to the run.
+void AddStages(MapReduceRun stages, const RunFacts& facts, SparkRun& run) {
+  run.plan = std::move(stages.plan);
+  run.plan.name = run.plan.jobs.front().name = facts.name;
+  run.reduce_fixed_share = stages.reduce_fixed_share;
+  run.application_id = facts.application_id;
+  const std::size_t count = run.plan.jobs.front().stages.size();
+  run.numbers.assign(count, kNoStage);
+  run.signatures.resize(count);
+  run.works.resize(count);
+}
+
 }  // namespace
 
 // --- logs -------------------------------------------------------------------------------------
@@ -189,6 +218,12 @@ absl::StatusOr<std::unique_ptr<JobLog>> JobLog::Open(const std::string& path,
   if (!of_master.ok()) return of_master.status();
   log->of_master_ = *std::move(of_master);
   if (log->of_master_ != nullptr) return log;
+  if (hadoop::IsHistoryFile(path)) {
+    auto history = hadoop::HistoryLog::Open(path);
+    if (!history.ok()) return history.status();
+    log->history_ = *std::move(history);
+    return log;
+  }
   auto spark = spark::LogReader::Open(path, {.measured = measured});
   if (!spark.ok()) return spark.status();
   log->spark_ = *std::move(spark);
@@ -197,6 +232,7 @@ absl::StatusOr<std::unique_ptr<JobLog>> JobLog::Open(const std::string& path,
 
 absl::StatusOr<std::optional<Event>> JobLog::Next() {
   if (spark_ != nullptr) return spark_->Next();
+  if (history_ != nullptr) return history_->Next();
   for (;;) {
     auto record = of_master_->Next();
     if (!record.ok()) return record.status();
@@ -209,10 +245,12 @@ absl::StatusOr<std::optional<Event>> JobLog::Next() {
 }
 
 std::vector<std::string> JobLog::Remarks(std::uint64_t rejected) const {
+  if (history_ != nullptr) return history_->Remarks(rejected);
   return spark_ != nullptr ? spark::RemarksOn(*spark_, rejected) : damages_;
 }
 
 bool IsEventLog(const std::string& path) {
+  if (hadoop::IsHistoryFile(path)) return true;
   const auto log = JobLog::Open(path);
   if (!log.ok()) return false;
   if ((*log)->spark() == nullptr) return true;
@@ -233,7 +271,12 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     auto event = (*log)->Next();
     if (!event.ok()) return event.status();
     if (!*event) break;
-    if (!monitor.Apply(**event).ok()) ++facts.rejected;
+    const absl::Status applied = monitor.Apply(**event);
+    if (!applied.ok()) ++facts.rejected;
+    if (!ExceededLimit(applied).empty() && !monitor.is_open()) {
+      return absl::Status(applied.code(),
+                          fmt::format("{}: {}", path, std::string(applied.message())));
+    }
     facts.Observe(**event);
   }
   if (facts.last != absl::InfinitePast()) {
@@ -242,10 +285,17 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
     if (run.took) run.ended_later = job.elapsed() - *run.took;
   }
   if (monitor.job().info && monitor.job().info->kind == JobKind::kMapReduce) {
-    return absl::InvalidArgumentError(
-        fmt::format("{} is the log of a MapReduce job; what-if reads only logs of Spark "
-                    "applications; ask a master about the job",
-                    path));
+    const JobTasks tasks =
+        monitor.ListTasks({.tasks_max = std::numeric_limits<std::size_t>::max()}, facts.last);
+    if (auto stages = MapReduceRunOf(tasks, monitor.job().started_at.value_or(facts.last),
+                                     facts.reduce_bytes)) {
+      AddStages(*std::move(stages), facts, run);
+      if (absl::Status valid = CheckPlan(run.plan); !valid.ok()) return valid;
+      if (run.took) FitToDuration(*run.took, run.plan);
+      run.is_damaged = (*log)->has_damage();
+      run.remarks = (*log)->Remarks(facts.rejected);
+      return run;
+    }
   }
   const PastRun profile = monitor.Summary().run;
   if (profile.stages.empty()) {
@@ -275,6 +325,7 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   AddStages(profile, facts, run);
   if (absl::Status valid = CheckPlan(run.plan); !valid.ok()) return valid;
   if (run.took) FitToDuration(*run.took, run.plan);
+  run.is_damaged = (*log)->has_damage();
   run.remarks = (*log)->Remarks(facts.rejected);
   for (std::string& remark : spark::RemarksOn(run.measured.impossible())) {
     run.remarks.push_back(std::move(remark));

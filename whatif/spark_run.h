@@ -1,4 +1,4 @@
-// A run of a Spark application, read from a log, as a plan that can run again.
+// A run of a Spark application or a MapReduce job, read from a log, as a plan that can run again.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "hadoop/history_log.h"
 #include "master/store/event_log.h"
 #include "spark/log_reader.h"
 #include "spark/measured_stages.h"
@@ -23,13 +24,13 @@ namespace tidemark::whatif {
 // store::EventLogReader::Open(), except with InvalidArgument.
 absl::StatusOr<std::unique_ptr<store::EventLogReader>> OpenLogOfMaster(const std::string& path);
 
-// The events of a job from a Spark event log or the log of a master. The format depends on the
-// contents of the file, not on its name. All commands that answer from a log open it here. Not
-// thread-safe.
+// The events of a job from a Spark event log, the history file of a MapReduce job, or the log of a
+// master. The format depends on the contents of the file, not on its name. All commands that answer
+// from a log open it here. Not thread-safe.
 class JobLog {
  public:
   // Unless null, `measured` receives the counters of a Spark event log, and must outlive the log.
-  // Fails like OpenLogOfMaster() and spark::LogReader::Open().
+  // Fails like OpenLogOfMaster(), hadoop::HistoryLog::Open() and spark::LogReader::Open().
   static absl::StatusOr<std::unique_ptr<JobLog>> Open(const std::string& path,
                                                       spark::MeasuredStages* measured = nullptr);
 
@@ -40,20 +41,25 @@ class JobLog {
   // Returns human-readable remarks on the log, one sentence each. `rejected` is the number of
   // events that a JobMonitor did not accept.
   std::vector<std::string> Remarks(std::uint64_t rejected) const;
-  // Returns true if damaged records of a master's log have been skipped so far.
-  bool has_damage() const { return !damages_.empty(); }
-  // Returns null for the log of a master.
+  // Returns true if damaged records of a master's log have been skipped so far, or if a history
+  // file or a Spark event log is damaged or truncated.
+  bool has_damage() const {
+    return !damages_.empty() || (history_ != nullptr && history_->has_damage()) ||
+           (spark_ != nullptr && spark_->is_truncated());
+  }
+  // Returns null unless the log is a Spark event log.
   const spark::LogReader* spark() const { return spark_.get(); }
 
  private:
   std::string path_;
   std::unique_ptr<spark::LogReader> spark_;
+  std::unique_ptr<hadoop::HistoryLog> history_;
   std::unique_ptr<store::EventLogReader> of_master_;
   std::vector<std::string> damages_;
 };
 
-// Returns true if there is an event log of Spark or of a master at `path`, or a file with an
-// unsupported compression. Reads the beginning of the file.
+// Returns true if `path` is a log that JobLog can read, or a file with an unsupported compression.
+// Reads the beginning of a Spark event log.
 bool IsEventLog(const std::string& path);
 
 // Maximum number of slots.
@@ -76,14 +82,17 @@ struct SparkRun {
   // Time from then until the run ended.
   absl::Duration ended_later;
   std::vector<std::string> remarks;  // JobLog::Remarks(), and remarks on impossible values
+  bool is_damaged = false;           // JobLog::has_damage()
+  // Set for a MapReduce job, which has a map and a reduce stage: MapReduceRun::reduce_fixed_share.
+  std::optional<double> reduce_fixed_share;
 
   // Returns true for Spark's local mode, in which the driver runs the tasks.
   bool is_local() const { return application_id.starts_with("local-"); }
 };
 
-// Reads a run. Fails like JobLog. Fails with InvalidArgument for a MapReduce job or more than
-// PastRun::kStagesMax stages, and with FailedPrecondition if no task ended or no plan can be made
-// of the stages.
+// Reads a run. Fails like JobLog::Open() and JobLog::Next(). Fails with InvalidArgument for more
+// than PastRun::kStagesMax stages, and with FailedPrecondition if no task ended or no plan can be
+// made of the stages.
 absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path);
 
 // Returns true if both are the same run: one application with the same settings and task times.

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "text/counted.h"
 #include "text/duration_text.h"
+#include "whatif/mapreduce_run.h"
 #include "whatif/phases/settings.h"
 #include "whatif/plan_estimate.h"
 #include "whatif/spark_models.h"
@@ -22,6 +23,12 @@ namespace {
 
 // Maximum number of rows of an answer, which users read as a table.
 constexpr double kRowsMax = 1000;
+
+absl::Status CheckRows(double count) {
+  if (count <= kRowsMax) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("{:.0f} combinations of settings; pass at most {:.0f}", count, kRowsMax));
+}
 
 constexpr char kInstances[] = "spark.executor.instances";
 constexpr char kCores[] = "spark.executor.cores";
@@ -161,9 +168,9 @@ void SetMeasuredEnd(const SparkRun& run, Outcome& outcome) {
 // Adds a remark if the run lasted longer than the row of the unchanged run.
 void RemarkOnEnd(const SparkRun& run, Row& row) {
   if (run.ended_later < absl::Seconds(1)) return;
-  row.remarks.push_back(
-      fmt::format("measured until the last stage ended; the application ended {} later",
-                  text::ElapsedText(run.ended_later)));
+  row.remarks.push_back(fmt::format("measured until the last stage ended; the {} ended {} later",
+                                    run.reduce_fixed_share ? "job" : "application",
+                                    text::ElapsedText(run.ended_later)));
 }
 
 void SetCoreHours(double cores, Row& row) {
@@ -229,6 +236,66 @@ absl::StatusOr<std::vector<Row>> RowsOfPlan(const SparkRun& run, const Question&
   return rows;
 }
 
+// Returns the rows of a MapReduce job, whose waves of tasks are placed on the slots. With
+// Question::reducers, there is a row for each scenario and each number of reduce tasks.
+absl::StatusOr<std::vector<Row>> RowsOfMapReduce(const std::string& path, const SparkRun& run,
+                                                 const Question& question, absl::Time now) {
+  const Question of_run = question.reducers.empty() ? question : Question();
+  auto rows = AnswerFromPlan(run.plan, of_run, now);
+  if (!rows.ok()) return rows;
+  std::vector<Scenario> scenarios = ScenariosOf(of_run);
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    if (IsUnchanged(run, scenarios[i])) SetMeasuredEnd(run, (*rows)[i].outcome);
+  }
+  RemarkOnEnd(run, rows->front());
+  if (question.reducers.empty()) return rows;
+  scenarios = ScenariosOf(question);
+  if (scenarios.size() > 1) scenarios.erase(scenarios.begin());
+  if (absl::Status few =
+          CheckRows(static_cast<double>(scenarios.size() * question.reducers.size()));
+      !few.ok()) {
+    return few;
+  }
+  std::vector<std::string> remarks = {
+      "assumes that keys divide evenly among the reduce tasks; one large key group stays whole"};
+  if (*run.reduce_fixed_share == 0) {
+    remarks.emplace_back("the run does not show a fixed time per reduce task, so none is assumed");
+  }
+  for (const Scenario& scenario : scenarios) {
+    for (const std::uint32_t reducers : question.reducers) {
+      const auto plan = WithReduceTasks(run.plan, *run.reduce_fixed_share, reducers);
+      if (!plan.ok()) {
+        return absl::Status(plan.status().code(),
+                            fmt::format("{}: {}", path, std::string(plan.status().message())));
+      }
+      auto outcome = EstimateStages(*plan, scenario, now);
+      if (!outcome.ok()) return outcome.status();
+      outcome->slots = scenario.slots.value_or(plan->cluster.slots);
+      std::vector<std::string> parts = {text::Counted(reducers, "reduce task")};
+      if (scenario.slots) parts.insert(parts.begin(), text::Counted(*scenario.slots, "slot"));
+      rows->push_back({.name = Named(std::move(parts), scenario),
+                       .outcome = *std::move(outcome),
+                       .remarks = remarks});
+    }
+  }
+  return rows;
+}
+
+// Returns an error if the question is not about this kind of run.
+absl::Status CheckKind(const std::string& path, const SparkRun& run, const Question& question) {
+  if (!run.reduce_fixed_share && !question.reducers.empty()) {
+    return absl::InvalidArgumentError(fmt::format(
+        "{} is the log of a Spark application, which has no reduce tasks; use --partitions instead "
+        "of --reducers",
+        path));
+  }
+  if (!run.reduce_fixed_share || !question.HasSparkSettings()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      fmt::format("{} is the log of a MapReduce job; use --slots, --reducers, --data-factor or "
+                  "--policy instead of options for Spark",
+                  path));
+}
+
 // Returns true if the row changes nothing in the run. `asked` contains its settings.
 bool IsUnchanged(const SparkRun& run, const Question& question, const Scenario& scenario,
                  const SettingsRow& row, const SettingsPair& asked) {
@@ -284,8 +351,12 @@ class Models {
     }
     std::vector<SparkRun> runs = {run};
     std::vector<std::string> paths = {path};
-    const auto read = [&warnings](const std::string& log) {
+    const auto read = [&warnings](const std::string& log) -> absl::StatusOr<SparkRun> {
       auto other = ReadSparkRun(log);
+      if (other.ok() && other->reduce_fixed_share) {
+        return absl::InvalidArgumentError(fmt::format(
+            "{} is the log of a MapReduce job; pass logs of the Spark application", log));
+      }
       for (const std::string& remark : other.ok() ? other->remarks : std::vector<std::string>()) {
         warnings.push_back(fmt::format("{}: {}", log, remark));
       }
@@ -868,6 +939,7 @@ std::vector<std::string> Question::LogOptions() const {
   add("--learn", !learn.empty());
   add("--conf", !settings.empty());
   add("--find", find.has_value());
+  add("--reducers", !reducers.empty());
   return options;
 }
 
@@ -948,6 +1020,7 @@ absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& qu
                                      absl::Time now) {
   auto run = ReadSparkRun(path);
   if (!run.ok()) return run.status();
+  if (absl::Status kind = CheckKind(path, *run, question); !kind.ok()) return kind;
   std::vector<std::string> warnings;
   for (const std::string& remark : run->remarks) {
     warnings.push_back(fmt::format("{}: {}", path, remark));
@@ -959,11 +1032,13 @@ absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& qu
     answer = *std::move(answered);
   } else {
     if (run->plan.name.empty()) run->plan.name = std::filesystem::path(path).stem();
-    auto answered = RowsOfPlan(*run, question, now);
+    auto answered = run->reduce_fixed_share ? RowsOfMapReduce(path, *run, question, now)
+                                            : RowsOfPlan(*run, question, now);
     if (!answered.ok()) return answered.status();
     answer.rows = *std::move(answered);
   }
   answer.warnings.insert(answer.warnings.begin(), warnings.begin(), warnings.end());
+  answer.is_damaged = run->is_damaged;
   return answer;
 }
 
@@ -998,10 +1073,7 @@ absl::StatusOr<std::vector<SettingsRow>> SettingsRowsOf(const Question& question
   if (!question.data.empty() && question.data_factor) {
     return SetTwice("--data", "--data-factor", "the amount of data");
   }
-  if (const double count = Combinations(question); count > kRowsMax) {
-    return absl::InvalidArgumentError(
-        fmt::format("{:.0f} combinations of settings; pass at most {:.0f}", count, kRowsMax));
-  }
+  if (absl::Status few = CheckRows(Combinations(question)); !few.ok()) return few;
   if (absl::Status once = CheckMemory(question); !once.ok()) return once;
   std::vector<SettingsRow> rows(1);
   rows = Combined(rows, question.executors, NumberSetter({kInstances}, "executor"));

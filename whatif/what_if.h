@@ -27,8 +27,10 @@ struct Question {
   std::vector<std::uint32_t> executors;  // one scenario each; must not be combined with slots
   std::optional<double> data_factor;     // applies to every scenario
   std::optional<SchedulingPolicy> policy;
+  // Numbers of reduce tasks, for the log of a MapReduce job. Each is a row for each scenario.
+  std::vector<std::uint32_t> reducers;
 
-  // The fields below need the log of a run. Each combination of values is a row.
+  // The fields below need the log of a Spark application. Each combination of values is a row.
   std::vector<std::uint32_t> cores;  // per executor
   std::vector<std::string> memory;   // per executor, such as 4g
   std::vector<std::uint32_t> partitions;
@@ -46,7 +48,9 @@ struct Question {
   // Returns the options for those fields that need a log, such as --cores.
   std::vector<std::string> LogOptions() const;
   // Returns true if the question is about Spark settings, which a plan does not have.
-  bool HasSparkSettings() const { return !executors.empty() || !LogOptions().empty(); }
+  bool HasSparkSettings() const {
+    return !executors.empty() || LogOptions().size() > (reducers.empty() ? 0u : 1u);
+  }
 };
 
 // One scenario of an answer.
@@ -67,6 +71,7 @@ struct Row {
 struct Answer {
   std::vector<Row> rows;              // the unchanged run first
   std::vector<std::string> warnings;  // warnings about the logs, with their paths
+  bool is_damaged = false;            // whether a part of the run's log cannot be read
 };
 
 // Returns the scenarios that plans and jobs of a master can answer, unchanged scenario first.
@@ -86,10 +91,11 @@ void AddRemarksOnJob(std::vector<Row>& rows);
 absl::StatusOr<std::vector<Row>> AnswerFromPlan(const Plan& plan, const Question& question,
                                                 absl::Time now);
 
-// Answers from the log of a run: a Spark event log, or the log of a master. Fails like
-// ReadSparkRun(), SparkRunModels and SparkRuns, and with InvalidArgument if options contradict each
-// other, have no effect, or make more than 1,000 rows. Errors name the log or the option. With
-// Question::find, returns the unchanged run and the best few settings of a search.
+// Answers from the log of a run: a Spark event log, the history file of a MapReduce job, or the log
+// of a master. Fails like ReadSparkRun(), SparkRunModels and SparkRuns, and with InvalidArgument if
+// options contradict each other, have no effect, or make more than 1,000 rows. Errors name the log
+// or the option. With Question::find, returns the unchanged run and the best few settings of a
+// search.
 absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& question,
                                      absl::Time now);
 

@@ -32,6 +32,7 @@ whatif::Question QuestionOf(const WhatIfArguments& arguments) {
           .executors = arguments.executors,
           .data_factor = arguments.data_factor,
           .policy = arguments.policy,
+          .reducers = arguments.reducers,
           .cores = arguments.cores,
           .memory = arguments.memory,
           .partitions = arguments.partitions,
@@ -96,6 +97,9 @@ bool IsRepeated(const whatif::Row& row, const whatif::Row& unchanged) {
          takes == unchanged.outcome.snapshot.estimate.remaining;
 }
 
+// Values of parameters may be long.
+constexpr int kNameColumnsMax = 100;
+
 int Show(const WhatIfArguments& arguments, const std::vector<whatif::Row>& answer) {
   if (IsJson(arguments.format)) {
     std::vector<std::string> lines;
@@ -106,7 +110,13 @@ int Show(const WhatIfArguments& arguments, const std::vector<whatif::Row>& answe
   std::vector<console::ScenarioRow> rows;
   for (const whatif::Row& row : answer) {
     if (IsRepeated(row, answer[0])) continue;
-    rows.push_back({row.name, row.outcome, row.core_hours, row.binding, row.remarks, row.as_it_is});
+    std::vector<std::string> remarks = row.remarks;
+    const Snapshot& snapshot = row.outcome.snapshot;
+    if (snapshot.info && snapshot.info->kind == JobKind::kWorkflow) {
+      remarks.insert(remarks.end(), snapshot.notes.begin(), snapshot.notes.end());
+    }
+    rows.push_back({console::ClipMiddle(row.name, kNameColumnsMax, options.text.unicode),
+                    row.outcome, row.core_hours, row.binding, std::move(remarks), row.as_it_is});
   }
   std::vector<std::string> lines;
   if (answer.size() == 1) {
@@ -156,7 +166,7 @@ std::string WhyRejected(const WhatIfArguments& arguments, const Snapshot& job) {
   if (job.is_final) {
     return fmt::format(
         "{} {}, so {} would have no effect; omit {} to see how it ended, or pass a plan "
-        "or a Spark event log",
+        "or a log",
         id, EndOfJob(job), fmt::join(options, " and "), options.size() == 1 ? "it" : "them");
   }
   const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
@@ -254,13 +264,13 @@ bool IsPlan(const std::string& subject) {
 }
 
 int AnswerFromPlanFile(const WhatIfArguments& arguments, const whatif::Question& question) {
-  if (question.HasSparkSettings()) {
+  if (question.HasSparkSettings() || !question.reducers.empty()) {
     std::vector<std::string> options = question.LogOptions();
     if (!arguments.executors.empty()) options.insert(options.begin(), "--executors");
-    PrintError(fmt::format(
-        "{} is not a Spark event log; for a plan, use --slots, --data-factor or --policy, "
-        "not {}",
-        arguments.subject, fmt::join(options, " or ")));
+    PrintError(
+        fmt::format("{} is not a log; for a plan, use --slots, --data-factor or --policy, "
+                    "not {}",
+                    arguments.subject, fmt::join(options, " or ")));
     return kUsage;
   }
   absl::StatusOr<Plan> plan = ReadPlanFile(arguments.subject, PlanUse::kEstimate);
@@ -307,7 +317,8 @@ int Run(const WhatIfArguments& arguments) {
   const auto answer = whatif::AnswerFromLog(arguments.subject, question, absl::Now());
   if (!answer.ok()) return ReportWhatIfError(answer.status());
   for (const std::string& warning : answer->warnings) PrintError(warning);
-  return Show(arguments, answer->rows);
+  const int shown = Show(arguments, answer->rows);
+  return shown == kSuccess && answer->is_damaged ? kLogTorn : shown;
 }
 
 namespace {
@@ -340,7 +351,12 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
       ->type_name("STAGE=FORMULA");
   AddAssignments(app, "--probe", arguments.probes,
                  "Spark log: log of a run that ends this stage before --size changes its data")
-      ->type_name("STAGE=LOG");
+      ->type_name("STAGE=LOG")
+      ->check(
+          [](const std::string& word) -> std::string {
+            return word.ends_with('=') ? word + " names no log; is a shell variable unset?" : "";
+          },
+          "");
   AddChoice(app, "--find", kGoals, arguments.goal,
             "Spark log: find the executors, cores, memory and partitions that minimize this");
   AddAssignments(app, "--limit", arguments.limits,
@@ -359,8 +375,10 @@ void AddWhatIf(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
       "what-if", "Estimate when a plan or a job will end, as it is or with changes");
   auto& arguments = ArgumentsOf<WhatIfArguments>(app, invocation, Run);
-  app.add_option("FILE|LOG|ID", arguments.subject,
-                 "Plan (YAML or JSON; docs/plans.md), Spark event log, or id of a job")
+  app.add_option(
+         "FILE|LOG|ID", arguments.subject,
+         "Plan (YAML or JSON; docs/plans.md), Spark event log, history file of a MapReduce job "
+         "(.jhist), Tidemark event log, or id of a job")
       ->required();
   CLI::Option* slots =
       Between(1U, 1'000'000U,
@@ -369,6 +387,9 @@ void AddWhatIf(CLI::App& root, Invocation& invocation) {
           AddList(app, "--executors", arguments.executors,
                   "Spark log or running application: numbers of executors, separated by commas"))
       ->excludes(slots);
+  Between(1U, 20'000U,
+          AddList(app, "--reducers", arguments.reducers,
+                  "Log of a MapReduce job: numbers of reduce tasks, separated by commas"));
   AddAssignments(app, "--conf", arguments.settings,
                  "Spark log: settings, as spark-submit takes them; see docs/what-if.md")
       ->type_name("KEY=VALUE");

@@ -1,24 +1,12 @@
 #include "whatif/find.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
 #include <initializer_list>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
+#include "tests/test.h"
 #include "whatif/what_if.h"
 
 namespace tidemark::whatif::find_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::Field;
-using ::testing::HasSubstr;
 
 PlannedStage StageWith(const std::string& name, std::uint64_t tasks,
                        std::initializer_list<double> seconds, std::vector<std::string> after = {}) {

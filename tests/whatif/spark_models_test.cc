@@ -1,30 +1,15 @@
 #include "whatif/spark_models.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
+#include "tests/test.h"
 #include "whatif/spark_run.h"
 
 namespace tidemark::whatif::spark_models_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::UnorderedElementsAre;
 
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 

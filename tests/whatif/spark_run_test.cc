@@ -1,26 +1,16 @@
 #include "whatif/spark_run.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "spark/log_reader.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
 #include "tests/store/written_log.h"
+#include "tests/test.h"
 #include "whatif/plan_estimate.h"
 
 namespace tidemark::whatif::spark_run_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 
@@ -87,6 +77,7 @@ TEST(SparkRun, RemarksThatTheLogBreaksOffAndWhatIsMissing) {
   EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("at least 1 event is missing"),
                                         HasSubstr("skipped 1 event with incomplete"),
                                         HasSubstr("the log ends before the application")));
+  EXPECT_TRUE(run->is_damaged);
 }
 
 // Reads the same events from the log of Spark and from the log of a master that received them.
@@ -157,11 +148,18 @@ TEST(SparkRun, RejectsTooManyDependenciesWithTheReason) {
   EXPECT_THAT(std::string(rejected.message()), HasSubstr("more than 100000 dependencies"));
 }
 
-TEST(SparkRun, OfMapReduceIsRejected) {
+// Four map tasks and eight reduce tasks in one wave.
+TEST(SparkRun, OfMapReduceHasItsTwoStages) {
   const auto run =
       ReadSparkRun(std::string(TIDEMARK_RECORDINGS) + "/two-path-on-yarn.tidemark-log");
-  EXPECT_EQ(run.status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_THAT(std::string(run.status().message()), HasSubstr("MapReduce"));
+  ASSERT_TRUE(run.ok()) << run.status();
+  const std::vector<PlannedStage>& stages = run->plan.jobs[0].stages;
+  ASSERT_EQ(stages.size(), 2u);
+  EXPECT_EQ(stages[0].task_count, 4u);
+  EXPECT_EQ(stages[1].task_count, 8u);
+  EXPECT_TRUE(run->reduce_fixed_share.has_value());
+  ASSERT_TRUE(run->took && EndOf(run->plan));
+  EXPECT_NEAR(absl::FDivDuration(*EndOf(run->plan), *run->took), 1, 0.05);
 }
 
 // The reason differs from that for a plan file.

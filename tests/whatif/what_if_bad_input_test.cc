@@ -1,19 +1,12 @@
 // Tests answers from Spark logs in which facts are missing or impossible. The answer is either a
 // clear error, or a wide interval with its reason.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/str_replace.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
+#include "tests/test.h"
 #include "whatif/plan_estimate.h"
 #include "whatif/spark_models.h"
 #include "whatif/spark_parameters.h"
@@ -25,12 +18,7 @@ namespace {
 
 using nlohmann::json;
 using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::Field;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 json Counters(std::uint64_t seconds) {
   return {{"Executor Run Time", 1000 * seconds - 100},

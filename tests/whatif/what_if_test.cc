@@ -1,29 +1,16 @@
 #include "whatif/what_if.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
+#include "tests/test.h"
 #include "whatif/keep_results.h"
 
 namespace tidemark::whatif::what_if_test {
 namespace {
 
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
 
 std::vector<SettingsRow> Rows(const Question& question) {
   auto rows = SettingsRowsOf(question);
@@ -339,8 +326,10 @@ TEST(AdviseFromLogs, WarnsOfOtherFilesAndOfCopies) {
   ASSERT_TRUE(answer.advice.ok()) << answer.advice.status();
   EXPECT_EQ(answer.advice->applications, 1u);
   EXPECT_FALSE(answer.is_damaged);
-  EXPECT_THAT(answer.warnings, ElementsAre(HasSubstr("README is not a Spark event log"),
-                                           HasSubstr("b: omitted, since ")));
+  EXPECT_THAT(
+      answer.warnings,
+      ElementsAre(HasSubstr("README is neither a Spark event log nor a Hadoop history file"),
+                  HasSubstr("b: omitted, since ")));
 }
 
 }  // namespace

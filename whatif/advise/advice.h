@@ -72,7 +72,7 @@ struct RepeatedRuns {
 // Returns the groups of runs that repeat each other, largest savings first. A run whose data or
 // results are unknown or random repeats no other run, and neither does a partial run.
 //
-//     saved = sum over the plans of later runs of max(end - begin of its stages - time of reading,
+//     saved = sum over the plans of later runs of max(end - start of its stages - time of reading,
 //     0)
 std::vector<RepeatedRuns> RepeatedRunsIn(const History& history, double read_rate);
 
