@@ -46,7 +46,12 @@ struct Dependencies {
   Metrics& metrics;
   const AgentControl& control;
   transport::TurnQueue& turns;
+  OpenStreams& streams;
 };
+
+absl::Status ShuttingDown() {
+  return absl::UnavailableError("the master is shutting down; resume later, or at another master");
+}
 
 // One stream: a read buffer, one response in flight, and pending answers. An answer to an event
 // passes three stages: it is gathered, waits for the journal, and is ready to be written.
@@ -56,6 +61,7 @@ struct Dependencies {
 // waits for its turn (turn_queue.h). The stream is not read before that.
 class IngestStream final : public Reactor,
                            public Journal::Waiter,
+                           public ClosableStream,
                            public std::enable_shared_from_this<IngestStream> {
  public:
   static IngestStream* Start(const Dependencies& dependencies, AdmittedStream admitted,
@@ -63,7 +69,11 @@ class IngestStream final : public Reactor,
     auto stream = std::shared_ptr<IngestStream>(
         new IngestStream(dependencies, std::move(admitted), std::move(peer)));
     stream->self_ = stream;  // Lives until OnDone, and while the journal may call it.
-    stream->ReadNext();
+    if (dependencies.streams.Add(stream.get(), stream)) {
+      stream->ReadNext();
+    } else {
+      stream->Close();
+    }
     return stream.get();
   }
   ~IngestStream() override {
@@ -123,7 +133,17 @@ class IngestStream final : public Reactor,
   }
 
   void OnCancel() override { End(grpc::Status::CANCELLED); }
-  void OnDone() override { self_.reset(); }
+  void OnDone() override {
+    streams_.Remove(this);
+    self_.reset();
+  }
+
+  void Close() override {
+    const std::lock_guard lock(mutex_);
+    reads_over_ = true;
+    final_ = ToGrpc(ShuttingDown());
+    EndIfAnswered(true);
+  }
 
  private:
   struct Source {
@@ -146,6 +166,7 @@ class IngestStream final : public Reactor,
         metrics_(dependencies.metrics),
         control_(dependencies.control),
         turns_(dependencies.turns),
+        streams_(dependencies.streams),
         stream_(std::move(admitted)),
         peer_(std::move(peer)) {
     metrics_.ingest_streams.fetch_add(1, std::memory_order_relaxed);
@@ -193,7 +214,7 @@ class IngestStream final : public Reactor,
     Journal::Mark until = jobs_.journal().durable() + 1;
     {
       const std::lock_guard lock(mutex_);
-      if (ended_) return;
+      if (ended_ || reads_over_) return;
       const std::shared_ptr<Journal::Log> log = last_log_.lock();
       if (jobs_.journal().HasRoomFor(log)) return StartRead(&request_);
       if (!awaited_.empty() && log == awaited_.back().log) until = awaited_.back();
@@ -475,7 +496,7 @@ class IngestStream final : public Reactor,
   void EndIfAnswered(bool can_write) {
     if (!reads_over_ || writing_) return;
     const bool answered = ready_.empty() && awaiting_.empty() && gathered_.empty();
-    if (answered || !can_write) EndLocked(grpc::Status::OK);
+    if (answered || !can_write) EndLocked(final_);
   }
 
   void End(grpc::Status status) {
@@ -494,6 +515,7 @@ class IngestStream final : public Reactor,
   Metrics& metrics_;
   const AgentControl& control_;
   transport::TurnQueue& turns_;
+  OpenStreams& streams_;
   AdmittedStream stream_;  // used by the thread that processes events
   const std::string peer_;
   std::shared_ptr<IngestStream> self_;
@@ -507,6 +529,7 @@ class IngestStream final : public Reactor,
   std::mutex mutex_;      // Guards all members below.
   bool writing_ = false;
   bool reads_over_ = false;
+  grpc::Status final_;  // status after the last answer
   bool ended_ = false;
   int rejections_waiting_ = 0;  // total over sources_
   grpc::ByteBuffer response_;   // buffer of the write in flight
@@ -531,7 +554,7 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* IngestService::Stre
     grpc::CallbackServerContext* context) {
   absl::StatusOr<AdmittedStream> admitted = gate_.Admit(*context);
   if (!admitted.ok()) return new RefusedStream<Reactor>(admitted.status());
-  return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_, turns_},
+  return IngestStream::Start({jobs_, clock_, gate_, metrics_, control_, turns_, streams_},
                              *std::move(admitted), context->peer());
 }
 

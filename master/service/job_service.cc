@@ -27,8 +27,8 @@ void SelectRunning(std::size_t most, JobTasks& list) {
                       task.started_at.value_or(absl::InfiniteFuture()));
   };
   std::ranges::stable_sort(tasks, std::less<>(), place);
-  list.tasks_left_out = tasks.size() - std::min(tasks.size(), most);
-  tasks.resize(tasks.size() - list.tasks_left_out);
+  list.tasks_left_out = 0;  // The omitted attempts of an ended job do not run.
+  KeepFirstTasks(most, list);
 }
 
 namespace {
@@ -203,6 +203,23 @@ absl::StatusOr<JobService::Mark> JobService::Forget(const grpc::CallbackServerCo
   return Mark(jobs_.journal().Append(nullptr, ""));
 }
 
+std::optional<absl::StatusOr<JobService::Mark>> JobService::SetDeadlineOf(
+    const v1::SetDeadlineRequest& untrusted, const std::function<void()>& when_free) {
+  if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
+  if (!untrusted.has_deadline_at()) return FieldError("deadline_at", "is missing; send a time");
+  const absl::StatusOr<absl::Time> parsed = wire::ParseTime(untrusted.deadline_at(), "deadline_at");
+  if (!parsed.ok()) return FieldError("deadline_at", std::string(parsed.status().message()));
+  // A log contains times in nanoseconds.
+  const absl::Time deadline = absl::FromUnixNanos(absl::ToUnixNanos(*parsed));
+  if (deadline != *parsed)
+    return FieldError("deadline_at", "must be a time of the years 1678 to 2261");
+  const absl::Time now = publishing_.clock.Now();
+  if (workflows_.Newest(untrusted.job_id()) != nullptr) {
+    return workflows_.Update(untrusted.job_id(), {.deadline = deadline}, now);
+  }
+  return jobs_.SetDeadline(untrusted.job_id(), deadline, now, when_free);
+}
+
 std::optional<absl::StatusOr<JobService::Mark>> JobService::Tasks(
     const v1::ListTasksRequest& untrusted, const std::function<void()>& when_free,
     v1::ListTasksResponse& response) const {
@@ -217,12 +234,17 @@ std::optional<absl::StatusOr<JobService::Mark>> JobService::Tasks(
     query.tasks_max = std::min<std::size_t>(untrusted.task_count_max(), kTasksMax);
   }
   const std::size_t most = query.tasks_max;
-  if (untrusted.running_only()) query.tasks_max = std::numeric_limits<std::size_t>::max();
+  const bool selects = untrusted.running_only() || untrusted.longest_first();
+  if (selects) query.tasks_max = std::numeric_limits<std::size_t>::max();
   auto found = jobs_.ListTasks(untrusted.job_id(), query, publishing_.clock.Now(), when_free);
   if (!found) return std::nullopt;
   auto& listed = *found;
   if (!listed.ok()) return listed.status();
-  if (untrusted.running_only()) SelectRunning(most, listed->tasks);
+  if (untrusted.running_only()) {
+    SelectRunning(most, listed->tasks);
+  } else if (untrusted.longest_first()) {
+    SelectLongest(most, listed->tasks);
+  }
   wire::EncodeTasks(listed->tasks, response);
   return listed->mark;
 }
@@ -252,14 +274,18 @@ grpc::ServerUnaryReactor* JobService::ListTasks(grpc::CallbackServerContext* con
 std::optional<absl::StatusOr<JobService::Mark>> JobService::Forecasts(
     const v1::ListForecastsRequest& untrusted, const std::function<void()>& when_free,
     v1::ListForecastsResponse& response) {
-  if (workflows_.Newest(untrusted.job_id()) != nullptr) return Mark();  // Workflows store no tasks.
   absl::Time after = absl::InfinitePast();
   if (untrusted.has_after()) {
     const absl::StatusOr<absl::Time> parsed = wire::ParseTime(untrusted.after(), "after");
     if (!parsed.ok()) return FieldError("after", std::string(parsed.status().message()));
     after = *parsed;
   }
-  auto found = jobs_.ListForecasts(untrusted.job_id(), when_free);
+  std::optional<absl::StatusOr<JobTable::ListedForecasts>> found;
+  if (auto of_workflow = workflows_.ListForecasts(untrusted.job_id())) {
+    found.emplace(*std::move(of_workflow));
+  } else {
+    found = jobs_.ListForecasts(untrusted.job_id(), when_free);
+  }
   if (!found) return std::nullopt;
   auto& listed = *found;
   if (!listed.ok()) return listed.status();

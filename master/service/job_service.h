@@ -125,8 +125,11 @@ class JobService final
                                    v1::GetJobResponse* response) override {
     absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {request->job_id()});
     if (!call.ok()) return Answer(*context, call.status());
-    return AnswerInTurn(*context, *std::move(call),
-                        [=, this](const Caller&) { return Get(*request, *response); });
+    return AnswerInTurn(*context, *std::move(call), [=, this](const Caller& caller) {
+      response->set_may_report(
+          store::IsWithin(request->job_id(), caller.NameSpaceOf(Right::kReport)));
+      return Get(*request, *response);
+    });
   }
   grpc::ServerUnaryReactor* ListJobs(grpc::CallbackServerContext* context,
                                      const v1::ListJobsRequest* request,
@@ -159,6 +162,20 @@ class JobService final
                                       const v1::UpdateJobRequest* request,
                                       v1::UpdateJobResponse*) override {
     return AnswerWhenDurable::Start(workflows_.journal(), Update(*context, *request));
+  }
+  grpc::ServerUnaryReactor* SetDeadline(grpc::CallbackServerContext* context,
+                                        const v1::SetDeadlineRequest* request,
+                                        v1::SetDeadlineResponse*) override {
+    const absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kReport, {request->job_id()});
+    if (!call.ok()) return Answer(*context, call.status());
+    return AnswerWhenDurable::StartInTurn(
+        answers_, context->peer(), jobs_.journal(),
+        [=, this, key = call->meter.key()](const std::function<void()>& again) {
+          const absl::Duration began = ThreadCpuTime();
+          auto mark = SetDeadlineOf(*request, again);
+          publishing_.gate.Charge(key, ThreadCpuTime() - began);
+          return mark;
+        });
   }
   grpc::ServerUnaryReactor* ForgetJob(grpc::CallbackServerContext* context,
                                       const v1::ForgetJobRequest* request,
@@ -237,8 +254,10 @@ class JobService final
                               const v1::UpdateJobRequest& untrusted);
   absl::StatusOr<Mark> Forget(const grpc::CallbackServerContext& context,
                               const v1::ForgetJobRequest& untrusted);
-  // Both functions return nullopt if the job is busy, and then call `when_free`
+  // The next three functions return nullopt if the job is busy, and then call `when_free`
   // (JobTable::ListTasks()).
+  std::optional<absl::StatusOr<Mark>> SetDeadlineOf(const v1::SetDeadlineRequest& untrusted,
+                                                    const std::function<void()>& when_free);
   std::optional<absl::StatusOr<Mark>> Tasks(const v1::ListTasksRequest& untrusted,
                                             const std::function<void()>& when_free,
                                             v1::ListTasksResponse& response) const;

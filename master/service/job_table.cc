@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <system_error>
 #include <variant>
 
@@ -42,12 +45,25 @@ std::weak_ptr<const JobTasks> EndedTasks::Add(JobTasks tasks) {
   return kept;
 }
 
+void KeepFirstTasks(std::size_t most, JobTasks& list) {
+  const std::size_t kept = std::min(list.tasks.size(), most);
+  list.tasks_left_out += list.tasks.size() - kept;
+  list.tasks.resize(kept);
+}
+
+void SelectLongest(std::size_t most, JobTasks& list) {
+  const auto took = [&](const TaskProgress& task) {
+    return task.started_at ? task.ended_at.value_or(list.at) - *task.started_at
+                           : -absl::InfiniteDuration();
+  };
+  std::ranges::stable_sort(list.tasks, std::greater<>(), took);
+  KeepFirstTasks(most, list);
+}
+
 JobTasks SelectTasks(const JobTasks& kept, const TaskQuery& query) {
   JobTasks asked = kept;
   if (!query.host) {
-    if (asked.tasks.size() <= query.tasks_max) return asked;
-    asked.tasks_left_out += asked.tasks.size();
-    asked.tasks.clear();
+    if (asked.tasks.size() + asked.tasks_left_out > query.tasks_max) KeepFirstTasks(0, asked);
     return asked;
   }
   std::erase_if(asked.tasks, [&](const TaskProgress& task) { return task.host != *query.host; });
@@ -72,7 +88,7 @@ constexpr unsigned kCloseSlack = 16;
 // Maximum number of past forecasts per job. Each takes about 70 bytes, for every tracked job.
 constexpr std::size_t kForecastsMax = 200;
 // The tasks of an ended job with more tasks are not kept, since its last tick would take too long.
-// A list of more than kKeptTasksMax attempts keeps only the work of hosts. Chosen by hand.
+// A list keeps the longest kKeptTasksMax attempts. Chosen by hand.
 constexpr std::uint64_t kListedOnceEndedMax = 20'000;
 constexpr std::size_t kKeptTasksMax = 2'000;
 // A longer log of an ended job is not read for its tasks. Chosen by hand; reading this much takes
@@ -122,6 +138,14 @@ std::shared_ptr<TableContext> ContextOf(const JobTableOptions& options) {
                        .heavy = options.has_heavy_thread
                                     ? std::make_unique<transport::TurnQueue>(1, transport::kNice)
                                     : nullptr});
+}
+
+// Returns all attempts of an ended job, or the longest of too many.
+JobTasks TasksToKeep(const JobMonitor& monitor, const Snapshot& final) {
+  const TaskQuery all = {.tasks_max = std::numeric_limits<std::size_t>::max()};
+  JobTasks tasks = monitor.ListTasks(all, final.ended_at.value_or(final.at));
+  if (tasks.tasks.size() > kKeptTasksMax) SelectLongest(kKeptTasksMax, tasks);
+  return tasks;
 }
 
 absl::Status NotKept(const std::string& id, const TaskQuery& query) {
@@ -405,6 +429,31 @@ void JobTable::ApplyDeadline(const Event& opening, absl::Time now, Job& job) {
   Fold(Incoming(stated), now, job);
 }
 
+std::optional<absl::StatusOr<Journal::Mark>> JobTable::SetDeadline(
+    const std::string& id, absl::Time deadline, absl::Time now,
+    const std::function<void()>& when_free) {
+  const auto job = std::static_pointer_cast<Job>(Find(id));
+  if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
+  const JobLock lock = Lock(*job, when_free ? &when_free : nullptr);
+  if (!lock.owns_lock()) return std::nullopt;
+  if (job->ticked.snapshot->is_final || job->monitor.is_closed()) {
+    return absl::FailedPreconditionError(fmt::format("job {} has ended", id));
+  }
+  const JobOpened* const opened = job->monitor.opened();
+  if (opened != nullptr && opened->deadline == deadline) return job->mark;
+  Event set = {.job_id = id, .run_uid = job->monitor.run_uid(), .source_id = "users of the master"};
+  set.sequence = job->monitor.accepted_sequence(set.source_id) + 1;
+  if (set.sequence == 0) {
+    return absl::FailedPreconditionError(
+        fmt::format("job {} has an event with the last sequence number of {}", id, set.source_id));
+  }
+  set.sent_at = set.arrived_at = now;
+  set.body = JobOpened{.deadline = deadline, .replaces_deadline = true};
+  const IngestResult taken = Fold(Incoming(set), now, *job);
+  if (!taken.status.ok()) return taken.status;
+  return taken.mark;
+}
+
 IngestResult JobTable::Fold(const Incoming& incoming, absl::Time now, Job& job) {
   Event& event = incoming.event;
   if (absl::Status other_run = job.monitor.CheckRun(event); !other_run.ok()) {
@@ -442,7 +491,7 @@ std::optional<absl::StatusOr<JobTable::ListedTasks>> JobTable::ListTasks(
   if (job == nullptr) return absl::NotFoundError(fmt::format("no job {}", id));
   const auto ended = [&](const std::shared_ptr<const JobTasks>& kept,
                          const Journal::Mark& mark) -> absl::StatusOr<ListedTasks> {
-    if (kept == nullptr || (query.host && kept->tasks.empty())) return NotKept(id, query);
+    if (kept == nullptr || (query.host && kept->tasks_left_out > 0)) return NotKept(id, query);
     return ListedTasks{SelectTasks(*kept, query), mark};
   };
   if (job->is_over()) {
@@ -486,8 +535,7 @@ void JobTable::LoadTasks(const std::string& id) {
   const absl::StatusOr<JobMonitor> monitor = store::FoldEvents(path);
   // The next run of the ID enters the table before it replaces the log.
   if (!monitor.ok() || Find(id) != job) return;
-  const TaskQuery all = {.tasks_max = kKeptTasksMax};
-  auto tasks = ended_tasks_.Add(monitor->ListTasks(all, final->ended_at.value_or(final->at)));
+  auto tasks = ended_tasks_.Add(TasksToKeep(*monitor, *final));
   const std::lock_guard lock(job->mutex);
   job->tasks = std::move(tasks);
 }
@@ -526,8 +574,13 @@ LiveTable::Ticked JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::
   // Joining precedes past runs, since these depend on the place of the job in its workflow.
   const JobOpened* const opened = job.monitor.opened();
   if (opened != nullptr && opened->workflow && workflows_.join && !job.has_joined) {
-    job.has_joined = workflows_.join(
+    const absl::Status joined = workflows_.join(
         {job.id, *opened->workflow, opened->deadline, {job.name_space, job.reporter}}, now);
+    job.has_joined = !absl::IsUnavailable(joined);
+    if (job.has_joined && !joined.ok()) {
+      job.outside_note = fmt::format("the job is not part of workflow {}: {}", opened->workflow->id,
+                                     std::string(joined.message()));
+    }
   }
   if (!job.has_past_runs && (is_first || !job.monitor.name().empty())) LoadPastRuns(job);
   job.ticked_at = now;
@@ -538,6 +591,7 @@ LiveTable::Ticked JobTable::Tick(const std::shared_ptr<LiveEntry>& entry, absl::
     if (workflows_.workflow_of && ticked.info) {
       ticked.info->workflow_id = workflows_.workflow_of(ticked.job_id);
     }
+    if (!job.outside_note.empty()) ticked.notes.push_back(job.outside_note);
     job.ticked.left = ticked.is_final ? nullptr : job.monitor.stages_left();
     job.ticked.snapshot = std::make_shared<const Snapshot>(std::move(ticked));
   }
@@ -555,13 +609,21 @@ std::string JobTable::HistoryNameOf(const Job& job) const {
   return name.empty() ? job.monitor.history_name() : name;
 }
 
-// Loads the past runs of a job. REQUIRES: job.mutex is held.
+// Loads the past runs of a job. If the node of a workflow without a graph has none, loads the runs
+// of the job of that name, which ran outside of the workflow or before its second job. REQUIRES:
+// job.mutex is held.
 void JobTable::LoadPastRuns(Job& job) {
   const std::string name = HistoryNameOf(job);
   job.has_past_runs = !name.empty();
   if (!options_.past_runs) return;
-  const std::vector<PastRun> runs =
-      options_.past_runs(name, {.id = job.id, .name_space = job.name_space});
+  const store::Reported reported = {.id = job.id, .name_space = job.name_space};
+  std::vector<PastRun> runs = options_.past_runs(name, reported);
+  const JobOpened* const opened = job.monitor.opened();
+  const bool is_node = opened != nullptr && opened->workflow && opened->workflow->nodes.empty() &&
+                       name != opened->workflow->node;
+  if (is_node && (runs.empty() || runs.front().is_of_other_job)) {
+    runs = options_.past_runs(opened->workflow->node, reported);
+  }
   if (runs.empty()) return;
   job.monitor.SetPastRuns(runs);
   AppendRecord(job, [&](std::string& out) { store::EncodePastRuns(runs, job.key, out); });
@@ -573,6 +635,9 @@ void JobTable::End(Job& job) {
   const Snapshot& final = *job.ticked.snapshot;
   if (options_.on_end) {
     JobSummary summary = job.monitor.Summary();
+    if (summary.profile) {
+      job.ticked.profile = std::make_shared<const JobProfile>(*summary.profile);
+    }
     summary.name = HistoryNameOf(job);
     options_.on_end({final, std::move(summary), job.name_space});
   }
@@ -580,13 +645,16 @@ void JobTable::End(Job& job) {
   job.forecasts = job.monitor.PastForecasts(kForecastsMax);
   if (job.log) {
     std::string record;
-    store::EncodeEnd({final, sources, job.began_at, job.name_space, job.forecasts}, job.key,
-                     record);
+    const JobOpened* const opened = job.monitor.opened();
+    const bool is_alone = opened != nullptr && job.outside_note.empty() && workflows_.workflow_of &&
+                          workflows_.workflow_of(job.id).empty();
+    store::EncodeEnd({final, sources, job.began_at, job.name_space, job.forecasts,
+                      is_alone ? opened->workflow : std::nullopt},
+                     job.key, record);
     AppendEnd(job, record);
   }
   if (final.counts.tasks <= kListedOnceEndedMax) {
-    const TaskQuery all = {.tasks_max = kKeptTasksMax};
-    job.tasks = ended_tasks_.Add(job.monitor.ListTasks(all, final.ended_at.value_or(final.at)));
+    job.tasks = ended_tasks_.Add(TasksToKeep(job.monitor, final));
   }
   job.monitor = JobMonitor::OfEnded(final, sources);
   job.holding.Hold(Resource::kStateBytes, 0);
@@ -668,6 +736,9 @@ void JobTable::Restore(store::RestoredJob restored, absl::Time now) {
   auto job = std::make_shared<Job>(std::move(restored.monitor), restored.newest, restored.opened_at,
                                    sender, shares());
   Adopt(job, restored.log_bytes, restored.has_end);
+  if (restored.workflow) {
+    restored_lones_.push_back({job->id, *std::move(restored.workflow), job->name_space});
+  }
   job->holding.Hold(Resource::kStateBytes, job->monitor.state_bytes());
   job->latest = restored.latest;
   job->forecasts = std::move(restored.forecasts);

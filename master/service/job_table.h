@@ -51,7 +51,15 @@ class EndedTasks {
   std::deque<std::pair<std::size_t, std::shared_ptr<const JobTasks>>> kept_;  // oldest first
 };
 
-// Returns the part of a stored list that matches `query`.
+// Removes all attempts after the first `most`, and adds their number to the omitted attempts.
+void KeepFirstTasks(std::size_t most, JobTasks& list);
+// Keeps at most `most` attempts, in descending order of their times. An attempt without a known end
+// counts until the time of the list; attempts without a known start follow. O(n log n) for n
+// attempts.
+void SelectLongest(std::size_t most, JobTasks& list);
+
+// Returns the part of a stored list that matches `query`. If the list is incomplete, returns its
+// attempts only if `query` limits their number to no less than the number of all attempts.
 JobTasks SelectTasks(const JobTasks& kept, const TaskQuery& query);
 
 // Conditions for writing a checkpoint of a job (store/recovery.h). A job needs a checkpoint if its
@@ -158,6 +166,13 @@ class JobTable final : public LiveTable {
   // ListTasks() reports that the tasks are not stored. Reads at most 256 MiB. O(bytes of the log).
   void LoadTasks(const std::string& id);
 
+  // Sets or replaces the deadline of a running job, in an event of an additional source. Returns
+  // the mark that must be durable before the caller is answered. Fails with NotFound for an unknown
+  // job and with FailedPrecondition for an ended one. If the job is busy, behaves like ListTasks().
+  std::optional<absl::StatusOr<Journal::Mark>> SetDeadline(const std::string& id,
+                                                           absl::Time deadline, absl::Time now,
+                                                           const std::function<void()>& when_free);
+
   // Returns the logs that ReadPastWaits() needs for an ended job, with the other jobs newest first.
   // Returns nullopt if the job is running or unknown, or has no log.
   std::optional<LogsOfRun> LogsOfEnded(const std::string& id) const;
@@ -191,9 +206,19 @@ class JobTable final : public LiveTable {
     // Returns the name under which the runs of a job are stored, or an empty string if the job is
     // not in an open workflow.
     std::function<std::string(const std::string& job_id)> history_name_of;
-    // Adds a job that reports a workflow. Called before each tick of the job until it returns true.
-    std::function<bool(const Joining& job, absl::Time now)> join;
+    // Adds a job that reports a workflow. Called before each tick of the job while it fails with
+    // Unavailable. Any other error becomes a note of the job.
+    std::function<absl::Status(const Joining& job, absl::Time now)> join;
   };
+  // The only known job of a workflow, which ended before this master started.
+  struct RestoredLone {
+    std::string job_id;
+    JobWorkflow workflow;
+    std::string name_space;
+  };
+  // Returns these jobs once, in the order in which they were opened. REQUIRES: no other thread uses
+  // the table.
+  std::vector<RestoredLone> TakeRestoredLones() { return std::exchange(restored_lones_, {}); }
   // If a function is empty, no job has a workflow. REQUIRES: no other thread uses the table.
   void SetWorkflows(Workflows workflows) {
     AwaitHeavy();
@@ -213,9 +238,10 @@ class JobTable final : public LiveTable {
     JobMonitor monitor;
     std::size_t bytes = 0;  // total size of its events
     bool is_over_bytes = false;
-    std::size_t ticked_bytes = 0;                  // state_bytes() at the last tick
-    bool has_past_runs = false;                    // whether past runs were loaded for its name
-    bool has_joined = false;                       // whether Workflows::join returned true
+    std::size_t ticked_bytes = 0;  // state_bytes() at the last tick
+    bool has_past_runs = false;    // whether past runs were loaded for its name
+    bool has_joined = false;       // whether Workflows::join has returned, not with Unavailable
+    std::string outside_note;      // reason why the job is not part of its workflow, or empty
     std::unique_ptr<store::EventLogWriter> trace;  // for users; contains the same bytes as the log
     absl::Duration unkept_cost;                    // cost of all ticks since the last checkpoint
     absl::Duration checkpoint_cost;                // cost of the last checkpoint
@@ -310,6 +336,7 @@ class JobTable final : public LiveTable {
   // number of checkpoints in this round; used by the caller of TickDue()
   std::size_t checkpoints_ = 0;
   EndedTasks ended_tasks_;
+  std::vector<RestoredLone> restored_lones_;
 };
 
 }  // namespace tidemark::service

@@ -148,7 +148,7 @@ LiveEntry::LiveEntry(std::shared_ptr<const Snapshot> first, absl::Time began, co
       began_at(began),
       name_space(sender.name_space),
       reporter(sender.reporter.empty() ? sender.name_space : sender.reporter),
-      ticked{std::move(first), nullptr},
+      ticked{.snapshot = std::move(first), .left = nullptr, .profile = nullptr},
       holding(shares.Of(reporter)),
       newest_(ticked) {}
 

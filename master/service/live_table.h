@@ -49,6 +49,7 @@
 #include "master/store/name_space.h"
 #include "tidemark/job.h"
 #include "tidemark/job_monitor.h"
+#include "tidemark/job_profile.h"
 #include "transport/turn_queue.h"
 
 namespace tidemark::service {
@@ -217,6 +218,8 @@ struct LiveEntry {
     std::shared_ptr<const Snapshot> snapshot;
     // Result of JobMonitor::stages_left(). Null for a workflow and with a final snapshot.
     std::shared_ptr<const durations::RemainingStages> left;
+    // Null unless the job has ended since the master started.
+    std::shared_ptr<const JobProfile> profile;
   };
 
   // `first` has sequence 0, or is the last snapshot published before a restart.

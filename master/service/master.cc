@@ -336,8 +336,8 @@ class Master::Impl {
                        [this] { return history_.Node(); },
                        [this](const auto& workflow) { history_.Add(workflow); },
                        [this](const std::string& job_id, const absl::Status& reason) {
-                         log_.Warn("cannot add the job to its workflow", job_id,
-                                   {{"reason", std::string(reason.message())}});
+                         log_.WarnRarely("cannot add the job to its workflow", clock_.Now(), job_id,
+                                         {{"reason", std::string(reason.message())}});
                        }),
                    jobs_, &metrics_),
         explain_service_({*hub_, deliveries_, clock_, gate_, metrics_}, waits_, jobs_),
@@ -618,6 +618,7 @@ void Master::Impl::Shutdown(absl::Duration grace) {
   aside_.Stop();
   SetServing(false);
   hub_->CloseAll();
+  ingest_.CloseAll();
   acceptor_.Stop();
   if (server_ == nullptr) return;
   server_->GetHealthCheckService()->Shutdown();

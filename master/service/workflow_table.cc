@@ -52,7 +52,7 @@ WorkflowTable::WorkflowTable(WorkflowTableOptions options, JobTable& jobs, Metri
     : LiveTable({.noun = "workflow",
                  .max = options.workflows_max,
                  .place = Resource::kWorkflows,
-                 .advice = "; cancel it first"},
+                 .advice = "; cancel it first, and try again a second later"},
                 jobs.context()),
       options_(std::move(options)),
       jobs_(jobs),
@@ -124,19 +124,19 @@ std::optional<absl::Time> WorkflowTable::DeadlineOf(const Plan& plan, absl::Time
   return options_.deadline_of(plan.name.empty() ? plan.id : plan.name, now);
 }
 
-absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(Plan plan,
-                                                                          const Sender& sender,
-                                                                          absl::Time now) {
+absl::StatusOr<std::shared_ptr<WorkflowTable::Entry>> WorkflowTable::Open(
+    Plan plan, const std::string& reported_id, const Sender& sender, absl::Time now) {
   if (!plan.deadline) plan.deadline = DeadlineOf(plan, now);
   auto entry =
       std::make_shared<Entry>(dag::LiveWorkflow(plan, now, options_.live), now, sender, shares());
+  entry->reported_id = reported_id;
   if (absl::Status taken = entry->holding.Reserve(Resource::kDiskBytes, 0); !taken.ok()) {
     // Another thread may have submitted the same plan in the meantime, which is not an error.
     if (auto known = FindWorkflow(plan.id)) return known;
     return taken;
   }
   std::string start;
-  store::EncodeSubmission(plan, sender.name_space, now, entry->key, start);
+  store::EncodeSubmission(plan, sender.name_space, reported_id, now, entry->key, start);
   // No other thread has this entry yet, so its lock is free. Other threads wait for the lock until
   // the log begins.
   const std::lock_guard entry_lock(entry->mutex);
@@ -157,7 +157,7 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Submit(const Plan& plan, const Send
   std::shared_ptr<Entry> entry = FindWorkflow(plan.id);
   if (entry == nullptr) {
     if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
-    absl::StatusOr<std::shared_ptr<Entry>> opened = Open(plan, sender, now);
+    absl::StatusOr<std::shared_ptr<Entry>> opened = Open(plan, plan.id, sender, now);
     if (!opened.ok()) return opened.status();
     entry = *std::move(opened);
   }
@@ -220,7 +220,7 @@ void WorkflowTable::ObserveNewest(Entry& entry, const std::string& job_id) const
   // The start of a job is known at its first tick.
   if (job.snapshot == nullptr || job.snapshot->sequence == 0) return;
   const std::lock_guard lock(entry.mutex);
-  entry.live.Observe(std::move(job.snapshot), std::move(job.left));
+  entry.live.Observe(std::move(job.snapshot), std::move(job.left), std::move(job.profile));
   entry.is_changed = true;
 }
 
@@ -268,34 +268,43 @@ absl::StatusOr<Journal::Mark> WorkflowTable::Update(const std::string& workflow_
       [&](store::LogKey key, std::string& out) { store::EncodeChange(change, now, key, out); });
 }
 
-bool WorkflowTable::Join(const JobTable::Joining& job, absl::Time now) {
-  if (job.workflow.id.empty() || job.workflow.node.empty()) return false;
+absl::Status WorkflowTable::Join(const JobTable::Joining& job, absl::Time now) {
+  if (job.workflow.id.empty() || job.workflow.node.empty()) {
+    return absl::UnavailableError("the job has not reported its place in a workflow");
+  }
   const std::lock_guard lock(joins_mutex_);
-  if (!is_recovered_) return false;
-  if (!WorkflowOf(job.job_id).empty()) return true;
-  const absl::Status joined = TryJoin(job, now);
-  if (absl::IsUnavailable(joined)) return false;
-  if (!joined.ok() && options_.on_refused) options_.on_refused(job.job_id, joined);
-  return true;
+  if (!is_recovered_) return absl::UnavailableError("the workflows are being restored");
+  if (!WorkflowOf(job.job_id).empty()) return absl::OkStatus();
+  absl::Status joined = TryJoin(job, now);
+  if (!joined.ok()) Refuse(job.job_id, joined);
+  return joined;
+}
+
+void WorkflowTable::Refuse(const std::string& job_id, const absl::Status& reason) const {
+  if (!absl::IsUnavailable(reason) && options_.on_refused) options_.on_refused(job_id, reason);
 }
 
 absl::Status WorkflowTable::TryJoin(const JobTable::Joining& job, absl::Time now) {
   if (absl::Status ok = CheckJournal(); !ok.ok()) return ok;
   const JobWorkflow& reported = job.workflow;
   const Reported workflow = {job.sender.name_space, reported.id};
-  const auto newest_run = newest_run_.find(workflow);
-  std::string id = newest_run == newest_run_.end() ? reported.id : newest_run->second;
+  std::string id = reported.id;
   std::shared_ptr<Entry> entry = FindWorkflow(id);
+  if (const auto runs = runs_.find(workflow); runs != runs_.end()) {
+    for (const std::string& run : runs->second) {
+      std::shared_ptr<Entry> known = FindWorkflow(run);
+      if (known == nullptr) continue;
+      const std::lock_guard lock(known->mutex);
+      if (known->live.HasJob(job.job_id)) return absl::OkStatus();
+      id = run;
+      entry = std::move(known);
+    }
+  }
   const auto has_ended = [&] {
     const std::lock_guard lock(entry->mutex);
     return entry->live.is_final() || entry->live.is_cancelled();
   };
-  const auto has_job = [&] {
-    const std::lock_guard lock(entry->mutex);
-    return entry->live.HasJob(job.job_id);
-  };
   for (int run = 2; entry != nullptr && has_ended(); ++run) {
-    if (has_job()) return absl::OkStatus();
     id = IdOfRun(reported.id, run);
     entry = FindWorkflow(id);
   }
@@ -328,22 +337,31 @@ absl::Status WorkflowTable::TryJoin(const JobTable::Joining& job, absl::Time now
     if (absl::Status ok = dag::CheckWorkflow(plan, options_.jobs_per_workflow_max); !ok.ok()) {
       return ok;
     }
-    auto opened = Open(std::move(plan), job.sender, now);
+    for (auto& [of, ids] : runs_) {
+      std::erase_if(ids, [&](const std::string& run) { return FindWorkflow(run) == nullptr; });
+    }
+    std::erase_if(runs_, [](const auto& known) { return known.second.empty(); });
+    auto opened = Open(std::move(plan), reported.id, job.sender, now);
     if (!opened.ok()) return opened.status();
     entry = *std::move(opened);
-    std::erase_if(newest_run_,
-                  [&](const auto& run) { return FindWorkflow(run.second) == nullptr; });
-    newest_run_[workflow] = id;
-    const std::lock_guard lock(entry->mutex);
-    if (past_run != nullptr) entry->live.SetPastRun(*past_run);
+    runs_[workflow].push_back(id);
   }
   if (entry->name_space != job.sender.name_space) {
     return absl::PermissionDeniedError(
         fmt::format("another reporter has opened workflow {}; use another id", id));
   }
   absl::Status status;
-  for (Lone& one : joining)
-    status.Update(JoinEntry(*entry, std::move(one.workflow), one.job_id, now));
+  for (Lone& one : joining) {
+    status = JoinEntry(*entry, std::move(one.workflow), one.job_id, now);
+    if (absl::IsUnavailable(status)) return status;
+    if (status.ok()) continue;
+    const bool is_peer = one.job_id != job.job_id;
+    if (is_peer) Refuse(one.job_id, status);
+    const std::lock_guard lock(entry->mutex);
+    if (!entry->live.plan().is_open) continue;
+    entry->live.NoteJobOutside(one.job_id, status);
+    entry->is_changed = true;
+  }
   return status;
 }
 
@@ -403,42 +421,73 @@ void WorkflowTable::Observe(const std::shared_ptr<const Snapshot>& job) {
     followers = of_job->second;
   }
   const LiveEntry::Running running = jobs_.GetRunning(job->job_id);
-  const auto left = running.snapshot == job ? running.left : nullptr;
+  const bool is_newest = running.snapshot == job;
+  const auto left = is_newest ? running.left : nullptr;
+  const auto profile = is_newest ? running.profile : nullptr;
   for (const std::shared_ptr<Entry>& entry : followers) {
     {
       const std::lock_guard lock(entry->mutex);
-      entry->live.Observe(job, left);
+      entry->live.Observe(job, left, profile);
       entry->is_changed = true;
     }
     if (job->is_final) Follow(entry);
   }
 }
 
-// Loads the past runs of the workflow's jobs, once per job, and the measured node.
-void WorkflowTable::LoadHistory(Entry& entry) const {
-  if (!options_.runs) return;
-  std::vector<std::size_t> unknown;
-  std::vector<PlannedJob> jobs;
+// Sets the usual pauses of an open workflow, once.
+void WorkflowTable::LoadPauses(Entry& entry) const {
+  std::string name;
+  JobWorkflow first;
   {
     const std::lock_guard lock(entry.mutex);
-    for (std::size_t i = 0; i < entry.live.plan().jobs.size(); ++i) {
+    if (!options_.stage_runs || !entry.live.plan().is_open || entry.has_pauses) return;
+    entry.has_pauses = true;
+    name = entry.live.history_name();
+    first.node = entry.live.plan().jobs.front().name;
+  }
+  const dag::StageRuns runs =
+      options_.stage_runs(name, {.id = entry.id, .name_space = entry.name_space});
+  const PastRun* const past_run = dag::FindPastRun(first, runs);
+  const std::lock_guard lock(entry.mutex);
+  if (past_run != nullptr) entry.live.SetPastRun(*past_run);
+}
+
+// Loads the past runs of the workflow, once, and of its jobs, once per job, and the measured node.
+void WorkflowTable::LoadHistory(Entry& entry) const {
+  LoadPauses(entry);
+  if (!options_.runs) return;
+  struct Unknown {
+    std::size_t index = 0;
+    std::vector<std::string> names;  // The first name with runs counts.
+    store::Reported reported;
+  };
+  std::vector<Unknown> unknown;
+  {
+    const std::lock_guard lock(entry.mutex);
+    const Plan& plan = entry.live.plan();
+    for (std::size_t i = 0; i < plan.jobs.size(); ++i) {
       if (entry.live.has_runs(i)) continue;
-      unknown.push_back(i);
-      jobs.push_back(entry.live.plan().jobs[i]);
+      const PlannedJob& job = plan.jobs[i];
+      Unknown& one = unknown.emplace_back();
+      one.index = i;
+      one.names = dag::HistoryNamesOf(plan, job);
+      one.reported = {.id = job.job_id.empty() ? entry.id : job.job_id,
+                      .name_space = entry.name_space};
     }
   }
   if (unknown.empty()) return;
   const auto node = options_.node ? options_.node() : std::nullopt;
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const PlannedJob& job = jobs[i];
-    const std::string& name = job.history_name.empty() ? job.name : job.history_name;
-    const store::Reported reported = {.id = job.job_id.empty() ? entry.id : job.job_id,
-                                      .name_space = entry.name_space};
-    std::vector<JobProfile> runs = options_.runs(name, reported);
+  for (const Unknown& one : unknown) {
+    std::vector<JobProfile> runs;
     dag::StageRuns stage_runs;
-    if (runs.empty() && options_.stage_runs) stage_runs = options_.stage_runs(name, reported);
+    for (std::size_t i = 0; i < one.names.size() && runs.empty() && stage_runs.empty(); ++i) {
+      runs = options_.runs(one.names[i], one.reported);
+      if (runs.empty() && options_.stage_runs) {
+        stage_runs = options_.stage_runs(one.names[i], one.reported);
+      }
+    }
     const std::lock_guard lock(entry.mutex);
-    entry.live.SetRuns(unknown[i], std::move(runs), std::move(stage_runs));
+    entry.live.SetRuns(one.index, std::move(runs), std::move(stage_runs));
   }
   const std::lock_guard lock(entry.mutex);
   if (node) entry.live.SetNode(*node);
@@ -472,7 +521,7 @@ LiveTable::Ticked WorkflowTable::MakeSnapshot(const std::shared_ptr<Entry>& made
   entry.is_changed = entry.is_changed || !estimates;
   std::string record;
   if (snapshot.is_final) {
-    store::EncodeWorkflowEnd(snapshot, entry.key, record);
+    store::EncodeWorkflowEnd(snapshot, entry.live.past_forecasts(), entry.key, record);
   } else {
     store::EncodeWorkflowTick(snapshot, entry.live.TakeNewFacts(), entry.key, record);
   }
@@ -506,14 +555,21 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
   if (!recovered.ok()) return recovered.status();
   Recovery recovery{.restored = recovered->logs.size(), .damages = std::move(recovered->damages)};
   const absl::Duration began = ThreadCpuTime();
+  std::map<Reported, std::vector<std::string>> runs;
+  absl::flat_hash_set<std::string> attached;
   for (auto& [path, workflow] : recovered->logs) {
     const Sender sender = {.name_space =
                                workflow.name_space.empty() ? store::kAllIds : workflow.name_space};
     auto entry =
         std::make_shared<Entry>(std::move(workflow.live), workflow.submitted_at, sender, shares());
     entry->key = workflow.key;
+    entry->reported_id = std::move(workflow.reported_id);
     const std::shared_ptr<const Snapshot> newest = entry->newest().snapshot;
     Adopt(entry, workflow.log_bytes, /*may_forget=*/newest->is_final);
+    if (entry->live.plan().is_open) {
+      runs[{entry->name_space, entry->reported_id}].push_back(entry->id);
+    }
+    for (std::string& job_id : entry->live.attached_jobs()) attached.insert(std::move(job_id));
     if (newest->is_final) continue;
     recovery.latest = std::max(recovery.latest, newest->at);
     entry->live.NoteRestart(now);
@@ -529,8 +585,27 @@ absl::StatusOr<Recovery> WorkflowTable::Recover(absl::Time now) {
   }
   Publish();
   const std::lock_guard lock(joins_mutex_);
+  runs_ = std::move(runs);
+  for (JobTable::RestoredLone& lone : jobs_.TakeRestoredLones()) {
+    const std::shared_ptr<const Snapshot> newest = jobs_.Newest(lone.job_id);
+    if (newest == nullptr || attached.contains(lone.job_id) || lone.workflow.node.empty()) continue;
+    const absl::Duration quiet = std::max(options_.live.quiet_after, lone.workflow.quiet);
+    if (now - newest->at > quiet) continue;
+    const Reported workflow = {lone.name_space, lone.workflow.id};
+    AwaitPeer(workflow, {.job_id = lone.job_id,
+                         .workflow = std::move(lone.workflow),
+                         .deadline = newest->deadline,
+                         .reported_at = newest->at});
+  }
   is_recovered_ = true;
   return recovery;
+}
+
+std::optional<JobTable::ListedForecasts> WorkflowTable::ListForecasts(const std::string& id) const {
+  const std::shared_ptr<Entry> entry = FindWorkflow(id);
+  if (entry == nullptr) return std::nullopt;
+  const std::lock_guard lock(entry->mutex);
+  return JobTable::ListedForecasts{entry->live.past_forecasts(), entry->mark};
 }
 
 std::size_t WorkflowTable::followed_jobs() const {

@@ -1,9 +1,6 @@
 // All workflows of a master. Each has a LiveWorkflow and a log. live_table.h describes the rules
 // that jobs and workflows share.
 //
-// The only known job of a workflow is not stored. If the master restarts before the second job
-// reports, the workflow lacks the first job if that has ended.
-//
 // Thread-safe as defined in live_table.h. The lock of a workflow is never held during an estimate.
 #pragma once
 
@@ -86,11 +83,12 @@ class WorkflowTable final : public LiveTable {
                                        absl::Time now);
 
   // Adds a job to the workflow that it reports. Opens the workflow as soon as it has two jobs, by
-  // its graph, by a past run or by the jobs that report it. An ended workflow is followed by one
-  // with a number, such as "nightly.2", unless the job belongs to the ended one. Returns false if
-  // the caller must try again: before Recover(), while the journal fails, and until the job reports
-  // an id and a node. A job that cannot join runs alone (on_refused). O(jobs of the workflow).
-  bool Join(const JobTable::Joining& job, absl::Time now);
+  // its graph, by a past run or by the jobs that report it. If all runs of the workflow have ended
+  // without the job, the next run has a number, such as "nightly.2". Fails with Unavailable if the
+  // caller must try again: before Recover(), while the journal fails, and until the job reports an
+  // id and a node. After any other error, the job runs alone (on_refused). O(jobs of the workflow
+  // + runs of it).
+  absl::Status Join(const JobTable::Joining& job, absl::Time now);
 
   // Passes a published snapshot of a job to the workflows that contain the job. `job` must not be
   // null. O(workflows of the job).
@@ -103,6 +101,9 @@ class WorkflowTable final : public LiveTable {
                                                      const std::string& name_space,
                                                      absl::Time now) const;
 
+  // Returns the past forecasts of a workflow, or nullopt if the workflow is unknown.
+  std::optional<JobTable::ListedForecasts> ListForecasts(const std::string& id) const;
+
   // Returns the number of jobs whose snapshots running workflows need.
   std::size_t followed_jobs() const;
 
@@ -112,12 +113,14 @@ class WorkflowTable final : public LiveTable {
           Shares& shares);
     bool has_news() const override { return is_changed; }
 
-    std::mutex following;  // held while `followed` is updated; taken before other locks
+    std::string reported_id;  // JobWorkflow::id of the jobs of an open workflow
+    std::mutex following;     // held while `followed` is updated; taken before other locks
     absl::flat_hash_set<std::string> followed;  // guarded by followers_mutex_
 
     // The entry's lock guards the members below.
     dag::LiveWorkflow live;
-    bool is_changed = true;  // since the last tick
+    bool is_changed = true;   // since the last tick
+    bool has_pauses = false;  // whether LoadPauses() was called
   };
 
   // The only known job of a workflow.
@@ -145,10 +148,12 @@ class WorkflowTable final : public LiveTable {
   std::optional<Lone> TakePeer(const Reported& workflow, absl::Time now);
   absl::Status JoinEntry(Entry& entry, JobWorkflow reported, const std::string& job_id,
                          absl::Time now);
+  void Refuse(const std::string& job_id, const absl::Status& reason) const;
   absl::Status CheckJournal() const;
   // Returns the deadline of the master's settings for the plan.
   std::optional<absl::Time> DeadlineOf(const Plan& plan, absl::Time now) const;
-  absl::StatusOr<std::shared_ptr<Entry>> Open(Plan plan, const Sender& sender, absl::Time now);
+  absl::StatusOr<std::shared_ptr<Entry>> Open(Plan plan, const std::string& reported_id,
+                                              const Sender& sender, absl::Time now);
   // Changes a workflow, and appends a record of the change if there is one. `observed_job` is a job
   // that the workflow may have ignored before, or empty.
   absl::StatusOr<Journal::Mark> Change(
@@ -159,6 +164,7 @@ class WorkflowTable final : public LiveTable {
   // followed jobs. This function and the next require that the entry's lock is not held.
   void Follow(const std::shared_ptr<Entry>& entry);
   void LoadHistory(Entry& entry) const;
+  void LoadPauses(Entry& entry) const;
   void ObserveNewest(Entry& entry, const std::string& job_id) const;
   Ticked Tick(const std::shared_ptr<LiveEntry>& entry, absl::Time now) override;
   void OnPublished(const std::shared_ptr<LiveEntry>& entry) override;
@@ -184,7 +190,7 @@ class WorkflowTable final : public LiveTable {
   std::mutex joins_mutex_;
   bool is_recovered_;
   std::map<Reported, Lone> alone_;
-  std::map<Reported, std::string> newest_run_;  // IDs of the newest opened workflows
+  std::map<Reported, std::vector<std::string>> runs_;  // IDs of open workflows, newest last
 };
 
 }  // namespace tidemark::service

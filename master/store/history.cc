@@ -20,7 +20,7 @@
 namespace tidemark::store {
 namespace {
 
-constexpr int kVersion = 10;
+constexpr int kVersion = 11;
 // Maximum number of newest runs that are searched for runs of other names. Limits processor time.
 constexpr std::int64_t kRunsReadMax = 1024;
 
@@ -164,7 +164,14 @@ ALTER TABLE job_profile ADD COLUMN reduce_cpu_seconds REAL NOT NULL DEFAULT 0;  
 // Added in version 10.
 constexpr const char* kSortTimes = R"(
 ALTER TABLE job_profile ADD COLUMN reduce_sort_seconds REAL NOT NULL DEFAULT 0;  -- mean of a task
-PRAGMA user_version = 10;
+)";
+
+// Added in version 11.
+constexpr const char* kStartTimes = R"(
+ALTER TABLE job_profile ADD COLUMN map_start_cpu_seconds REAL NOT NULL DEFAULT 0;
+ALTER TABLE job_profile ADD COLUMN reduce_start_cpu_seconds REAL NOT NULL DEFAULT 0;
+ALTER TABLE job_profile ADD COLUMN slot_idle_seconds REAL NOT NULL DEFAULT 0;  -- median
+PRAGMA user_version = 11;
 )";
 
 absl::Status Failed(sqlite3* database, const std::string& path) {
@@ -323,12 +330,13 @@ absl::Status History::Prepare() const {
                     *version, kVersion));
   }
   if (*version == kVersion) return absl::OkStatus();
-  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} {} {} {} COMMIT;",
+  return Execute(fmt::format("BEGIN; {} {} {} {} {} {} {} {} {} {} {} COMMIT;",
                              *version == 0 ? kSchema : "", *version < 2 ? kProfiles : "",
                              *version < 3 ? kNodes : "", *version < 4 ? kNameSpaces : "",
                              *version < 5 ? kRunProfiles : "", *version < 6 ? kStages : "",
                              *version < 7 ? kWidths : "", *version < 8 ? kScores : "",
-                             *version < 9 ? kProcessorTimes : "", kSortTimes)
+                             *version < 9 ? kProcessorTimes : "", *version < 10 ? kSortTimes : "",
+                             kStartTimes)
                      .c_str());
 }
 
@@ -372,13 +380,16 @@ absl::Status History::AddWithin(const FinishedJob& job) const {
   }
   if (summary.profile && status.ok()) {
     const JobProfile& profile = *summary.profile;
-    status = run("INSERT INTO job_profile VALUES (?,?,?,?,?,?,?,?,?,?,?,?)", row, profile.slots,
-                 profile.split_bytes, profile.map_selectivity, profile.reduce_selectivity,
-                 absl::ToDoubleSeconds(profile.map_task_time),
+    status = run("INSERT INTO job_profile VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)", row,
+                 profile.slots, profile.split_bytes, profile.map_selectivity,
+                 profile.reduce_selectivity, absl::ToDoubleSeconds(profile.map_task_time),
                  absl::ToDoubleSeconds(profile.reduce_task_time), profile.map_task_variation,
                  profile.reduce_task_variation, absl::ToDoubleSeconds(profile.map_cpu_time),
                  absl::ToDoubleSeconds(profile.reduce_cpu_time),
-                 absl::ToDoubleSeconds(profile.reduce_sort_time));
+                 absl::ToDoubleSeconds(profile.reduce_sort_time),
+                 absl::ToDoubleSeconds(profile.map_start_cpu_time),
+                 absl::ToDoubleSeconds(profile.reduce_start_cpu_time),
+                 absl::ToDoubleSeconds(profile.slot_idle_time));
   }
   if (HasProfile(summary.run) && status.ok()) {
     storage::v1::LoggedRunProfile profile;
@@ -425,6 +436,12 @@ void DropOneOfMostFrequentShape(std::vector<FinishedJob>& jobs) {
   std::size_t place = jobs.size() - 1;
   while (counts[shapes[place]] < most) --place;
   jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(place));
+}
+
+absl::StatusOr<bool> History::Contains(const std::string& job_id) const {
+  Statement rows(database_, path_, "SELECT 1 FROM job WHERE job_id = ? LIMIT 1");
+  rows.Bind(job_id);
+  return rows.Next();
 }
 
 absl::StatusOr<std::vector<FinishedJob>> History::SucceededOfName(const std::string& name,
@@ -540,7 +557,8 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
   status = each(
       "SELECT slots, split_bytes, map_selectivity, reduce_selectivity, map_task_seconds, "
       "reduce_task_seconds, map_task_variation, reduce_task_variation, map_cpu_seconds, "
-      "reduce_cpu_seconds, reduce_sort_seconds FROM job_profile WHERE job = ?",
+      "reduce_cpu_seconds, reduce_sort_seconds, map_start_cpu_seconds, "
+      "reduce_start_cpu_seconds, slot_idle_seconds FROM job_profile WHERE job = ?",
       [&](Statement& columns) {
         JobProfile profile = {.slots = static_cast<std::uint32_t>(columns.Integer()),
                               .map_tasks = job.summary.map_tasks,
@@ -555,6 +573,9 @@ absl::Status History::ReadDetails(std::int64_t row, FinishedJob& job) const {
         profile.map_cpu_time = absl::Seconds(columns.Real());
         profile.reduce_cpu_time = absl::Seconds(columns.Real());
         profile.reduce_sort_time = absl::Seconds(columns.Real());
+        profile.map_start_cpu_time = absl::Seconds(columns.Real());
+        profile.reduce_start_cpu_time = absl::Seconds(columns.Real());
+        profile.slot_idle_time = absl::Seconds(columns.Real());
         job.summary.profile = profile;
       });
   if (!status.ok()) return status;

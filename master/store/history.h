@@ -57,6 +57,8 @@ class History {
   // Adds a run, or replaces the same run. The run survives the end of the process; a power loss may
   // remove the newest runs.
   absl::Status Add(const FinishedJob& job);
+  // Returns true if a run of the job is stored.
+  absl::StatusOr<bool> Contains(const std::string& job_id) const;
   using Filter = std::function<bool(const std::string& job_id, const std::string& name_space)>;
   // Returns at most `count` successful runs of jobs named `name` that `may_use` accepts, newest
   // first. An empty function accepts all. Each shape keeps an equal number of the last

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "proto/wire/encode_event.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/task_codec.h"
 #include "tidemark/storage/v1/event_log.pb.h"
@@ -315,6 +316,7 @@ void EncodeEnd(const EndedJob& job, LogKey key, std::string& out) {
   *end.mutable_opened_at() = ToTimestamp(job.opened_at);
   end.set_name_space(job.name_space);
   wire::EncodeForecasts(job.forecasts, *end.mutable_forecasts());
+  if (job.workflow) wire::EncodeJobWorkflow(*job.workflow, *end.mutable_workflow());
   // The number has a fixed size, so that its final value has the same length.
   end.set_frame_bytes(0);
   end.set_frame_bytes(static_cast<std::uint32_t>(kFrameBytes + record.ByteSizeLong()));
@@ -345,6 +347,9 @@ std::optional<EndedJob> DecodeEnd(absl::string_view framed, LogKey key) {
   // The record is valid without forecasts.
   if (auto forecasts = wire::ParseForecasts(record.end().forecasts()); forecasts.ok()) {
     job.forecasts = *std::move(forecasts);
+  }
+  if (record.end().has_workflow()) {
+    job.workflow = wire::ParseJobWorkflow(record.end().workflow());
   }
   job.opened_at = absl::FromUnixSeconds(record.end().opened_at().seconds()) +
                   absl::Nanoseconds(record.end().opened_at().nanos());

@@ -62,6 +62,7 @@ struct EndedJob {
   absl::Time opened_at;
   std::string name_space = {};  // as passed to EncodeLogStart()
   std::vector<PastForecast> forecasts = {};
+  std::optional<JobWorkflow> workflow = {};  // if the job was the only known job of it
 };
 
 // The header of a payload.

@@ -121,6 +121,7 @@ RestoredJob Restored(const EndedJob& ended, std::uint64_t log_bytes, LogKey key)
           .has_resumed = false,
           .has_ticked_named = true,
           .forecasts = ended.forecasts,
+          .workflow = ended.workflow,
           .damages = {},
           .torn = absl::OkStatus()};
 }
@@ -148,6 +149,7 @@ absl::StatusOr<RestoredJob> ReplayLog(const std::string& path, const Checkpoint*
                   .has_resumed = false,
                   .has_ticked_named = false,
                   .forecasts = {},
+                  .workflow = std::nullopt,
                   .damages = {},
                   .torn = absl::OkStatus()};
   std::uint64_t sequence = 0;  // number of ticks in the log so far

@@ -59,6 +59,7 @@ struct RestoredJob {
   bool has_resumed;                     // a checkpoint replaced all earlier estimates
   bool has_ticked_named;                // the log has a tick after the job's name became known
   std::vector<PastForecast> forecasts;  // set for an ended job
+  std::optional<JobWorkflow> workflow;  // like EndedJob::workflow
   std::vector<LogDamage> damages;       // unreadable parts, as reported to the monitor
   absl::Status torn;                    // DataLoss if the bytes after log_bytes are a torn record
 };

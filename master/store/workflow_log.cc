@@ -12,6 +12,7 @@
 #include "proto/wire/job_codec.h"
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
+#include "proto/wire/task_codec.h"
 #include "tidemark/storage/v1/workflow_log.pb.h"
 
 namespace tidemark::store {
@@ -65,10 +66,12 @@ absl::StatusOr<PlanChange> ChangeOf(const pb::LoggedChange& record) {
   *part.mutable_jobs() = record.add_jobs();
   absl::StatusOr<Plan> added = wire::ParsePartOfPlan(part);
   if (!added.ok()) return added.status();
-  return PlanChange{.add_jobs = std::move(added->jobs),
-                    .cancel_jobs = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
-                    .cancel = record.cancel(),
-                    .close = record.close()};
+  PlanChange change = {.add_jobs = std::move(added->jobs),
+                       .cancel_jobs = {record.cancel_jobs().begin(), record.cancel_jobs().end()},
+                       .cancel = record.cancel(),
+                       .close = record.close()};
+  if (record.has_deadline_at()) change.deadline = InstantOf(record.deadline_at());
+  return change;
 }
 
 // Replays a record. Returns an error if the record can no longer be applied.
@@ -90,7 +93,10 @@ absl::Status Replay(const pb::WorkflowLogRecord& record, dag::LiveWorkflow& live
     absl::StatusOr<Snapshot> final = wire::ParseSnapshot(record.end().snapshot());
     if (!final.ok()) return final.status();
     if (!final->is_final) return absl::DataLossError("no final snapshot");
-    live.RestoreEnd(*std::move(final));
+    // The record is valid without forecasts.
+    auto forecasts = wire::ParseForecasts(record.end().forecasts());
+    live.RestoreEnd(*std::move(final),
+                    forecasts.ok() ? *std::move(forecasts) : std::vector<PastForecast>());
   }
   return absl::OkStatus();
 }
@@ -103,13 +109,14 @@ std::string WorkflowLogPath(const std::string& directory, const std::string& wor
   return path + kWorkflowLogExtension;
 }
 
-void EncodeSubmission(const Plan& plan, const std::string& name_space, absl::Time at, LogKey key,
-                      std::string& out) {
+void EncodeSubmission(const Plan& plan, const std::string& name_space,
+                      const std::string& reported_id, absl::Time at, LogKey key, std::string& out) {
   EncodeStart(kWorkflowLog, key, out);
   pb::WorkflowLogRecord record;
   wire::EncodeTime(at, *record.mutable_submitted()->mutable_at());
   wire::EncodePlan(plan, *record.mutable_submitted()->mutable_plan());
   record.mutable_submitted()->set_name_space(name_space);
+  if (reported_id != plan.id) record.mutable_submitted()->set_reported_id(reported_id);
   for (int copies = 0; copies < 2; ++copies) EncodeRecord(record, key, out);
 }
 
@@ -132,6 +139,7 @@ void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::stri
   for (const std::string& name : change.cancel_jobs) changed.add_cancel_jobs(name);
   changed.set_cancel(change.cancel);
   changed.set_close(change.close);
+  if (change.deadline) wire::EncodeTime(*change.deadline, *changed.mutable_deadline_at());
   EncodeRecord(record, key, out);
 }
 
@@ -147,8 +155,10 @@ void EncodeWorkflowTick(const Snapshot& snapshot,
   EncodeRecord(record, key, out);
 }
 
-void EncodeWorkflowEnd(const Snapshot& final, LogKey key, std::string& out) {
+void EncodeWorkflowEnd(const Snapshot& final, const std::vector<PastForecast>& forecasts,
+                       LogKey key, std::string& out) {
   pb::WorkflowLogRecord record;
+  wire::EncodeForecasts(forecasts, *record.mutable_end()->mutable_forecasts());
   wire::EncodeSnapshot(final, *record.mutable_end()->mutable_snapshot());
   EncodeRecord(record, key, out);
 }
@@ -193,10 +203,13 @@ absl::StatusOr<RestoredWorkflow> RestoreWorkflow(const std::string& path,
     if (!dag::CheckWorkflow(*plan, kNoLimit).ok()) return unusable("its plan is invalid");
     copy = {.at = records.offset(), .bytes = kFrameBytes + payload.size()};
     const absl::Time submitted_at = InstantOf(record.submitted().at());
+    const std::string& reported_id = record.submitted().reported_id();
+    std::string reported = reported_id.empty() ? plan->id : reported_id;
     restored.emplace(
         RestoredWorkflow{.live = dag::LiveWorkflow(*std::move(plan), submitted_at, options),
                          .submitted_at = submitted_at,
                          .name_space = record.submitted().name_space(),
+                         .reported_id = std::move(reported),
                          .key = records.key(),
                          .damages = {},
                          .torn = absl::OkStatus()});

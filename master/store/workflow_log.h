@@ -29,8 +29,9 @@ std::string WorkflowLogPath(const std::string& directory, const std::string& wor
 
 // Encodes the beginning of a workflow log, with the submission twice. `name_space` contains
 // patterns of the IDs that the submitting caller may report, separated by blanks; empty means all.
-void EncodeSubmission(const Plan& plan, const std::string& name_space, absl::Time at, LogKey key,
-                      std::string& out);
+// `reported_id` is the id that the jobs of an open workflow report.
+void EncodeSubmission(const Plan& plan, const std::string& name_space,
+                      const std::string& reported_id, absl::Time at, LogKey key, std::string& out);
 void EncodeAttachment(const std::string& job_name, const std::string& job_id, absl::Time at,
                       LogKey key, std::string& out);
 void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::string& out);
@@ -39,13 +40,15 @@ void EncodeChange(const PlanChange& change, absl::Time at, LogKey key, std::stri
 void EncodeWorkflowTick(const Snapshot& snapshot,
                         const std::vector<std::pair<std::string, dag::JobFacts>>& facts, LogKey key,
                         std::string& out);
-// Encodes the final snapshot, which replaces its tick.
-void EncodeWorkflowEnd(const Snapshot& final, LogKey key, std::string& out);
+// Encodes the final snapshot, which replaces its tick, and the past forecasts.
+void EncodeWorkflowEnd(const Snapshot& final, const std::vector<PastForecast>& forecasts,
+                       LogKey key, std::string& out);
 
 struct RestoredWorkflow {
   dag::LiveWorkflow live;  // newest() has the number and time of the last tick
   absl::Time submitted_at;
   std::string name_space;          // as passed to EncodeSubmission()
+  std::string reported_id;         // as passed to EncodeSubmission(), or the id of the plan
   std::uint64_t log_bytes = 0;     // where the log continues; later bytes must be cut off
   LogKey key = LogKey::kNone;      // key with which the log continues
   std::vector<LogDamage> damages;  // unreadable parts, as reported to `live`

@@ -5,18 +5,13 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "tests/scratch_directory.h"
 #include "tests/service/eventually.h"
+#include "tests/test.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/job_service.grpc.pb.h"

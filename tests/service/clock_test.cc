@@ -1,13 +1,10 @@
 #include "master/service/clock.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::service::clock_test {
 namespace {
-
-using test::At;
 
 absl::Time wall = At(0);
 absl::Time Wall() { return wall; }

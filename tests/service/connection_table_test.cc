@@ -1,18 +1,9 @@
 #include "master/service/connection_table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::service::connection_table_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr absl::Time kStart = absl::UnixEpoch();
 

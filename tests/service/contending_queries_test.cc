@@ -1,16 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <optional>
-#include <string>
 
 #include "master/service/explain_service.h"
+#include "tests/test.h"
 
 namespace tidemark::service::contending_queries_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 ContendingQuery Of(const std::string& job_id, double seconds, const std::string& host = "node-1") {
   return {.job_id = job_id,

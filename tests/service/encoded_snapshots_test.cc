@@ -1,13 +1,8 @@
 #include "master/service/encoded_snapshots.h"
 
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"
+#include "tests/test.h"
 #include "tidemark/v1/job.pb.h"
 
 namespace tidemark::service::encoded_snapshots_test {

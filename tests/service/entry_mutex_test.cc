@@ -1,12 +1,7 @@
-#include <gtest/gtest.h>
 
-#include <atomic>
-#include <future>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 #include "master/service/live_table.h"
+#include "tests/test.h"
 
 namespace tidemark::service::entry_mutex_test {
 namespace {

@@ -2,19 +2,11 @@
 // expires only if a test fails.
 #include "master/service/explain_service.h"
 
-#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <string>
-#include <thread>
 
 #include "absl/time/clock.h"
 #include "tests/service/live_master.h"
+#include "tests/test.h"
 #include "tidemark/v1/explain_service.grpc.pb.h"
 
 namespace tidemark::explain_service_test {

@@ -1,12 +1,6 @@
 #include "master/service/gate.h"
 
-#include <gtest/gtest.h>
-
-#include <future>
-#include <string>
-#include <thread>
-#include <utility>
-
+#include "tests/test.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service::gate_test {

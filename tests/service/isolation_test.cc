@@ -1,25 +1,16 @@
 // Tests that a job does not change any bit of another job's snapshots.
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "master/service/job_table.h"
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
 #include "tests/service/published.h"
+#include "tests/test.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service::isolation_test {
 namespace {
 
-using test::At;
-using test::Opened;
-using test::R;
-using test::Source;
 using test::Values;
 
 JobTableOptions Options() {

@@ -1,10 +1,9 @@
-#include <gtest/gtest.h>
 
-#include <memory>
 
 #include "master/service/job_stream.h"
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"
+#include "tests/test.h"
 #include "tests/wire/random_snapshots.h"
 
 namespace tidemark::service::job_cursor_test {

@@ -1,20 +1,9 @@
 #include "master/service/job_hub.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::service::job_hub_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 class Notes final : public JobWatcher {
  public:

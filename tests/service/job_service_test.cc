@@ -2,19 +2,7 @@
 // expires only if a test fails.
 #include "master/service/job_service.h"
 
-#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <functional>
-#include <future>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "proto/wire/job_codec.h"
 #include "proto/wire/plan_codec.h"
@@ -24,6 +12,7 @@
 #include "tests/service/published.h"
 #include "tests/service/service_on_a_disk.h"
 #include "tests/store/faulty_disk.h"
+#include "tests/test.h"
 #include "tests/wire/encode_request.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
@@ -32,10 +21,6 @@
 namespace tidemark::job_service_test {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using ::testing::UnorderedElementsAre;
 using tidemark::test::Closed;
 using tidemark::test::kCallDeadline;
 using tidemark::test::M;
@@ -130,6 +115,14 @@ class JobServiceTest : public test::LiveMaster {
     request.set_job_id(job_id);
     v1::ForgetJobResponse response;
     return jobs_->ForgetJob(NewContext().get(), request, &response);
+  }
+  grpc::Status SetDeadline(const std::string& job_id, std::int64_t seconds,
+                           const std::string& token = "") {
+    v1::SetDeadlineRequest request;
+    request.set_job_id(job_id);
+    if (seconds > 0) request.mutable_deadline_at()->set_seconds(seconds);
+    v1::SetDeadlineResponse response;
+    return jobs_->SetDeadline(NewContext(token).get(), request, &response);
   }
   grpc::Status Get(const std::string& job_id, Snapshot& snapshot) {
     v1::GetJobRequest request;
@@ -494,6 +487,40 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
   EXPECT_TRUE(Update(more).ok());
 }
 
+TEST_F(JobServiceTest, ADeadlineIsSetAndReplacedAlsoAcrossARestart) {
+  constexpr std::int64_t kFirst = 1'900'000'000;
+  constexpr std::int64_t kSecond = 1'900'000'060;
+  options_.data_dir = directory_.path();
+  Start();
+  ASSERT_TRUE(Send("job", {Opened(2, 1), Started(M(0))}).ok());
+  ASSERT_TRUE(Submit(Chain()).ok());
+  for (const bool is_restarted : {false, true}) {
+    if (is_restarted) Start();
+    for (const char* const id : {"job", "wf"}) {
+      if (!is_restarted) {
+        EXPECT_TRUE(SetDeadline(id, kFirst).ok());
+        EXPECT_TRUE(SetDeadline(id, kSecond).ok());
+        EXPECT_TRUE(SetDeadline(id, kSecond).ok());
+      }
+      Snapshot newest;
+      do {
+        ASSERT_TRUE(Get(id, newest).ok());
+      } while (newest.deadline != absl::FromUnixSeconds(kSecond));
+    }
+  }
+  EXPECT_TRUE(Submit(Chain()).ok());  // The submitted plan is unchanged.
+  EXPECT_EQ(SetDeadline("none", kFirst).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(DetailOf(SetDeadline("job", 0)), "deadline_at");
+  EXPECT_EQ(DetailOf(SetDeadline("job", 253'370'764'800)), "deadline_at") << "the year 9999";
+  RunJob("ended");
+  Final("ended");
+  EXPECT_TRUE(Update(CancellingAll()).ok());
+  Final("wf");
+  for (const char* const id : {"ended", "wf"}) {
+    EXPECT_EQ(SetDeadline(id, kFirst).error_code(), grpc::StatusCode::FAILED_PRECONDITION) << id;
+  }
+}
+
 TEST_F(JobServiceTest, APlanShowsTheStagesOfItsJobsEvenAfterTheirRemoval) {
   ASSERT_TRUE(Submit(Chain()).ok());
   RunJob("a-1");
@@ -771,6 +798,16 @@ TEST_F(JobServiceTest, EnforcesTheRightsOfTokens) {
   wire::EncodePlan(Chain(), *estimate.mutable_plan());
   estimate.mutable_plan()->clear_id();
   EXPECT_TRUE(Estimate(estimate, response, reader_token).ok());
+  EXPECT_EQ(SetDeadline("wf", 1'900'000'000, reader_token).error_code(),
+            grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_TRUE(SetDeadline("wf", 1'900'000'000, "admin-token-for-all-0").ok());
+  for (const std::string& token : {reader_token, std::string("admin-token-for-all-0")}) {
+    v1::GetJobRequest get;
+    v1::GetJobResponse job;
+    get.set_job_id("wf");
+    EXPECT_TRUE(jobs_->GetJob(NewContext(token).get(), get, &job).ok());
+    EXPECT_EQ(job.may_report(), token != reader_token);
+  }
   v1::ListTasksRequest tasks;
   v1::ListTasksResponse listed;
   tasks.set_job_id("a-1");
@@ -832,6 +869,13 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
   EXPECT_EQ(listed.tasks_size(), 0);
   EXPECT_EQ(listed.tasks_left_out(), 2001u);
   EXPECT_EQ(listed.hosts_size(), 1);
+  v1::ListTasksRequest longest;
+  longest.set_job_id("job-4");
+  longest.set_longest_first(true);
+  longest.set_task_count_max(1999);
+  ASSERT_TRUE(jobs_->ListTasks(NewContext().get(), longest, &listed).ok());
+  EXPECT_EQ(listed.tasks_size(), 1999);
+  EXPECT_EQ(listed.tasks_left_out(), 2u) << "one is not stored";
   v1::ListTasksRequest of_host;
   of_host.set_job_id("job-4");
   of_host.set_host("h");

@@ -1,43 +1,18 @@
 #include "master/service/job_table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <filesystem>
-#include <future>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/estimates.h"
 #include "tests/scratch_directory.h"
 #include "tests/service/published.h"
+#include "tests/test.h"
 
 namespace tidemark::service::job_table_test {
 namespace {
 
 using test::AllOf;
-using test::At;
-using test::Closed;
-using test::Emitted;
-using test::Finished;
 using test::IdsOf;
-using test::Key;
-using test::Left;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Source;
-using test::Started;
 using test::Values;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 // An attempt_changed without content.
 const std::string kMalformed("\x2a\x00", 2);
@@ -119,6 +94,27 @@ TEST(JobTable, AJobThatIsOpenedAgainKeepsItsDeadline) {
     EXPECT_EQ(jobs.Newest("a")->deadline, At(3) + absl::Hours(2));
   }
   EXPECT_EQ(jobs.Newest("a")->coverage->anomalies, 0U);
+}
+
+TEST(JobTable, AUserReplacesADeadlineAndEndsNoSilence) {
+  JobTable jobs({});
+  EXPECT_TRUE(Ingest(jobs, SourceOf("a").At(3, JobOpened{.deadline = At(50)})).ok());
+  jobs.TickDue(At(300));
+  const auto silent_since = jobs.Newest("a")->silent_since;
+  EXPECT_TRUE(silent_since.has_value());
+  EXPECT_TRUE((*jobs.SetDeadline("a", At(900), At(301), nullptr)).ok());
+  jobs.TickDue(At(302));
+  EXPECT_EQ(jobs.Newest("a")->deadline, At(900));
+  EXPECT_EQ(jobs.Newest("a")->silent_since, silent_since);
+}
+
+TEST(JobTable, ADeadlineThatCannotBeSetIsAnError) {
+  JobTable jobs({});
+  Source source = Source("users of the master", "a");
+  Event last = source.At(3, JobOpened{.name = "nightly"});
+  last.sequence = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_TRUE(Ingest(jobs, last).ok());
+  EXPECT_FALSE((*jobs.SetDeadline("a", At(900), At(301), nullptr)).ok());
 }
 
 TEST(JobTable, RemainingStagesBelongToTheTickOfTheirSnapshot) {
@@ -678,6 +674,11 @@ TEST(EndedTasks, AreSelectedLikeTasksOfARunningJob) {
   EXPECT_THAT(too_many.tasks, IsEmpty());
   EXPECT_EQ(too_many.tasks_left_out, 4u);
   EXPECT_THAT(too_many.hosts, SizeIs(2));
+  JobTasks incomplete = kept;
+  incomplete.tasks_left_out = 9;
+  EXPECT_THAT(SelectTasks(incomplete, {.tasks_max = 12}).tasks, IsEmpty());
+  EXPECT_EQ(SelectTasks(incomplete, {.tasks_max = 12}).tasks_left_out, 13u);
+  EXPECT_THAT(SelectTasks(incomplete, {.tasks_max = 13}).tasks, SizeIs(4));
   const JobTasks of_host = SelectTasks(kept, {.host = "a", .tasks_max = 2});
   ASSERT_THAT(of_host.tasks, SizeIs(2));
   EXPECT_EQ(of_host.tasks[0].attempt.index, 1u);

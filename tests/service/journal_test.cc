@@ -1,16 +1,8 @@
 #include "master/service/journal.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <future>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/service/eventually.h"
 #include "tests/store/faulty_disk.h"
+#include "tests/test.h"
 
 namespace tidemark::service::journal_test {
 namespace {

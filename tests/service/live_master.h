@@ -3,14 +3,9 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "tidemark/master.h"
 
 namespace tidemark::test {

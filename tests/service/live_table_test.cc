@@ -1,15 +1,9 @@
 #include "master/service/live_table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
+#include "tests/test.h"
 
 namespace tidemark::service::live_table_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class KeptEndedTest : public ::testing::Test {
  protected:

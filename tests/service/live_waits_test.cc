@@ -1,24 +1,13 @@
 #include "master/service/live_waits.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <future>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "master/service/metrics.h"
 #include "tests/facts/events.h"
 #include "tests/scratch_directory.h"
 #include "tests/store/written_log.h"
+#include "tests/test.h"
 
 namespace tidemark::service::live_waits_test {
 namespace {
-
-using test::At;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 bool Known(const std::string&) { return true; }
 

@@ -1,30 +1,14 @@
 // Workflows that jobs form by the workflow that they report, as the connector for Hadoop does.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::service::open_workflow_test {
 namespace {
-
-using test::At;
-using test::Closed;
-using test::Source;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 // The graph a -> b, a -> c, b and c -> d.
 std::vector<WorkflowNode> Diamond() {
@@ -58,6 +42,7 @@ class OpenWorkflowTest : public ::testing::Test {
         .hub = hub_.get()});
     ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
     WorkflowTableOptions options;
+    options.jobs_per_workflow_max = jobs_per_workflow_max_;
     options.runs = [this](const std::string& name, const store::Reported& job) {
       return history_->Profiles(name, job);
     };
@@ -144,6 +129,7 @@ class OpenWorkflowTest : public ::testing::Test {
   const test::ScratchDirectory directory_;
   std::vector<std::string> refused_;
   std::optional<absl::Time> deadline_;  // of workflows, by the master's settings
+  std::size_t jobs_per_workflow_max_ = 1000;
   std::unique_ptr<store::JobHistory> history_;
   std::unique_ptr<JobHub> hub_;
   std::unique_ptr<JobTable> jobs_;
@@ -194,6 +180,7 @@ TEST_F(OpenWorkflowTest, JobsOfOneTagGrowIntoOneWorkflow) {
   EXPECT_EQ(Newest("nightly").idle_since, At(40));
   EXPECT_FALSE(Newest("nightly").estimate.remaining.has_value()) << "more jobs may come";
   EXPECT_GT(Newest("nightly").estimate.fraction_done, 0);
+  EXPECT_EQ(Newest("nightly").estimate.fraction_done_upper, 1) << "this may be its end";
   EXPECT_FALSE(Newest("nightly").silent_since.has_value());
   Tick(102);
   EXPECT_EQ(Newest("nightly").state, JobState::kSucceeded);
@@ -247,19 +234,19 @@ TEST_F(OpenWorkflowTest, TheDeadlineOfTheFirstJobCountsIfTheSecondHasNone) {
   const JobWorkflow load = In("nightly", "load");
   const JobWorkflow count = In("nightly", "count");
   Run("job_1", 10, 20, load);
-  ASSERT_TRUE(workflows_->Join({"job_2", count, std::nullopt, {}}, At(25)));
+  ASSERT_TRUE(workflows_->Join({"job_2", count, std::nullopt, {}}, At(25)).ok());
   Tick(26);
   EXPECT_EQ(Newest("nightly").deadline, At(500));
 }
 
 TEST_F(OpenWorkflowTest, TheOldestOfTooManyLoneJobsIsDropped) {
   const JobWorkflow oldest = In("z", "query");
-  ASSERT_TRUE(workflows_->Join({"job_z", oldest, std::nullopt, {}}, At(0)));
+  ASSERT_TRUE(workflows_->Join({"job_z", oldest, std::nullopt, {}}, At(0)).ok());
   Run("job_1", 10, 20, In("etl", "load"));
   for (int i = 0; i < 999; ++i) {
     const JobWorkflow query = In("hive_" + std::to_string(i), "query");
     const std::string id = "job_hive_" + std::to_string(i);
-    ASSERT_TRUE(workflows_->Join({id, query, std::nullopt, {}}, At(20)));
+    ASSERT_TRUE(workflows_->Join({id, query, std::nullopt, {}}, At(20)).ok());
   }
   Source count = Begin("job_2", 25, In("etl", "count"));
   EXPECT_THAT(Names("etl"), ElementsAre("load", "count"));
@@ -318,6 +305,61 @@ TEST_F(OpenWorkflowTest, AfterTheFirstRunIsForgottenJobsJoinTheSecond) {
   EXPECT_FALSE(IsKnown("nightly"));
 }
 
+TEST_F(OpenWorkflowTest, AfterARestartJobsJoinTheRunningRunAlthoughTheFirstIsForgotten) {
+  Run("job_1", 10, 20, In("nightly", "load"));
+  Run("job_2", 21, 30, In("nightly", "count"));
+  Tick(120);
+  Source load = Begin("job_3", 1010, In("nightly", "load"));
+  ASSERT_TRUE(IsKnown("nightly.2")) << "the past run has two jobs";
+  ASSERT_TRUE(workflows_->Forget("nightly", "").ok());
+  Start(1020);
+  Source count = Begin("job_4", 1021, In("nightly", "count"));
+  EXPECT_FALSE(IsKnown("nightly"));
+  EXPECT_EQ(Newest("nightly.2").children[1].job_id, "job_4");
+}
+
+TEST_F(OpenWorkflowTest, AJobOfACancelledRunDoesNotJoinTheNextRun) {
+  Run("job_1", 10, 20, In("nightly", "load"));
+  Run("job_2", 21, 30, In("nightly", "count"));
+  Tick(120);
+  Source load = Begin("job_3", 1010, In("nightly", "load"));
+  ASSERT_TRUE(workflows_->Update("nightly.2", {.cancel = true}, At(1012)).ok());
+  Tick(1013);
+  Start(1020);
+  const JobWorkflow reported = In("nightly", "load");
+  ASSERT_TRUE(workflows_->Join({"job_4", reported, std::nullopt, {}}, At(1021)).ok());
+  ASSERT_TRUE(workflows_->Join({"job_3", reported, std::nullopt, {}}, At(1022)).ok());
+  Tick(1023);
+  EXPECT_THAT(Names("nightly.3"), ElementsAre("load", "count"));
+  EXPECT_EQ(Newest("nightly.3").children[0].job_id, "job_4");
+}
+
+TEST_F(OpenWorkflowTest, JobsBeyondTheLimitAreNotedInTheJobsAndInTheWorkflow) {
+  jobs_per_workflow_max_ = 2;
+  Start(0);
+  Run("job_1", 10, 20, In("nightly", "load"));
+  Source count = Begin("job_2", 21, In("nightly", "count"));
+  Source store = Begin("job_3", 22, In("nightly", "store"));
+  Source ship = Begin("job_4", 23, In("nightly", "ship"));
+  const std::string reason = "workflow nightly has 3 jobs; this master allows at most 2";
+  const std::string of_workflow = "2 jobs report this workflow, but are not part of it: " + reason;
+  for (const double restart_at : {25.0, 35.0}) {
+    EXPECT_THAT(Newest("job_4").notes,
+                ElementsAre("the job is not part of workflow nightly: " + reason));
+    EXPECT_THAT(Newest("job_2").notes, IsEmpty());
+    EXPECT_THAT(Newest("nightly").notes, Contains(of_workflow));
+    Start(restart_at);
+    Tick(restart_at + 2);
+  }
+  End(store, 40);
+  End(ship, 40);
+  End(count, 41);
+  Tick(120);
+  EXPECT_TRUE(Newest("nightly").is_final);
+  EXPECT_THAT(Newest("nightly").notes, Contains(of_workflow));
+  EXPECT_THAT(Newest("job_4").notes, SizeIs(1));
+}
+
 TEST_F(OpenWorkflowTest, AJobJoinsOnceItReportsItsNode) {
   Source early("am", "job_1");
   Report(early, 10, JobOpened{.workflow = In("pig_1", "")});
@@ -347,6 +389,7 @@ TEST_F(OpenWorkflowTest, ThePausesOfThePastRunAreExpectedToCome) {
     const std::string id = from == 0 ? "1" : "2";
     Run(id + "_a", from + 10, from + 20, In(id, "a"));
     if (from > 0) {
+      Start(from + 21);  // A restarted master expects the pause, too.
       Tick(from + 35);
       EXPECT_FALSE(Newest(id).silent_since.has_value()) << "the pause is usual";
       // 15 of 40 seconds of the pause have passed, and b takes 10 s.
@@ -386,6 +429,29 @@ TEST_F(OpenWorkflowTest, AGrowingWorkflowExpectsTheJobsOfItsPastRun) {
     Tick(from + 130);
     EXPECT_EQ(Newest(id).state, JobState::kSucceeded);
   }
+}
+
+TEST_F(OpenWorkflowTest, RunsOfAJobAreSharedWithAndWithoutAWorkflow) {
+  const auto run = [&](const std::string& id, double from, const std::string& name,
+                       const std::optional<JobWorkflow>& workflow) {
+    Source source("am", id);
+    Report(source, from,
+           JobOpened{.name = name, .stages = MapReduceStages(1, 0), .workflow = workflow});
+    Report(source, from, test::Started(test::M(0), 100));
+    Tick(from);
+    End(source, from + 10);
+  };
+  run("job_1", 10, "load", std::nullopt);
+  run("job_2", 1010, "load", In("n-1", "load"));  // no second job is known before its end
+  run("job_3", 1021, "count", In("n-1", "count"));
+  Tick(1130);
+  EXPECT_EQ(Newest("n-1").state, JobState::kSucceeded);
+  EXPECT_THAT(history_->Profiles("load", {.id = "job_4"}), SizeIs(2));
+  EXPECT_THAT(history_->Profiles("s.pig / load", {.id = "job_4"}), IsEmpty());
+  EXPECT_THAT(history_->Profiles("s.pig / count", {.id = "job_4"}), SizeIs(1));
+  run("job_4", 2010, "load", In("n-2", "load"));
+  EXPECT_THAT(Names("n-2"), ElementsAre("load", "count")) << "its past run is n-1";
+  EXPECT_EQ(Newest("n-2").children[1].estimate.basis, Basis::kEarlierRuns);
 }
 
 TEST_F(OpenWorkflowTest, AScriptThatGoesAnotherWayIsNoLongerExpectedToFollowItsPastRun) {
@@ -548,6 +614,18 @@ TEST_F(OpenWorkflowTest, ARestartKeepsTheWorkflowAndItsJobsJoinOnce) {
   EXPECT_EQ(Newest("pig_1").children[2].state, ChildState::kRunning);
   EXPECT_THAT(Names("tag"), ElementsAre("first", "second"));
   EXPECT_THAT(refused_, IsEmpty());
+}
+
+TEST_F(OpenWorkflowTest, AJobThatEndedAloneBeforeARestartIsPartOfTheWorkflow) {
+  Run("job_1", 10, 20, In("nightly", "load"));
+  Start(25);
+  Source count = Begin("job_2", 26, In("nightly", "count"));
+  EXPECT_THAT(Names("nightly"), ElementsAre("load", "count"));
+  EXPECT_THAT(States("nightly"), ElementsAre(ChildState::kSucceeded, ChildState::kRunning));
+  End(count, 40);
+  Start(50);
+  Run("job_3", 51, 60, In("nightly", "store"));
+  EXPECT_THAT(Names("nightly"), ElementsAre("load", "count", "store")) << "each job once";
 }
 
 TEST_F(OpenWorkflowTest, AReporterCannotUseIdsOutsideItsNameSpace) {

@@ -1,18 +1,6 @@
 // Tests the limits on what one client can cost other clients. Clients on this host attack a real
 // master, and another client must not be affected.
-#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <filesystem>
-#include <future>
-#include <map>
-#include <memory>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
 
 #include "master/service/ingest_service.h"
 #include "master/store/event_log.h"
@@ -21,6 +9,7 @@
 #include "tests/service/live_master.h"
 #include "tests/service/service_on_a_disk.h"
 #include "tests/store/faulty_disk.h"
+#include "tests/test.h"
 #include "tests/wire/encode_request.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
@@ -29,11 +18,7 @@
 namespace tidemark::quota_test {
 namespace {
 
-using test::Closed;
 using test::NewContext;
-using test::Opened;
-using test::Source;
-using ::testing::HasSubstr;
 
 constexpr const char* kEvil = "token-of-the-evil-agent";
 constexpr const char* kGood = "token-of-the-good-agent";

@@ -2,19 +2,13 @@
 #pragma once
 
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstddef>
-#include <memory>
-#include <string>
-#include <utility>
 
 #include "master/service/ingest_service.h"
 #include "master/service/job_service.h"
 #include "master/service/job_table.h"
 #include "master/service/workflow_table.h"
 #include "tests/store/faulty_disk.h"
+#include "tests/test.h"
 
 namespace tidemark::test {
 

@@ -1,11 +1,6 @@
 #include "master/service/shares.h"
 
-#include <gtest/gtest.h>
-
-#include <map>
-#include <utility>
-#include <vector>
-
+#include "tests/test.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::service::shares_test {

@@ -1,15 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <string>
 
 #include "master/service/gate.h"
+#include "tests/test.h"
 
 namespace tidemark::service::tokens_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr char kToken[] = "0123456789abcdef";
 

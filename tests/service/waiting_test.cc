@@ -2,19 +2,13 @@
 // and deliveries on demand. The clients are real and run on this host. The tests wait for
 // conditions, and a deadline expires only if a test fails.
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <future>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "absl/time/clock.h"
 #include "tests/facts/events.h"
 #include "tests/service/eventually.h"
 #include "tests/service/live_master.h"
 #include "tests/service/service_on_a_disk.h"
+#include "tests/test.h"
 #include "tests/wire/encode_request.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -23,10 +17,7 @@ namespace tidemark::service::waiting_test {
 namespace {
 
 using test::Eventually;
-using test::M;
 using test::NewContext;
-using test::Source;
-using test::Started;
 
 // Work that blocks until it is released.
 class Barrier {

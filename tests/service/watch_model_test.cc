@@ -3,18 +3,9 @@
 // from its disk. Watchers read slowly, lose their connection while responses are being sent, and
 // resume. The test is deterministic, except for the bytes that the journal had written before the
 // kill. The contract must not depend on these bytes.
-#include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <deque>
-#include <filesystem>
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/time/clock.h"
 #include "master/service/job_hub.h"
@@ -24,14 +15,13 @@
 #include "proto/wire/snapshot_delta.h"
 #include "tests/monitor/virtual_job.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "tidemark/v1/event.pb.h"
 
 namespace tidemark::service::watch_model_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-using test::At;
 
 constexpr const char* kJob = "job-1";
 

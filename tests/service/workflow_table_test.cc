@@ -1,19 +1,5 @@
 #include "master/service/workflow_table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <atomic>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <future>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "absl/time/clock.h"
 #include "master/store/workflow_log.h"
 #include "proto/wire/encode_event.h"
@@ -21,6 +7,7 @@
 #include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "tidemark/limit.h"
 #include "tidemark/master.h"
 #include "tidemark/v1/event.pb.h"
@@ -28,16 +15,7 @@
 namespace tidemark::service::workflow_table_test {
 namespace {
 
-using test::At;
-using test::Closed;
 using test::JobNamed;
-using test::Opened;
-using test::Source;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 // The tables of a master, and a directory that outlives them.
 class WorkflowTableTest : public ::testing::Test {
@@ -279,7 +257,7 @@ TEST_F(WorkflowTableTest, ACancelledWorkflowIsNotEstimated) {
 TEST_F(WorkflowTableTest, ARecordThatCannotBeAppliedAgainIsDamage) {
   std::string records;
   const store::LogKey key = store::NewLogKey();
-  store::EncodeSubmission(Chain(), "", At(0), key, records);
+  store::EncodeSubmission(Chain(), "", "", At(0), key, records);
   store::EncodeAttachment("no such job", "a-2", At(1), key, records);
   std::ofstream(log(), std::ios::binary) << records;
   Start(2);
@@ -290,7 +268,7 @@ TEST_F(WorkflowTableTest, ARecordThatCannotBeAppliedAgainIsDamage) {
 TEST_F(WorkflowTableTest, AJobThatIsLoggedWithoutAStateHasNotBegun) {
   std::string records;
   const store::LogKey key = store::NewLogKey();
-  store::EncodeSubmission(Chain(), "", At(0), key, records);
+  store::EncodeSubmission(Chain(), "", "", At(0), key, records);
   store::EncodeWorkflowTick({.sequence = 1, .at = At(1)}, {{"a", {.state = ChildState::kUnknown}}},
                             key, records);
   std::ofstream(log(), std::ios::binary) << records;

@@ -1,42 +1,19 @@
 #include "master/store/event_log.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "master/store/log_record.h"
 #include "tests/monitor/virtual_job.h"
 #include "tests/scratch_directory.h"
 #include "tests/store/written_log.h"
+#include "tests/test.h"
 
 namespace tidemark::store::event_log_test {
 namespace {
 
-using test::At;
-using test::Closed;
-using test::Emitted;
 using test::Ended;
-using test::Finished;
-using test::Key;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
 using test::Read;
-using test::Reduced;
-using test::Source;
-using test::Started;
-using ::testing::HasSubstr;
 
 namespace fs = std::filesystem;
 

@@ -1,25 +1,14 @@
 #include "master/store/history.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <string>
-
+#include "absl/strings/str_cat.h"
 #include "tests/facts/events.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::store::history_test {
 namespace {
-
-using test::At;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 FinishedJob Ended(const std::string& job_id, double ended, const std::string& name = "nightly") {
   FinishedJob job;
@@ -86,6 +75,15 @@ TEST_F(HistoryTest, StoresTheReportedEndOfAJob) {
   EXPECT_EQ(Stored(job).final.ended_at, At(100));
 }
 
+TEST_F(HistoryTest, ContainsAJobOfAnyOutcome) {
+  const auto history = Open();
+  FinishedJob failed = Ended("a", 100);
+  failed.final.state = JobState::kFailed;
+  ASSERT_TRUE(history->Add(failed).ok());
+  EXPECT_EQ(history->Contains("a").value(), true);
+  EXPECT_EQ(history->Contains("b").value(), false);
+}
+
 // Twenty runs of one program follow three of another under the same name.
 TEST_F(HistoryTest, KeepsEqualSharesOfProgramsOfOneName) {
   const auto history = Open();
@@ -137,6 +135,9 @@ INSTANTIATE_TEST_SUITE_P(
                                                   .reduce_task_variation = 0.5,
                                                   .map_cpu_time = absl::Seconds(1.25),
                                                   .reduce_cpu_time = absl::Seconds(12.5),
+                                                  .map_start_cpu_time = absl::Seconds(0.5),
+                                                  .reduce_start_cpu_time = absl::Seconds(1.5),
+                                                  .slot_idle_time = absl::Seconds(0.75),
                                                   .reduce_sort_time = absl::Seconds(2.5)};
                }},
         Detail{"TaskTimesOfStages",
@@ -216,16 +217,15 @@ constexpr const char* kUndoSixth =
     "INSERT INTO indicator_error SELECT job, position, indicator, ifnull(reduce_avg, 0), "
     "ifnull(reduce_max, 0), job_avg, job_max, interval_coverage FROM errors_after; "
     "DROP TABLE errors_after; ";
+constexpr const char* kUndoEleventh =
+    "ALTER TABLE job_profile DROP COLUMN map_start_cpu_seconds; "
+    "ALTER TABLE job_profile DROP COLUMN reduce_start_cpu_seconds; "
+    "ALTER TABLE job_profile DROP COLUMN slot_idle_seconds; ";
 constexpr const char* kUndoTenth = "ALTER TABLE job_profile DROP COLUMN reduce_sort_seconds; ";
 constexpr const char* kUndoNinth =
-    "ALTER TABLE job_profile DROP COLUMN reduce_sort_seconds; "
     "ALTER TABLE job_profile DROP COLUMN map_cpu_seconds; "
     "ALTER TABLE job_profile DROP COLUMN reduce_cpu_seconds; ";
-constexpr const char* kUndoEighth =
-    "ALTER TABLE job_profile DROP COLUMN reduce_sort_seconds; "
-    "ALTER TABLE job_profile DROP COLUMN map_cpu_seconds; "
-    "ALTER TABLE job_profile DROP COLUMN reduce_cpu_seconds; "
-    "ALTER TABLE job DROP COLUMN interval_score; ";
+constexpr const char* kUndoEighth = "ALTER TABLE job DROP COLUMN interval_score; ";
 constexpr const char* kUndoFifth = "DROP TABLE run_profile; ";
 constexpr const char* kUndoFourth =
     "DROP TABLE run_profile; DROP INDEX job_by_name; ALTER TABLE job DROP COLUMN name_space; "
@@ -242,7 +242,7 @@ TEST_P(HistoryOfVersion, IsUpgraded) {
   // The job had no update during the reduce stage.
   old.final.errors.push_back({.indicator = "jobratio", .job_avg_points = 10, .job_max_points = 30});
   ASSERT_TRUE(Open()->Add(old).ok());
-  std::string undo;
+  std::string undo = absl::StrCat(kUndoEleventh, kUndoTenth, kUndoNinth, kUndoEighth);
   for (const char* statements : GetParam().undo) undo += statements;
   Undo(undo + "PRAGMA user_version = " + std::to_string(GetParam().number));
 
@@ -263,38 +263,35 @@ TEST_P(HistoryOfVersion, IsUpgraded) {
 INSTANTIATE_TEST_SUITE_P(
     All, HistoryOfVersion,
     ::testing::Values(
-        Version{7, {kUndoEighth}},
-        Version{6, {kUndoEighth, "ALTER TABLE indicator_error DROP COLUMN interval_width; "}},
-        Version{5, {kUndoEighth, kUndoSixth}}, Version{4, {kUndoEighth, kUndoSixth, kUndoFifth}},
-        Version{3, {kUndoEighth, kUndoSixth, kUndoFourth}},
-        Version{2, {kUndoEighth, kUndoSixth, kUndoFourth, "DROP TABLE node; "}},
-        Version{
-            1,
-            {kUndoEighth, kUndoSixth, kUndoFourth, "DROP TABLE job_profile; DROP TABLE node; "}}),
+        Version{7, {}}, Version{6, {"ALTER TABLE indicator_error DROP COLUMN interval_width; "}},
+        Version{5, {kUndoSixth}}, Version{4, {kUndoSixth, kUndoFifth}},
+        Version{3, {kUndoSixth, kUndoFourth}},
+        Version{2, {kUndoSixth, kUndoFourth, "DROP TABLE node; "}},
+        Version{1, {kUndoSixth, kUndoFourth, "DROP TABLE job_profile; DROP TABLE node; "}}),
     [](const auto& row) { return std::to_string(row.param.number); });
 
-TEST_F(HistoryTest, UpgradesVersionEightWithoutProcessorTimes) {
-  FinishedJob job = Ended("a", 100);
-  job.summary.profile = JobProfile{.slots = 4, .map_tasks = 3, .map_cpu_time = absl::Seconds(1)};
-  ASSERT_TRUE(Open()->Add(job).ok());
-  Undo(std::string(kUndoNinth) + "PRAGMA user_version = 8");
-  const auto found = Open()->SucceededOfName("nightly", 1);
-  ASSERT_TRUE(found.ok()) << found.status();
-  EXPECT_EQ(found->front().summary.profile->map_cpu_time, absl::ZeroDuration());
-}
-
-TEST_F(HistoryTest, UpgradesVersionNineWithoutSortTimes) {
+// Versions 10, 9 and 8 have fewer times each.
+TEST_F(HistoryTest, UpgradesVersionsWithoutLaterTimes) {
   FinishedJob job = Ended("a", 100);
   job.summary.profile = JobProfile{.slots = 4,
                                    .map_tasks = 3,
+                                   .reduce_tasks = 2,
                                    .map_cpu_time = absl::Seconds(1),
+                                   .map_start_cpu_time = absl::Seconds(1),
                                    .reduce_sort_time = absl::Seconds(2)};
-  ASSERT_TRUE(Open()->Add(job).ok());
-  Undo(std::string(kUndoTenth) + "PRAGMA user_version = 9");
-  const auto found = Open()->SucceededOfName("nightly", 1);
-  ASSERT_TRUE(found.ok()) << found.status();
-  EXPECT_EQ(found->front().summary.profile->map_cpu_time, absl::Seconds(1));
-  EXPECT_EQ(found->front().summary.profile->reduce_sort_time, absl::ZeroDuration());
+  std::string undo;
+  int version = 11;
+  for (const auto& [statements, lost] : {std::pair(kUndoEleventh, &JobProfile::map_start_cpu_time),
+                                         std::pair(kUndoTenth, &JobProfile::reduce_sort_time),
+                                         std::pair(kUndoNinth, &JobProfile::map_cpu_time)}) {
+    ASSERT_TRUE(Open()->Add(job).ok());
+    undo += statements;
+    Undo(absl::StrCat(undo, "PRAGMA user_version = ", --version));
+    (*job.summary.profile).*lost = absl::ZeroDuration();
+    const auto found = Open()->SucceededOfName("nightly", 1);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(found->front().summary, job.summary) << version;
+  }
 }
 
 TEST_F(HistoryTest, UpgradesAHistoryOfTidemark01) {

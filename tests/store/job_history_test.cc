@@ -1,22 +1,10 @@
 #include "master/store/job_history.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <string>
-#include <vector>
-
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::store::job_history_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 class JobHistoryTest : public ::testing::Test {
  protected:
@@ -57,6 +45,8 @@ TEST_F(JobHistoryTest, ReturnsSuccessfulRunsOfTheSameName) {
   EXPECT_THAT(history_.Profiles("word count", {.id = "other-1", .name_space = "other-*"}),
               IsEmpty());
   EXPECT_THAT(history_.Profiles("", {.id = "wc-3"}), IsEmpty());
+  EXPECT_THAT(history_.Profiles("daily / word count", {.id = "wc-3", .name_space = "wc-*"}),
+              IsEmpty());
 }
 
 TEST_F(JobHistoryTest, ReturnsPermittedRunsOfOtherNamesForAJobWithoutRuns) {

@@ -1,18 +1,13 @@
 // Tests which past runs a job may use. Clients on this host attack a real master.
 #include "master/store/name_space.h"
 
-#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <string>
-#include <vector>
 
 #include "proto/wire/plan_codec.h"
 #include "tests/facts/events.h"
 #include "tests/service/eventually.h"
 #include "tests/service/live_master.h"
+#include "tests/test.h"
 #include "tests/wire/encode_request.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -23,15 +18,7 @@ namespace {
 using store::IsWithin;
 using store::Matches;
 using store::ShareNames;
-using test::Closed;
-using test::Finished;
-using test::M;
 using test::NewContext;
-using test::R;
-using test::Shuffled;
-using test::Source;
-using test::Started;
-using ::testing::IsEmpty;
 
 TEST(NameSpace, APatternIsAnIdOrTheBeginningOfOne) {
   EXPECT_TRUE(Matches("job", "job"));

@@ -2,24 +2,12 @@
 #include "master/store/recovery.h"
 
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <csignal>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "absl/time/clock.h"
 #include "master/service/job_table.h"
@@ -32,6 +20,7 @@
 #include "tests/service/eventually.h"
 #include "tests/service/published.h"
 #include "tests/store/faulty_disk.h"
+#include "tests/test.h"
 #include "tidemark/master.h"
 
 namespace tidemark::service::recovery_test {
@@ -39,19 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using test::At;
-using test::Closed;
-using test::Left;
-using test::M;
-using test::Opened;
 using test::SilentFor;
-using test::Source;
-using test::Started;
 using test::Values;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 IngestResult Ingest(JobTable& jobs, const Event& event) {
   return jobs.Ingest(wire::EncodeEvent(event), event.arrived_at);
