@@ -210,6 +210,24 @@ TEST(Placing, NumbersTheBunchesOfAStageConsecutively) {
   for (std::uint64_t n = 0; n < places.size(); ++n) ASSERT_EQ(places[n], n);
 }
 
+// One slot is idle for 1 s before each of 400 tasks, which then compute for 1 s, also in bunches.
+TEST(Placing, ASlotIsIdleBeforeEachTaskOfABunch) {
+  StageWork stage = Stage(400);
+  stage.demand = {{.seconds = 1}};
+  stage.demand[0].needs[static_cast<std::size_t>(Resource::kCpu)] = 1;
+  auto simulation =
+      Placing::Create({stage}, Slots(1), {.hosts = {{.processors = 1, .nodes = 1}}, .bunch = 8});
+  ASSERT_TRUE(simulation.ok()) << simulation.status();
+  std::uint64_t starts = 0;
+  const Placed& future = simulation->Run([&](const TaskStart&) {
+    ++starts;
+    return TaskSeconds(2, 1);
+  });
+  EXPECT_LT(starts, 400u);
+  EXPECT_NEAR(future.seconds, 800, 1e-6);
+  EXPECT_NEAR(future.stages[0].use.seconds, 400, 1e-6);
+}
+
 TEST(Placing, EqualsGreedyListSchedulingForOneStage) {
   std::mt19937_64 random(12);
   for (int round = 0; round < 100; ++round) {

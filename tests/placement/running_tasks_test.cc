@@ -188,12 +188,13 @@ TEST(RunningTasks, TasksWithoutADemandShareNothingOfANode) {
 
 // Three tasks run on two slots and one core. Two run at half speed for 2 s, and the last runs alone
 // for 1 s. The tasks take 5 s for 3 s of work. With 60 tasks on 30 slots and ten cores, three tasks
-// share a core.
+// share a core. Two tasks on many slots share the core.
 TEST(MeanStretch, IsTheTimeOfTasksOverTheirTimeAlone) {
   const TaskDemand computes = {Part(1, Resource::kCpu, 1)};
   EXPECT_DOUBLE_EQ(MeanStretch(computes, {.processors = 1, .nodes = 1}, 3, 2, 0), 5.0 / 3);
   EXPECT_NEAR(MeanStretch(computes, {.processors = 10, .nodes = 1}, 60, 30, 0), 3, 1e-9);
   EXPECT_NEAR(MeanStretch(computes, {.processors = 1, .nodes = 1}, 400, 4, 0.1), 4, 0.4);
+  EXPECT_NEAR(MeanStretch(computes, {.processors = 1, .nodes = 1}, 2, 4e9, 0), 2, 1e-9);
   EXPECT_EQ(MeanStretch({}, {.processors = 1, .nodes = 1}, 3, 2, 0), 1);
 }
 

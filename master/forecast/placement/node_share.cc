@@ -2,14 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "master/forecast/placement/root.h"
 
 namespace tidemark::placement {
 namespace {
 
-// Limits the rounds of redistribution. In every tested case, each round fixed at least one
-// resource.
+// Limits the rounds of redistribution. In every tested case with complete overlap, each round fixed
+// at least one resource.
 constexpr int kRoundsMax = 100;
-constexpr double kRateTolerance = 1e-12;  // relative change of a rate
+constexpr double kStretchTolerance = 1e-9;  // relative change in a round
+// Limit the search for the level of one resource.
+constexpr int kSearchRoundsMax = 60;
+constexpr double kUseTolerance = 1e-12;  // of the capacity
 
 std::size_t IndexOf(Resource resource) { return static_cast<std::size_t>(resource); }
 
@@ -18,96 +24,83 @@ class Sharing {
   Sharing(double cores, double nodes, std::span<const NodeSharer> sharers) : sharers_(sharers) {
     capacity_.fill(nodes);
     capacity_[IndexOf(Resource::kCpu)] = cores;
-    limits_.resize(sharers.size());
-    for (std::size_t i = 0; i < sharers.size(); ++i) {
-      limits_[i].fill(INFINITY);
-      // A task has one thread, so it uses at most one core.
-      const double least = std::max(sharers[i].part.seconds, Need(i, IndexOf(Resource::kCpu)));
-      alone_.push_back(least > 0 ? 1 / least : INFINITY);
-    }
+    stretch_.fill(1);
   }
 
-  // Computes the limit of each resource on each sharer.
+  // Computes the stretch of each resource.
   void Settle() {
     for (int round = 0; round < kRoundsMax; ++round) {
       double change = 0;
       for (std::size_t r = 0; r < kResources; ++r) change = std::max(change, SplitResource(r));
-      if (change < kRateTolerance) return;
+      if (change < kStretchTolerance) return;
     }
   }
 
   PartRate RateOf(std::size_t i) const {
-    const auto tightest = std::min_element(limits_[i].begin(), limits_[i].end());
-    const bool is_scarce = *tightest < alone_[i];
-    return {.per_second = RateElsewhere(i, kResources),
-            .bottleneck = is_scarce ? static_cast<Resource>(tightest - limits_[i].begin())
-                                    : LongestNeed(sharers_[i].part.needs)};
+    const TaskPart& part = sharers_[i].part;
+    std::size_t scarcest = IndexOf(LongestNeed(part.needs));
+    double longest = std::max(part.seconds, part.needs[IndexOf(Resource::kCpu)]);
+    for (std::size_t r = 0; r < kResources; ++r) {
+      if (!(stretch_[r] > 1) || !(part.needs[r] * stretch_[r] > longest)) continue;
+      longest = part.needs[r] * stretch_[r];
+      scarcest = r;
+    }
+    return {.per_second = 1 / SecondsWith(part, kResources, 1),
+            .bottleneck = static_cast<Resource>(scarcest)};
   }
 
  private:
-  struct Wish {
-    double use;  // use by one task, if only other resources limited it
-    double tasks;
-  };
-
-  double Need(std::size_t i, std::size_t resource) const {
-    return sharers_[i].part.needs[resource];
-  }
-
   static Resource LongestNeed(const Needs& needs) {
     return static_cast<Resource>(std::max_element(needs.begin(), needs.end()) - needs.begin());
   }
 
-  double RateElsewhere(std::size_t i, std::size_t resource) const {
-    double rate = alone_[i];
+  // Returns the time of a unit of work if `resource` has this stretch. One task has one thread, so
+  // it uses at most one core, and at most one node's disk or network.
+  double SecondsWith(const TaskPart& part, std::size_t resource, double stretch) const {
+    double longest = 0;
+    double sum = 0;
     for (std::size_t r = 0; r < kResources; ++r) {
-      if (r != resource) rate = std::min(rate, limits_[i][r]);
+      const double seconds = part.needs[r] * (r == resource ? stretch : stretch_[r]);
+      sum += seconds;
+      longest = std::max(longest, seconds);
     }
-    return rate;
+    return std::max(part.seconds, longest + (1 - part.overlap) * (sum - longest));
   }
 
-  // Returns how much of a scarce resource each task gets that could use more.
-  double LevelOf(double capacity) {
-    std::sort(wishes_.begin(), wishes_.end(),
-              [](const Wish& a, const Wish& b) { return a.use < b.use; });
-    double left = capacity;
-    double tasks_left = 0;
-    for (const Wish& wish : wishes_) tasks_left += wish.tasks;
-    for (const Wish& wish : wishes_) {
-      if (wish.use * tasks_left > left) return left / tasks_left;
-      left -= wish.use * wish.tasks;
-      tasks_left -= wish.tasks;
-    }
-    return INFINITY;
-  }
-
-  // Sets every sharer's limit on this resource. Returns the largest relative change.
-  double SplitResource(std::size_t resource) {
-    wishes_.clear();
+  // Returns the use of `resource` if no task uses it for more than this share of its time.
+  double UseAt(std::size_t resource, double level) const {
     double use = 0;
-    for (std::size_t i = 0; i < sharers_.size(); ++i) {
-      if (Need(i, resource) == 0 || sharers_[i].tasks == 0) continue;
-      wishes_.push_back({RateElsewhere(i, resource) * Need(i, resource), sharers_[i].tasks});
-      use += wishes_.back().use * sharers_[i].tasks;
+    for (const NodeSharer& sharer : sharers_) {
+      const double need = sharer.part.needs[resource];
+      if (need > 0) use += sharer.tasks * need / SecondsWith(sharer.part, resource, 1 / level);
     }
-    const double level = use > capacity_[resource] ? LevelOf(capacity_[resource]) : INFINITY;
-    double change = 0;
-    for (std::size_t i = 0; i < sharers_.size(); ++i) {
-      if (Need(i, resource) == 0) continue;
-      const double limit = level / Need(i, resource);
-      double& old = limits_[i][resource];
-      if (limit != old)
-        change = std::max(change, std::isinf(old - limit) ? 1 : std::abs(limit - old) / limit);
-      old = limit;
+    return use;
+  }
+
+  // Returns the level at which the tasks use a scarce resource completely. The use does not
+  // decrease with the level.
+  double SearchLevel(std::size_t resource, double tasks) const {
+    const double capacity = capacity_[resource];
+    const auto excess = [&](double level) { return UseAt(resource, level) - capacity; };
+    return RootOf(excess, capacity / tasks, 1, kUseTolerance * capacity, kSearchRoundsMax);
+  }
+
+  // Sets the stretch of this resource. Returns its relative change.
+  double SplitResource(std::size_t resource) {
+    double tasks = 0;
+    for (const NodeSharer& sharer : sharers_) {
+      if (sharer.part.needs[resource] > 0) tasks += sharer.tasks;
     }
-    return change;
+    const bool is_scarce = tasks > 0 && UseAt(resource, 1) > capacity_[resource];
+    const double stretch = is_scarce ? 1 / SearchLevel(resource, tasks) : 1;
+    const double old = std::exchange(stretch_[resource], stretch);
+    return std::abs(stretch - old) / stretch;
   }
 
   std::span<const NodeSharer> sharers_;
   Needs capacity_ = {};
-  std::vector<double> alone_;  // the rate of a task with all resources to itself
-  std::vector<Needs> limits_;
-  std::vector<Wish> wishes_;
+  // By resource, the time for which a task occupies it, relative to a task alone. At least 1.
+  Needs stretch_ = {};
 };
 
 }  // namespace

@@ -376,7 +376,7 @@ class Placing::Impl {
     placed.busy -= wide * now_;
     TaskSeconds seconds = (*seconds_of_)(start);
     seconds.total = Clean(seconds.total * in_row);
-    seconds.delay = std::min(Clean(seconds.delay), seconds.total);
+    seconds.delay = std::min(Clean(seconds.delay * in_row), seconds.total);
     const auto id = static_cast<std::uint32_t>(started_.size());
     started_.push_back(
         {.stage = index, .host = host, .wide = wide, .number = start.task, .seconds = seconds});

@@ -42,9 +42,9 @@ struct TaskStart {
 // The time of a task in seconds. Negative values count as zero. Values that are not finite or above
 // kForever count as kForever.
 struct TaskSeconds {
-  TaskSeconds(double in_all = 0, double fetches = 0) : total(in_all), delay(fetches) {}
+  TaskSeconds(double in_all = 0, double idle = 0) : total(in_all), delay(idle) {}
   double total;  // from the start of the task, or from now if it is running
-  double delay;  // first part of `total`, in which the task fetches and uses no processor
+  double delay;  // first part of `total`, in which the task uses no resource of its node
 };
 inline constexpr double kForever = 1e15;
 

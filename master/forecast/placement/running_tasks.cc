@@ -225,7 +225,8 @@ const std::vector<HostUse>& RunningTasks::UseUntil(double at) {
 double MeanStretch(const TaskDemand& demand, const SharedHost& node, double tasks, double slots,
                    double variation) {
   if (demand.empty()) return 1;
-  // Simulates a part of the node that has the same resources per slot.
+  // Simulates a part of the node that has the same resources per used slot.
+  slots = std::min(slots, std::max(tasks, 1.0));
   const double parts = std::max(slots / kStretchSlotsMax, 1.0);
   const double at_once = std::max(std::round(slots / parts), 1.0);
   const double all = std::clamp(std::round(tasks / parts), 1.0, at_once * kStretchWavesMax);
