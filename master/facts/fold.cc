@@ -212,7 +212,9 @@ absl::Status Folder::operator()(const JobOpened& opened) {
                             &JobOpened::user, &JobOpened::queue}) {
       if ((known.*text).empty()) known.*text = opened.*text;
     }
-    if (!known.deadline) known.deadline = opened.deadline;
+    if (!known.deadline || (opened.replaces_deadline && opened.deadline)) {
+      known.deadline = opened.deadline;
+    }
     if (known.parameters.empty()) {
       known.parameters = opened.parameters;
       state_.memory_bytes += facts::BytesOf(opened.parameters);
@@ -652,6 +654,9 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
     (*attempt)->reduce->fetched_at = ToMasterClock(std::nullopt);
   }
   done = std::max(done, heartbeat.bytes_done);
+  if (done == 0 && heartbeat.records_done == 0 && (*attempt)->cpu == absl::ZeroDuration()) {
+    (*attempt)->start_cpu = heartbeat.time.cpu.value_or(absl::ZeroDuration());
+  }
   (*attempt)->records_done = std::max((*attempt)->records_done, heartbeat.records_done);
   (*attempt)->bytes_emitted = std::max((*attempt)->bytes_emitted, heartbeat.bytes_emitted);
   (*attempt)->input_is_read_first |= heartbeat.input_is_read_first;
@@ -880,7 +885,10 @@ absl::Status Apply(const Event& event, const JobLimits& limits, JobRecord& state
     state.last_clock_step = {event.source_id, *step, event.arrived_at};
   }
   source.dropped_events = std::max(source.dropped_events, event.dropped_events);
-  state.last_arrival_at = std::max(state.last_arrival_at, event.arrived_at);
+  const auto* const opened = std::get_if<JobOpened>(&event.body);
+  if (!state.opened || opened == nullptr || !opened->replaces_deadline) {
+    state.last_arrival_at = std::max(state.last_arrival_at, event.arrived_at);
+  }
   if (state.closed) return absl::OkStatus();
   absl::Status status;
   if (!state.opened && !std::holds_alternative<JobOpened>(event.body)) {

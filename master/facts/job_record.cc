@@ -101,6 +101,7 @@ std::string WorkflowHistoryName(const JobWorkflow& workflow, const std::string& 
 
 std::string HistoryNameOf(const JobOpened& opened) {
   if (!opened.workflow || opened.workflow->node.empty()) return opened.name;
+  if (opened.workflow->nodes.empty() && opened.workflow->node == opened.name) return opened.name;
   return NodeHistoryName(*opened.workflow, ShapeOf(*opened.workflow), opened.workflow->node);
 }
 

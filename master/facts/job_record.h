@@ -135,8 +135,9 @@ std::string NodeHistoryName(const JobWorkflow& workflow, const std::string& shap
                             const std::string& node);
 // Returns the name under which the runs of the whole workflow are stored.
 std::string WorkflowHistoryName(const JobWorkflow& workflow, const std::string& shape);
-// Returns the name under which the runs of a job are stored: the name of its node, or the name of
-// the job if it belongs to no workflow.
+// Returns the name under which the runs of a job are stored if the job is the only known job of its
+// workflow: the name of its node. Returns the name of the job if it reports no workflow, or only an
+// id and no node. A command with one job thus has the same past runs with and without a workflow.
 std::string HistoryNameOf(const JobOpened& opened);
 
 }  // namespace tidemark::facts

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "master/facts/phases.h"
 #include "tidemark/past_run.h"
@@ -107,18 +109,71 @@ class Times {
   double squares_ = 0;
 };
 
-// Adds the times of the finished tasks, counted from `from`, and their known processor times.
-// Returns the last end.
-absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, Times& times, Times& cpu) {
+// The times of the finished tasks of a phase.
+struct FinishedTimes {
+  Times times;
+  // Known processor times; `start_cpu` is the part of the start.
+  Times cpu;
+  Times start_cpu;
+};
+
+// Adds the times of the finished tasks. Times before `from` do not count. A task that started
+// earlier is assumed to have finished its start-up by then. Returns the last end.
+absl::Time AddFinished(std::span<const Task> tasks, absl::Time from, FinishedTimes& finished) {
   absl::Time last = absl::InfinitePast();
   for (const Task& task : tasks) {
     const TaskAttempt* const attempt = task.finished_attempt();
     if (attempt == nullptr || !attempt->life.started_at() || !attempt->life.ended_at()) continue;
-    times.Add(*attempt->life.ended_at() - std::max(*attempt->life.started_at(), from));
-    if (attempt->cpu > absl::ZeroDuration()) cpu.Add(attempt->cpu);
+    const absl::Time started_at = *attempt->life.started_at();
+    finished.times.Add(*attempt->life.ended_at() - std::max(started_at, from));
+    if (attempt->cpu > absl::ZeroDuration()) {
+      const bool is_started = started_at < from;
+      const absl::Duration start = is_started ? absl::ZeroDuration() : attempt->start_cpu;
+      finished.cpu.Add(is_started ? attempt->cpu - attempt->start_cpu : attempt->cpu);
+      if (is_started || start > absl::ZeroDuration()) finished.start_cpu.Add(start);
+    }
     last = std::max(last, *attempt->life.ended_at());
   }
   return last;
+}
+
+// Adds the idle times of slots between tasks of a phase. Each task that starts after others have
+// ended takes the slot of the last one to end, so slots that other jobs took are mostly ignored.
+void AddIdleTimes(std::span<const Task> tasks, std::vector<absl::Duration>& idle) {
+  // Starts come after simultaneous ends.
+  std::vector<std::pair<absl::Time, bool>> changes;
+  for (const Task& task : tasks) {
+    for (const auto& [id, attempt] : task.attempts) {
+      if (!attempt.life.started_at()) continue;
+      changes.emplace_back(*attempt.life.started_at(), true);
+      if (attempt.life.ended_at()) changes.emplace_back(*attempt.life.ended_at(), false);
+    }
+  }
+  std::sort(changes.begin(), changes.end());
+  std::vector<absl::Time> free_since;
+  for (const auto& [at, is_start] : changes) {
+    if (!is_start) {
+      free_since.push_back(at);
+    } else if (!free_since.empty()) {
+      idle.push_back(at - free_since.back());
+      free_since.pop_back();
+    }
+  }
+}
+
+// Fewer idle times do not show what is usual. Chosen by hand.
+constexpr std::size_t kIdleTimesMin = 8;
+
+// Returns the median idle time of a slot between two tasks of a phase, or zero if there are fewer
+// than kIdleTimesMin.
+absl::Duration SlotIdleTime(const JobRecord& state) {
+  std::vector<absl::Duration> idle;
+  AddIdleTimes(state.map_tasks(), idle);
+  AddIdleTimes(state.reduce_tasks(), idle);
+  if (idle.size() < kIdleTimesMin) return absl::ZeroDuration();
+  const auto middle = idle.begin() + static_cast<std::ptrdiff_t>(idle.size() / 2);
+  std::nth_element(idle.begin(), middle, idle.end());
+  return *middle;
 }
 
 // Returns the mean time from the last fetch of a reduce task to its first reduce function. Map
@@ -134,16 +189,24 @@ absl::Duration SortTime(std::span<const Task> reduce_tasks, absl::Time maps_ende
   return times.mean();
 }
 
+// Returns the bytes that the finished attempts emitted, as their heartbeats report.
+std::uint64_t EmittedBytes(std::span<const Task> tasks) {
+  std::uint64_t bytes = 0;
+  for (const Task& task : tasks) {
+    const TaskAttempt* const attempt = task.finished_attempt();
+    if (attempt != nullptr) bytes = SaturatingAdd(bytes, attempt->bytes_emitted);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary& summary) {
-  Times maps;
-  Times map_cpu;
-  const absl::Time maps_ended = AddFinished(state.map_tasks(), absl::InfinitePast(), maps, map_cpu);
-  if (maps.empty()) return std::nullopt;
-  Times reduces;
-  Times reduce_cpu;
-  AddFinished(state.reduce_tasks(), maps_ended, reduces, reduce_cpu);
+  FinishedTimes maps;
+  const absl::Time maps_ended = AddFinished(state.map_tasks(), absl::InfinitePast(), maps);
+  if (maps.times.empty()) return std::nullopt;
+  FinishedTimes reduces;
+  AddFinished(state.reduce_tasks(), maps_ended, reduces);
   const std::size_t slots = std::max(state.map_slots(), state.reduce_slots());
   return JobProfile{.slots = static_cast<std::uint32_t>(std::min<std::size_t>(slots, UINT32_MAX)),
                     .map_tasks = summary.map_tasks,
@@ -152,12 +215,15 @@ std::optional<JobProfile> LearnProfile(const JobRecord& state, const JobSummary&
                                    std::max<double>(summary.map_tasks, 1),
                     .map_selectivity = summary.map_selectivity().value_or(0),
                     .reduce_selectivity = summary.reduce_selectivity().value_or(0),
-                    .map_task_time = maps.mean(),
-                    .reduce_task_time = reduces.mean(),
-                    .map_task_variation = maps.variation(),
-                    .reduce_task_variation = reduces.variation(),
-                    .map_cpu_time = map_cpu.mean(),
-                    .reduce_cpu_time = reduce_cpu.mean(),
+                    .map_task_time = maps.times.mean(),
+                    .reduce_task_time = reduces.times.mean(),
+                    .map_task_variation = maps.times.variation(),
+                    .reduce_task_variation = reduces.times.variation(),
+                    .map_cpu_time = maps.cpu.mean(),
+                    .reduce_cpu_time = reduces.cpu.mean(),
+                    .map_start_cpu_time = maps.start_cpu.mean(),
+                    .reduce_start_cpu_time = reduces.start_cpu.mean(),
+                    .slot_idle_time = SlotIdleTime(state),
                     .reduce_sort_time = SortTime(state.reduce_tasks(), maps_ended)};
 }
 
@@ -187,6 +253,11 @@ JobSummary Summarize(const JobRecord& state) {
   summary.bins = bins.bins();
   for (const GroupBin& bin : summary.bins) {
     summary.reduce_output_bytes = SaturatingAdd(summary.reduce_output_bytes, bin.emitted_bytes);
+  }
+  // Logs of an engine have counters instead of key groups.
+  if (summary.map_output_bytes == 0) summary.map_output_bytes = EmittedBytes(state.map_tasks());
+  if (summary.reduce_output_bytes == 0) {
+    summary.reduce_output_bytes = EmittedBytes(state.reduce_tasks());
   }
   summary.profile = LearnProfile(state, summary);
   return summary;

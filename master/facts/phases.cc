@@ -132,6 +132,9 @@ StageTally TallyOf(const Stage& stage) {
     tally.running_attempts += running;
     if (is_any_lost && running == 0 && !task.is_finished()) ++tally.lost_tasks;
     tally.given_up_tasks += task.is_given_up() ? 1 : 0;
+    const InputDone done = task.input_done();
+    tally.input_done.bytes = SaturatingAdd(tally.input_done.bytes, done.bytes);
+    tally.input_done.records = SaturatingAdd(tally.input_done.records, done.records);
     if (stage.is_map()) sums.Add(task);
   }
   if (failure != nullptr) tally.failure = *failure;

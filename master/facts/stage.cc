@@ -91,6 +91,14 @@ bool ReduceWork::is_cold() const {
          kColdFor;
 }
 
+InputDone TaskAttempt::input_done() const {
+  InputDone done = {.bytes = bytes_done, .records = records_done};
+  if (!life.is_finished()) return done;
+  done.bytes = std::max(done.bytes, life.input_bytes.value_or(0));
+  done.records = std::max(done.records, life.input_records.value_or(0));
+  return done;
+}
+
 const TaskAttempt* Task::finished_attempt() const {
   for (const auto& [number, attempt] : attempts) {
     if (attempt.life.is_finished()) return &attempt;
@@ -106,6 +114,12 @@ const TaskAttempt* Task::leading_attempt() const {
     if (leading == nullptr || attempt.bytes_done > leading->bytes_done) leading = &attempt;
   }
   return leading;
+}
+
+InputDone Task::input_done() const {
+  const TaskAttempt* attempt = finished_attempt();
+  if (attempt == nullptr) attempt = leading_attempt();
+  return attempt == nullptr ? InputDone() : attempt->input_done();
 }
 
 bool Task::is_running() const { return leading_attempt() != nullptr; }

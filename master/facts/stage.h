@@ -120,7 +120,16 @@ struct ReduceWork {
   bool is_cold() const;
 };
 
+// Input that tasks have processed.
+struct InputDone {
+  std::uint64_t bytes = 0;
+  std::uint64_t records = 0;
+};
+
 struct TaskAttempt {
+  // Returns the processed input, which is the whole input after the attempt has finished.
+  InputDone input_done() const;
+
   AttemptLife life;
   std::uint64_t bytes_done = 0;           // bytes read by its functions
   std::uint64_t records_done = 0;         // only in stages other than map and reduce
@@ -131,6 +140,7 @@ struct TaskAttempt {
   // True if the bytes that the attempt has read do not show its progress.
   bool input_is_read_first = false;
   absl::Duration cpu;           // processor time; 0 if unknown
+  absl::Duration start_cpu;     // at its first report, if it had read no input by then; otherwise 0
   absl::Duration network_wait;  // such as for a fetch of the shuffle; 0 if unknown
   // Time of the last report of additional input, or InfinitePast() without one.
   absl::Time progressed_at = absl::InfinitePast();
@@ -171,6 +181,8 @@ struct Task {
   // example from a new application master, has not failed.
   bool is_given_up() const;
   bool is_running() const;
+  // Returns the input that the finished attempt or, before the end, the leading attempt has read.
+  InputDone input_done() const;
   const FinishedGroups& finished_groups() const;
 };
 
@@ -187,6 +199,7 @@ struct StageTally {
   std::size_t lost_tasks = 0;  // with a lost attempt, and neither running nor finished
   std::size_t running_attempts = 0;
   std::uint64_t failed_attempts = 0;
+  InputDone input_done;                       // of all tasks
   std::string failure;                        // reason of the attempt that failed last
   std::shared_ptr<const MapPhase> map_phase;  // null for other stages
 };

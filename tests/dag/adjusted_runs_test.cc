@@ -1,24 +1,10 @@
 #include "master/forecast/dag/adjusted_runs.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "master/forecast/dag/workflow_state.h"
+#include "tests/test.h"
 
 namespace tidemark::dag::adjusted_runs_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 PositiveLine Through(const std::vector<double>& values, std::vector<double> labels) {
   std::vector<std::vector<double>> rows;

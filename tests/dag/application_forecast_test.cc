@@ -1,16 +1,11 @@
 #include "master/forecast/dag/application_forecast.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::dag::application_forecast_test {
 namespace {
 
 using durations::TimeDistribution;
-using ::testing::ElementsAre;
 
 durations::RemainingStage Stage(std::vector<std::size_t> parents, std::uint64_t pending,
                                 double seconds = 1) {

@@ -1,12 +1,8 @@
 #include "master/forecast/dag/job_estimate.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "master/forecast/dag/task_model.h"
 #include "tests/dag/some_workflows.h"
+#include "tests/test.h"
 
 namespace tidemark::dag::job_estimate_test {
 namespace {
@@ -82,7 +78,8 @@ TEST(JobEstimate, ARunWithUnknownBytesCountsLikeOneWithKnownBytes) {
 // The numbers are from [BOE] 4.2. A core maps a split of 100 MB in 1 s, and the file system
 // reads 100 MB/s. With one task per node, reading and computing take 1 s each. With four tasks,
 // each task has 25 MB/s and waits 4 s for its data. A task then takes four times as long, and the
-// file system is the bottleneck.
+// file system is the bottleneck. The fitted components explain the measured time only to within 0.1
+// %, here and below.
 TEST(JobEstimate, MoreTasksOnANodeShareItsFileSystem) {
   JobProfile run = Profile(4, 1, 0, 0);
   run.slots = 1;
@@ -98,8 +95,18 @@ TEST(JobEstimate, MoreTasksOnANodeShareItsFileSystem) {
                                                    .cores = 8}};
   const JobEstimate expected =
       EstimateJobTasks({.name = "j"}, std::vector<JobProfile>{run}, cluster, 1);
-  EXPECT_NEAR(expected.map.times.mean(), 4, 1e-3);
+  EXPECT_NEAR(expected.map.times.mean(), 4, 5e-3);
   EXPECT_EQ(expected.map.bottleneck, NameOf(Resource::kDfsRead));
+}
+
+// Returns a run of map tasks that read `split_bytes` each and emit almost nothing.
+JobProfile ReadingRun(std::uint32_t tasks, double seconds, std::uint32_t slots,
+                      double split_bytes) {
+  JobProfile run = Profile(tasks, seconds, 0, 0);
+  run.slots = slots;
+  run.split_bytes = split_bytes;
+  run.map_selectivity = 0.001;
+  return run;
 }
 
 // Returns a node that is fast except for its file system (120 MB/s) and its network (100 MB/s).
@@ -117,11 +124,7 @@ Cluster SlowNode(std::uint32_t slots) {
 // 12 tasks that read 128 MB each at 120 MB/s take 12.8 s, which is the measured time. Two tasks
 // take 2.13 s. One task takes 1.07 s, which is a twelfth.
 TEST(JobEstimate, ReadsThatExplainTheMeasuredTimeAreTheBottleneck) {
-  JobProfile run = Profile(60, 12.8, 0, 0);
-  run.slots = 12;
-  run.split_bytes = 1.28e8;
-  run.map_selectivity = 0.001;
-  const PlannedJob job = {.name = "ts", .profile = run};
+  const PlannedJob job = {.name = "ts", .profile = ReadingRun(60, 12.8, 12, 1.28e8)};
   const PhaseEstimate on_12 = EstimateJobTasks(job, {}, SlowNode(12), 1).map;
   const PhaseEstimate on_2 = EstimateJobTasks(job, {}, SlowNode(2), 1).map;
   EXPECT_NEAR(on_12.times.mean(), 12.8, 1e-9);
@@ -147,33 +150,66 @@ TEST(JobEstimate, TransfersThatExplainMostOfTheMeasuredTimeAreTheBottleneck) {
   EXPECT_NEAR(on_8.times.mean(), 26, 0.05);
 }
 
-// Six tasks on six cores read 12.8 MB each, which takes 0.64 s. Computing takes the measured 10 s,
-// so 12 tasks take 20 s.
+// Six tasks on six cores read 12.8 MB each, which takes 0.1 s alone. Computing takes nearly all of
+// the measured 10 s, so 12 tasks take nearly 20 s.
 TEST(JobEstimate, TheProcessorTakesTheTimeThatBytesDoNotExplain) {
-  JobProfile run = Profile(60, 10, 0, 0);
-  run.slots = 6;
-  run.split_bytes = 1.28e7;
-  run.map_selectivity = 0.001;
-  const PlannedJob job = {.name = "wc", .profile = run};
+  const PlannedJob job = {.name = "wc", .profile = ReadingRun(60, 10, 6, 1.28e7)};
   const PhaseEstimate on_12 = EstimateJobTasks(job, {}, SlowNode(12), 1).map;
   EXPECT_EQ(on_12.bottleneck, "cpu");
-  EXPECT_NEAR(on_12.times.mean(), 20, 0.01);
+  EXPECT_NEAR(on_12.times.mean(), 20, 0.15);
 }
 
 // The measured processor time is 3 s, and 12 tasks on six cores take twice that time. No resource
 // explains the remaining 7 s. 12 tasks therefore take 13 s, and no resource is the bottleneck.
 TEST(JobEstimate, TheMeasuredProcessorTimeLeavesTimeThatNoResourceExplains) {
-  JobProfile run = Profile(60, 10, 0, 0);
-  run.slots = 6;
-  run.split_bytes = 1.28e7;
-  run.map_selectivity = 0.001;
+  JobProfile run = ReadingRun(60, 10, 6, 1.28e7);
   run.map_cpu_time = absl::Seconds(3);
   const PlannedJob job = {.name = "wc", .profile = run};
   const PhaseEstimate on_6 = EstimateJobTasks(job, {}, SlowNode(6), 1).map;
   EXPECT_NEAR(on_6.times.mean(), 10, 1e-6);
   const PhaseEstimate on_12 = EstimateJobTasks(job, {}, SlowNode(12), 1).map;
-  EXPECT_NEAR(on_12.times.mean(), 13, 0.01);
+  EXPECT_NEAR(on_12.times.mean(), 13, 0.1);
   EXPECT_EQ(on_12.bottleneck, "");
+}
+
+// A task starts for 1.5 s on the only core. It then reads for 3 s and computes for 2.7 s, of
+// which 70 % overlaps. Four tasks on the node start for 6 s and then read for 12 s.
+TEST(JobEstimate, TasksStartOnTheProcessorBeforeTheyRead) {
+  JobProfile run = Profile(4, 5.31, 0, 0);
+  run.slots = 1;
+  run.split_bytes = 1.2e7;
+  run.map_selectivity = 1e-6;
+  run.map_cpu_time = absl::Seconds(4.2);
+  run.map_start_cpu_time = absl::Seconds(1.5);
+  Cluster cluster = SlowNode(4);
+  cluster.node->dfs_read = 4e6;
+  cluster.node->cores = 1;
+  const PhaseEstimate map = EstimateJobTasks({.name = "wc", .profile = run}, {}, cluster, 1).map;
+  EXPECT_NEAR(map.times.mean(), 18, 0.03);
+  EXPECT_EQ(map.bottleneck, "file system read");
+  EXPECT_NEAR(map.alone, 5.31 / 18, 1e-3);
+}
+
+// Tasks whose times vary do not start and fetch in step. Two tasks at once took 9.6 s, although 3 s
+// of starts and 8.2 s of fetches in step take longer. A task alone takes about 1.5 + 4.1 + 0.5 s.
+TEST(JobEstimate, VaryingTasksNeedNotBeInStep) {
+  JobProfile run = Profile(8, 1, 8, 9.6);
+  run.slots = 2;
+  run.split_bytes = 1.6e7;
+  run.map_selectivity = 1.02;
+  run.reduce_selectivity = 0.01;
+  run.reduce_task_variation = 0.15;
+  run.reduce_cpu_time = absl::Seconds(2);
+  run.reduce_start_cpu_time = absl::Seconds(1.5);
+  Cluster cluster = SlowNode(2);
+  cluster.node->network = 4e6;
+  cluster.node->cores = 1;
+  const PhaseEstimate reduce =
+      EstimateJobTasks({.name = "sort", .profile = run}, {}, cluster, 1).reduce;
+  EXPECT_EQ(reduce.bottleneck, "network");
+  EXPECT_NEAR(reduce.times.mean(), 9.6, 1e-9);
+  EXPECT_GT(reduce.alone * 9.6, 5.8);
+  EXPECT_LT(reduce.alone * 9.6, 7);
 }
 
 // Four reduce tasks on one node fetch 640 MB each. The disk writes 128 MB/s, so the shuffle takes

@@ -1,24 +1,15 @@
 #include "master/forecast/dag/job_scenarios.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <memory>
 #include <span>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "master/facts/lost_time.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 #include "tidemark/event.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::dag::job_scenarios_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
 
@@ -79,6 +70,7 @@ TEST(ForecastJobOnSlots, PlacesTheRemainingTasks) {
   EXPECT_NEAR(SecondsOn(5, Tasks()), 20, 1e-6);   // 2 + 3 tasks, and then 5
   EXPECT_NEAR(SecondsOn(10, Tasks()), 10, 1e-6);  // all tasks at the same time
   EXPECT_NEAR(SecondsOn(1, Tasks()), 90, 1e-6);   // The running tasks continue.
+  EXPECT_NEAR(SecondsOn(10, Tasks(/*at_once_max=*/2)), 10, 1e-6) << "not limited to its executors";
 }
 
 // Eight pending tasks take 7 or 13 s, with a deviation of 3 s. On two slots, the bounds are
@@ -94,10 +86,6 @@ TEST(SkewGainOf, FollowsFromTheSpreadOfPendingTasks) {
   EXPECT_NEAR(absl::ToDoubleSeconds(gain->upper), 7.06448, 1e-4);
   EXPECT_EQ(SkewGainOf(left, 1), std::nullopt) << "one slot runs the tasks one by one";
   EXPECT_EQ(SkewGainOf(*Tasks(), 2), std::nullopt) << "the sizes of pending tasks are unknown";
-}
-
-TEST(ForecastJobOnSlots, IsNotLimitedToItsExecutors) {
-  EXPECT_NEAR(SecondsOn(10, Tasks(/*at_once_max=*/2)), 10, 1e-6);
 }
 
 // The two running tasks end at equal intervals, 5 and 10 s from now.
@@ -319,44 +307,31 @@ dag::SecondsRange SoonerOf(const Range& remaining, const facts::LostTime& lost) 
   return sooner.ok() ? sooner->at(0) : dag::SecondsRange{-1, -1, -1};
 }
 
-// The stage has five waves of 8 s, 9 s or 5 s.
 TEST(JobWithout, ShortensTasksByTheLossOfTheirStage) {
-  const dag::SecondsRange sooner =
-      SoonerOf(Exactly(50), {.by_stage = {{3, kFifth}}, .of_all = kFifth});
-  EXPECT_NEAR(sooner.median, 10, 1e-6);
-  EXPECT_NEAR(sooner.lower, 5, 1e-6);
-  EXPECT_NEAR(sooner.upper, 25, 1e-6);
-}
-
-// The saved time is a fifth of 40 to 60 s, or of the bounds.
-TEST(JobWithout, IsAsWideAsTheForecast) {
-  const Range remaining = {absl::Seconds(50), absl::Seconds(40), absl::Seconds(60)};
+  const Range wide = {absl::Seconds(50), absl::Seconds(40), absl::Seconds(60)};
   constexpr facts::LostShare kSure = {.share = 0.2, .lower = 0.2, .upper = 0.2};
-  const dag::SecondsRange sooner = SoonerOf(remaining, {.by_stage = {{3, kSure}}, .of_all = kSure});
-  EXPECT_NEAR(sooner.median, 10, 0.5);
-  EXPECT_NEAR(sooner.lower, 8, 0.5);
-  EXPECT_NEAR(sooner.upper, 12, 0.5);
-}
-
-TEST(JobWithout, LimitsAnUnstartedStageToTheShareOfTheOthers) {
-  const dag::SecondsRange sooner =
-      SoonerOf(Exactly(50), {.by_stage = {{1, kFifth}}, .of_all = kFifth});
-  EXPECT_EQ(sooner.median, 0);
-  EXPECT_EQ(sooner.lower, 0);
-  EXPECT_NEAR(sooner.upper, 25, 1e-6);
-}
-
-TEST(JobWithout, IsZeroWithoutLosses) {
-  const dag::SecondsRange sooner = SoonerOf(Exactly(50), {.by_stage = {{3, {}}}, .of_all = kFifth});
-  EXPECT_EQ(sooner.median, 0);
-  EXPECT_EQ(sooner.upper, 0);
-}
-
-TEST(JobWithout, LimitsTheLossToTheWholeTime) {
   constexpr facts::LostShare kAll = {.share = 1, .lower = 1, .upper = 1.5};
-  const dag::SecondsRange sooner = SoonerOf(Exactly(50), {.by_stage = {{3, kAll}}, .of_all = kAll});
-  EXPECT_NEAR(sooner.median, 50, 1e-6);
-  EXPECT_NEAR(sooner.upper, 50, 1e-6);
+  const struct {
+    const char* name;
+    Range remaining;
+    facts::LostTime lost;
+    dag::SecondsRange sooner;
+    double tolerance = 1e-6;
+  } rows[] = {
+      {"five waves of 8, 9 or 5 s", Exactly(50), {{{3, kFifth}}, kFifth}, {10, 5, 25}},
+      {"a fifth of 40 to 60 s, or of the bounds", wide, {{{3, kSure}}, kSure}, {10, 8, 12}, 0.5},
+      {"an unstarted stage is limited to the share of the others",
+       Exactly(50),
+       {{{1, kFifth}}, kFifth},
+       {0, 0, 25}},
+      {"no loss of the stage", Exactly(50), {{{3, {}}}, kFifth}, {0, 0, 0}},
+      {"the loss is limited to the whole time", Exactly(50), {{{3, kAll}}, kAll}, {50, 50, 50}}};
+  for (const auto& row : rows) {
+    const dag::SecondsRange sooner = SoonerOf(row.remaining, row.lost);
+    EXPECT_NEAR(sooner.median, row.sooner.median, row.tolerance) << row.name;
+    EXPECT_NEAR(sooner.lower, row.sooner.lower, row.tolerance) << row.name;
+    EXPECT_NEAR(sooner.upper, row.sooner.upper, row.tolerance) << row.name;
+  }
 }
 
 TEST(JobWithout, TreatsSeveralQueriesIndividually) {

@@ -1,10 +1,6 @@
 #include "tidemark/late_probability.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <optional>
-#include <random>
+#include "tests/test.h"
 
 namespace tidemark::late_probability_test {
 namespace {

@@ -1,18 +1,9 @@
 #include "master/forecast/dag/live_workflow.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/dag/some_workflows.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/test.h"
 #include "tidemark/field_error.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/late_probability.h"
@@ -28,11 +19,6 @@ using test::Profile;
 using test::Running;
 using test::Second;
 using test::SecondsOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 TEST(CheckWorkflow, AcceptsADiamond) {
   EXPECT_TRUE(CheckWorkflow(Diamond(), 4).ok());
@@ -86,18 +72,112 @@ void Observe(LiveWorkflow& live, Snapshot job,
   live.Observe(std::make_shared<const Snapshot>(std::move(job)), std::move(left));
 }
 
-std::vector<std::string> CriticalJobs(const Snapshot& snapshot) {
-  std::vector<std::string> names;
-  for (const Child& job : snapshot.children) {
-    if (job.is_critical) names.push_back(job.name);
-  }
-  return names;
+// Returns a run with `map_tasks` tasks of 100 MB that take `map_seconds`, without reduce tasks.
+JobProfile MapRun(std::uint32_t map_tasks, double map_seconds, double selectivity) {
+  JobProfile run = Profile(map_tasks, map_seconds, 0, 0);
+  run.split_bytes = 1e8;
+  run.map_selectivity = selectivity;
+  return run;
 }
 
 // Returns the first stage of child `number`.
 const StageProgress& FirstStageOf(const Snapshot& snapshot, std::uint32_t number) {
   return *std::find_if(snapshot.stages.begin(), snapshot.stages.end(),
                        [&](const StageProgress& stage) { return stage.id.child == number; });
+}
+
+// Job b reads 100 MB in the past run: 50 MB of a, and 50 MB of a table. In this run, a writes 150
+// MB, so b reads twice as much. Job c reads the output of b.
+TEST(LiveWorkflow, ALaterJobGrowsWithTheOutputOfItsParents) {
+  Plan plan = {.id = "w", .cluster = {.slots = 2}};
+  plan.jobs = {JobNamed("a"), JobNamed("b", {"a"}), JobNamed("c", {"b"})};
+  plan.jobs[0].job_id = "a-1";
+  for (const bool is_profile_known : {false, true}) {
+    LiveWorkflow live = Live(plan);
+    live.SetRuns(0, {MapRun(1, 10, 0.5)});
+    live.SetRuns(1, {MapRun(1, 10, 1)});
+    live.SetRuns(2, {MapRun(1, 10, 1)});
+    live.Observe(
+        std::make_shared<const Snapshot>(Ended("a-1", 0, 10)), nullptr,
+        is_profile_known ? std::make_shared<const JobProfile>(MapRun(1, 10, 1.5)) : nullptr);
+    const JobsNow question = live.QuestionAt(Second(10));
+    const double expected = is_profile_known ? 20 : 10;
+    EXPECT_EQ(question.jobs[1].expected.map.tasks, 1u);
+    EXPECT_NEAR(question.jobs[1].expected.map.times.mean(), expected, 0.01);
+    EXPECT_NEAR(question.jobs[2].expected.map.times.mean(), expected, 0.01);
+    const Snapshot& snapshot = live.Tick(Second(10));
+    EXPECT_NEAR(absl::ToDoubleSeconds(*FirstStageOf(snapshot, 2).task_time), expected, 0.01);
+  }
+}
+
+// Returns a workflow of jobs "0", "1", ... that has no past run of the jobs after the first.
+LiveWorkflow WithUnknownRuns(int jobs) {
+  Plan plan = {.id = "w", .cluster = {.slots = 2}};
+  for (int i = 0; i < jobs; ++i) {
+    plan.jobs.push_back(JobNamed(std::to_string(i)));
+    plan.jobs.back().history_name = "word count";
+  }
+  LiveWorkflow live = Live(std::move(plan));
+  live.SetRuns(0, {MapRun(1, 10, 1)});
+  for (std::size_t i = 1; i < live.plan().jobs.size(); ++i) live.SetRuns(i, {});
+  return live;
+}
+
+TEST(LiveWorkflow, AnEstimateNamesJobsWhosePastRunsAreUnknown) {
+  EXPECT_THAT(WithUnknownRuns(2).Estimate(Second(0), {})->snapshot.notes,
+              ElementsAre("job 1: no past run of word count is stored, so its times are a guess"));
+  EXPECT_THAT(WithUnknownRuns(31).Estimate(Second(0), {})->snapshot.notes,
+              ElementsAre("jobs 1, 2, 3, 4, 5 and 25 more: no past run is stored, so their times "
+                          "are a guess"));
+}
+
+TEST(LiveWorkflow, AnEstimateNeedsNoPastRunsOfJobsThatHaveStarted) {
+  LiveWorkflow live = WithUnknownRuns(3);
+  Observe(live, Ended("1-1", 0, 10));
+  Observe(live, Running("2-1", 0, 10, 20));
+  EXPECT_THAT(live.Estimate(Second(10), {})->snapshot.notes, IsEmpty());
+}
+
+TEST(LiveWorkflow, CountsEachJobOutsideOnce) {
+  LiveWorkflow live = Live({.id = "w", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}});
+  for (const char* job_id : {"x", "y", "x"}) {
+    live.NoteJobOutside(job_id, absl::NotFoundError("no such node"));
+  }
+  EXPECT_THAT(live.Tick(Second(0)).notes,
+              Contains("2 jobs report this workflow, but are not part of it: no such node"));
+}
+
+// An estimate is computed again only if its input changes.
+TEST(FollowedJob, KeepsItsEstimate) {
+  FollowedJob job;
+  job.runs = {Profile(4, 10, 0, 0)};
+  const PlannedJob planned = JobNamed("a");
+  const auto tasks = [&](std::uint32_t slots, double data_factor) {
+    return job.Expected(planned, {.slots = slots}, data_factor).map.tasks;
+  };
+  EXPECT_EQ(tasks(2, 1), 4u);
+  job.runs = {Profile(6, 10, 0, 0)};
+  EXPECT_EQ(tasks(2, 1), 4u);
+  EXPECT_EQ(tasks(2, 2), 12u);
+  EXPECT_EQ(tasks(2, 1), 6u);
+  job.runs = {Profile(8, 10, 0, 0)};
+  EXPECT_EQ(tasks(3, 1), 8u);
+}
+
+TEST(LiveWorkflow, NewPastRunsChangeTheForecast) {
+  LiveWorkflow live = Live({.id = "w", .jobs = {JobNamed("a")}, .cluster = {.slots = 1}});
+  live.SetRuns(0, {MapRun(1, 10, 1)});
+  EXPECT_NEAR(SecondsOf(live.Tick(Second(0)).estimate.remaining), 10, 1);
+  live.SetRuns(0, {MapRun(1, 100, 1)});
+  EXPECT_NEAR(SecondsOf(live.Tick(Second(0)).estimate.remaining), 100, 10);
+}
+
+std::vector<std::string> CriticalJobs(const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  for (const Child& job : snapshot.children) {
+    if (job.is_critical) names.push_back(job.name);
+  }
+  return names;
 }
 
 // Returns a workflow whose jobs have past runs, each with a wave of 10 s for map tasks and one of
@@ -159,6 +239,30 @@ TEST(LiveWorkflow, EqualsThePlanWithoutTheDeadlineOfTheSettings) {
   EXPECT_TRUE(live.WasSubmittedAs(Diamond()));
   plan.deadline = Second(7200);
   EXPECT_FALSE(live.WasSubmittedAs(plan));
+}
+
+TEST(LiveWorkflow, EqualsThePlanWithoutTheDeadlineThatAUserSet) {
+  Plan plan = Diamond();
+  plan.deadline = Second(3600);
+  LiveWorkflow live = Live(plan);
+  EXPECT_EQ(*live.Update({.deadline = Second(3600)}, 100), false);
+  EXPECT_EQ(*live.Update({.deadline = Second(900)}, 100), true);
+  EXPECT_EQ(live.Tick(Second(1)).deadline, Second(900));
+  EXPECT_TRUE(live.WasSubmittedAs(plan));
+  plan.deadline = Second(900);
+  EXPECT_FALSE(live.WasSubmittedAs(plan));
+}
+
+TEST_F(LiveDiamond, KeepsABoundedNumberOfPastForecasts) {
+  const Snapshot first = live_.Tick(Second(0));
+  ASSERT_EQ(live_.past_forecasts().size(), 1u);
+  EXPECT_EQ(live_.past_forecasts()[0].at, Second(0));
+  EXPECT_EQ(live_.past_forecasts()[0].ends_at, Second(0) + first.estimate.remaining->median);
+  for (int i = 1; i < 500; ++i) live_.Tick(Second(0) + i * absl::Milliseconds(10));
+  const std::vector<PastForecast>& kept = live_.past_forecasts();
+  EXPECT_LT(kept.size(), LiveWorkflow::kPastForecastsMax);
+  EXPECT_GE(kept.size(), LiveWorkflow::kPastForecastsMax / 2);
+  EXPECT_TRUE(std::ranges::is_sorted(kept, {}, &PastForecast::at));
 }
 
 TEST_F(LiveDiamond, ForecastsFromPastRunsBeforeItsStart) {

@@ -1,35 +1,16 @@
 #include "master/forecast/dag/shown_progress.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <optional>
-
 #include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::shown_progress_test {
 namespace {
 
 using dag::FractionDone;
-using test::At;
-using test::Closed;
-using test::Emitted;
-using test::Finished;
 using test::LastStagesOf;
-using test::Left;
-using test::Lower;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
-using test::Shuffled;
 using test::SilentFor;
-using test::Source;
-using test::Started;
-using test::Upper;
 
 constexpr absl::Duration kSecond = absl::Seconds(1);
 
@@ -125,21 +106,23 @@ TEST(ShownProgress, ReplacesAGuessAtOnceAndWithoutAReason) {
   EXPECT_NEAR(bar.raised.value_or(EstimateRaised{}).fraction_done_before, 0.16, 1e-9);
 }
 
-TEST(ShownProgress, MovesAtOnceAfterATimeWithoutAnEstimate) {
-  Bar bar;
-  bar.Show(30, 10);
-  bar.Show(60, -1);
-  EXPECT_DOUBLE_EQ(bar.Show(61, 61), 0.5);
-  EXPECT_FALSE(bar.raised);
-}
-
-TEST(ShownProgress, ReportsNoMoveOnceTheForecastIsBack) {
-  Bar bar;
-  bar.Show(90, 10);
-  bar.Show(91, 30);
-  EXPECT_TRUE(bar.raised);
-  bar.Show(92, 10);
-  EXPECT_FALSE(bar.raised);
+TEST(ShownProgress, ReportsALargeMoveForTenSecondsOrUntilTheForecastIsBack) {
+  struct Shown {
+    double elapsed;
+    double left;
+    bool is_raised;
+  };
+  const std::vector<Shown> rows[] = {
+      {{90, 10, false}, {91, 30, true}, {92, 10, false}},
+      {{90, 10, false}, {100, 100, true}, {105, 95, true}, {116, 84, false}},
+      {{90, 10, false}, {91, 11, false}}};
+  for (const std::vector<Shown>& row : rows) {
+    Bar bar;
+    for (const Shown& shown : row) {
+      bar.Show(shown.elapsed, shown.left);
+      EXPECT_EQ(bar.raised.has_value(), shown.is_raised) << shown.elapsed << " + " << shown.left;
+    }
+  }
 }
 
 TEST(ShownProgress, SmallMovesDoNotProlongTheReport) {
@@ -155,29 +138,13 @@ TEST(ShownProgress, SmallMovesDoNotProlongTheReport) {
   }
 }
 
-TEST(ShownProgress, ReportsAMoveForTenSeconds) {
-  Bar bar;
-  bar.Show(90, 10);
-  bar.Show(100, 100);
-  EXPECT_TRUE(bar.raised);
-  bar.Show(105, 95);
-  EXPECT_TRUE(bar.raised);
-  bar.Show(116, 84);
-  EXPECT_FALSE(bar.raised);
-}
-
-TEST(ShownProgress, DoesNotReportSmallMoves) {
-  Bar bar;
-  bar.Show(90, 10);
-  EXPECT_LT(bar.Show(91, 11), 0.9);
-  EXPECT_FALSE(bar.raised);
-}
-
-TEST(ShownProgress, StaysWhileTheEndIsUnknown) {
+TEST(ShownProgress, StaysWhileTheEndIsUnknownAndThenMovesAtOnce) {
   Bar bar;
   EXPECT_EQ(bar.Show(10, -1), 0);
   bar.Show(30, 10);
   EXPECT_DOUBLE_EQ(bar.Show(60, -1), 0.75);
+  EXPECT_DOUBLE_EQ(bar.Show(61, 61), 0.5);
+  EXPECT_FALSE(bar.raised);
 }
 
 TEST(ShownProgress, ContinuesFromTheRestoredFraction) {
@@ -314,19 +281,29 @@ Watched ThatFallsSilent(int silent_at = 20) {
   return job;
 }
 
-TEST(ShownProgress, StaysWhileTheJobIsSilent) {
+// By Laplace's rule, a silence of t lasts for at least another 19 t with a probability of 5 %.
+TEST(ShownProgress, StaysAndOpensItsIntervalWhileTheJobIsSilent) {
   Watched job = ThatFallsSilent();
   const Estimate heard = job.Tick(21);
   ASSERT_EQ(SilentFor(job.newest), absl::ZeroDuration());
   ASSERT_TRUE(Left(heard) && Upper(heard));
-  Estimate silent = job.Tick(30);
-  ASSERT_GT(SilentFor(job.newest), absl::ZeroDuration());
-  EXPECT_EQ(silent.fraction_done, heard.fraction_done);
-  EXPECT_EQ(Left(silent), Left(heard)) << "no progress was reported";
-  silent = job.Tick(300);
-  EXPECT_EQ(silent.state, EstimateState::kValid);
-  EXPECT_EQ(silent.fraction_done, heard.fraction_done);
-  EXPECT_EQ(Left(silent), Left(heard));
+  ASSERT_GT(Lower(heard).value(), absl::Seconds(9));
+  const Estimate early = job.Tick(30);
+  const absl::Duration silence = SilentFor(job.newest);
+  ASSERT_GT(silence, absl::ZeroDuration());
+  EXPECT_EQ(early.fraction_done, heard.fraction_done);
+  EXPECT_EQ(Left(early), Left(heard)) << "no progress was reported";
+  EXPECT_NEAR(absl::ToDoubleSeconds(Upper(early).value() - Upper(heard).value()),
+              19 * absl::ToDoubleSeconds(silence), 1e-6);
+  EXPECT_EQ(Lower(early).value(), Lower(heard).value() - absl::Seconds(9)) << "it may continue";
+  EXPECT_GT(Upper(job.Tick(60)).value(), Upper(early).value());
+  const Estimate late = job.Tick(300);
+  EXPECT_EQ(late.state, EstimateState::kValid);
+  EXPECT_EQ(late.fraction_done, heard.fraction_done);
+  EXPECT_EQ(Left(late), Left(heard));
+  EXPECT_EQ(Lower(late), absl::ZeroDuration());
+  EXPECT_EQ(job.Tick(20 + 15 * 60 + 1).fraction_done, heard.fraction_done);
+  EXPECT_EQ(job.newest.state, JobState::kAbandoned);
 }
 
 TEST(ShownProgress, StaysDuringASilenceAcrossRestartsOfTheMaster) {
@@ -340,33 +317,6 @@ TEST(ShownProgress, StaysDuringASilenceAcrossRestartsOfTheMaster) {
       EXPECT_EQ(Left(silent), Left(heard)) << restart << " + " << after;
     }
   }
-}
-
-TEST(ShownProgress, OpensTheIntervalWhileTheJobIsSilent) {
-  Watched job = ThatFallsSilent();
-  const absl::Duration heard = Upper(job.Tick(21)).value();
-  const absl::Duration early = Upper(job.Tick(30)).value();
-  // According to Laplace, a silence of t lasts for another 19 t with a probability of 5 %.
-  EXPECT_NEAR(absl::ToDoubleSeconds(early - heard),
-              19 * absl::ToDoubleSeconds(SilentFor(job.newest)), 1e-6);
-  EXPECT_GT(Upper(job.Tick(60)).value(), early);
-}
-
-TEST(ShownProgress, ASilentJobMayHaveContinued) {
-  Watched job = ThatFallsSilent();
-  const absl::Duration heard = Lower(job.Tick(21)).value();
-  ASSERT_GT(heard, absl::Seconds(9));
-  const absl::Duration silent = Lower(job.Tick(30)).value();
-  ASSERT_GT(SilentFor(job.newest), absl::ZeroDuration());
-  EXPECT_EQ(silent, heard - absl::Seconds(9));
-  EXPECT_EQ(Lower(job.Tick(300)), absl::ZeroDuration());
-}
-
-TEST(ShownProgress, StaysAfterAnAbandonedJob) {
-  Watched job = ThatFallsSilent();
-  const double heard = job.Tick(21).fraction_done;
-  EXPECT_EQ(job.Tick(20 + 15 * 60 + 1).fraction_done, heard);
-  EXPECT_EQ(job.newest.state, JobState::kAbandoned);
 }
 
 TEST(ShownProgress, ContinuesAfterASilence) {

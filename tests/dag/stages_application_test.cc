@@ -1,20 +1,12 @@
 #include "master/forecast/dag/stages_application.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <random>
-
 #include "tests/placement/some_stages.h"
+#include "tests/test.h"
 
 namespace tidemark::dag::stages_application_test {
 namespace {
 
 using placement::Slots;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 double Median(durations::Draws draws) {
   std::sort(draws.begin(), draws.end());
@@ -41,13 +33,10 @@ TEST(Growth, FallsWithTheSquareOfTheElapsedPart) {
 
 // More work follows with a probability of 2/3, and exceeds t with a probability of 2/3 x 100 / (100
 // + t), which is one half at 33 s.
-TEST(Growth, ARepeatingApplicationContinues) {
+TEST(Growth, ARepeatingApplicationContinuesUntilSomethingNewFollows) {
   const Submissions loop = {.count = 9, .kinds = 2, .is_newest_repeated = true};
   EXPECT_DOUBLE_EQ(ChanceOfMore(loop, 1), 2.0 / 3);
   EXPECT_NEAR(Median(Growth(loop, 100)), 33, 5);
-}
-
-TEST(Growth, SomethingNewAfterManyRepetitionsIsLikelyTheLast) {
   const Submissions query = {.count = 25, .kinds = 2, .is_newest_repeated = false};
   EXPECT_DOUBLE_EQ(ChanceOfMore(query, 1), 0.25);
   EXPECT_DOUBLE_EQ(Median(Growth(query, 100)), 0);
@@ -105,21 +94,19 @@ PastRun ScanAndJoin() {
 
 TEST(ApplicationOfStages, FollowsThePastRun) {
   const PastRun run = ScanAndJoin();
-  const WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
+  WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
   const dag::ApplicationForecast estimate = Estimate(now, {&run}, 4);
   EXPECT_NEAR(estimate.end.median, 25, 2.5);
   EXPECT_LT(estimate.end.lower, estimate.end.median);
   EXPECT_LT(estimate.end.median, estimate.end.upper);
   EXPECT_THAT(estimate.critical_path, ElementsAre(0, 1));
   EXPECT_DOUBLE_EQ(estimate.known_share, 1);
-}
-
-TEST(ApplicationOfStages, ExpectsUnopenedStages) {
-  const PastRun run = ScanAndJoin();
-  const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
-  const dag::ApplicationForecast estimate = Estimate(now, {&run}, 4);
-  ASSERT_EQ(estimate.stages.size(), 2u);
-  EXPECT_NEAR(estimate.end.median, 25, 2.5);
+  EXPECT_EQ(Estimate(now, {&run}, 4).end.median, estimate.end.median) << "it is deterministic";
+  now.planned = {{.tasks = 100, .parents = {1}}};
+  EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 25, 2.5) << "the plan counts less";
+  const WorkflowNow unopened = {.stages = {Shape(run.stages[0])}};
+  ASSERT_EQ(Estimate(unopened, {&run}, 4).stages.size(), 2u);
+  EXPECT_NEAR(Estimate(unopened, {&run}, 4).end.median, 25, 2.5);
 }
 
 TEST(ApplicationOfStages, CountsDownAsTasksEnd) {
@@ -132,12 +119,6 @@ TEST(ApplicationOfStages, CountsDownAsTasksEnd) {
   now.stages[0].running.clear();
   now.stages[1].finished.assign(4, {.seconds = 5, .warmth = Warmth::kRest});
   EXPECT_EQ(Estimate(now, {&run}, 4).end.median, 0);
-}
-
-TEST(ApplicationOfStages, IsDeterministic) {
-  const PastRun run = ScanAndJoin();
-  const WorkflowNow now = {.stages = {Shape(run.stages[0])}};
-  EXPECT_EQ(Estimate(now, {&run}, 4).end.median, Estimate(now, {&run}, 4).end.median);
 }
 
 TEST(ApplicationOfStages, IsWideWithoutHistoryAndNarrowsWithTasks) {
@@ -192,13 +173,6 @@ TEST(ApplicationOfStages, AStageWithMoreInputTakesLonger) {
   now.stages[0].read_bytes = 4 * 9e6;
   now.planned = {{.tasks = 4, .parents = {0}, .input_bytes = 4 * 19e6}};
   EXPECT_NEAR(Estimate(now, {}, 2).end.median, 2 * 20 / std::exp(1), 3);
-}
-
-TEST(ApplicationOfStages, PrefersAPastRunToThePlan) {
-  const PastRun run = ScanAndJoin();
-  WorkflowNow now = {.stages = {Shape(run.stages[0]), Shape(run.stages[1])}};
-  now.planned = {{.tasks = 100, .parents = {1}}};
-  EXPECT_NEAR(Estimate(now, {&run}, 4).end.median, 25, 2.5);
 }
 
 // The stages form a loop, whose first iteration took 40 s on two slots.

@@ -1,27 +1,10 @@
 #include "master/forecast/dag/stages_now.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <optional>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::dag::stages_now_test {
 namespace {
-
-using test::At;
-using test::Finished;
-using test::Started;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
   return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
@@ -261,13 +244,10 @@ TEST(StagesNow, PoolsTakeTurns) {
   EXPECT_EQ(ResourcingOf(Job({first, first}).Now(0)).cluster.policy, placement::Policy::kFifo);
 }
 
-TEST(StagesNow, ASkippedStageHasNoRemainingTasks) {
-  EXPECT_EQ(Job({Skipped(Stage(0, 50))}).Now(1).stages[0].tasks, 0u);
-}
-
 // The output of a Spark map stage existed, and was lost with its executor.
-TEST(StagesNow, ASkippedStageWithRunningTasksIsNotSkipped) {
+TEST(StagesNow, ASkippedStageHasNoTasksUntilOneRuns) {
   Job job({Skipped(Stage(0, 2))});
+  EXPECT_EQ(job.Now(1).stages[0].tasks, 0u);
   job.Say(3, Stage(0, 2));
   job.Say(4, Started(Task(0, 0)));
   EXPECT_EQ(job.Now(5).stages[0].tasks, 2u);
@@ -313,9 +293,8 @@ TEST(StagesNow, ATaskWithALostResultWaitsAgain) {
   Job job({Stage(0, 2)});
   job.Run(0, 4, Task(0, 0));
   job.Say(5, test::Obsolete(Task(0, 0)));
-  const StageNow stage = job.Now(6).stages[0];
-  EXPECT_EQ(stage.finished.size(), 0u);
-  EXPECT_EQ(stage.tasks, 2u);
+  EXPECT_EQ(job.Now(6).stages[0].finished.size(), 0u);
+  EXPECT_EQ(job.Now(6).stages[0].tasks, 2u);
 }
 
 TEST(StagesNow, CountsTheFirstFinishedAttempt) {
@@ -489,32 +468,22 @@ TEST(ProfileOf, KeepsAnEvenChoiceOfManyTaskTimes) {
   EXPECT_LE(kept, PastRun::kTaskTimesMax);
 }
 
-// Two of three tasks have finished and have read 30 bytes.
+// Two of three tasks have finished and have read 30 bytes. If the last report of a task was lost,
+// the task counts with its reported input.
 TEST(ProfileOf, KeepsTheWorkAndBytesOfAStage) {
   StageOpened scan = Stage(0, 3);
   scan.work = 7;
   Job job({scan});
   for (const std::uint32_t index : {0u, 1u}) {
-    job.Say(index, test::Started(Task(0, index)));
-    job.Say(2, test::Read(Task(0, index), 10 + 10 * index));
-    job.Say(3, test::Finished(Task(0, index)));
+    job.Say(index, Started(Task(0, index)));
+    job.Say(2, test::Read(Task(0, index), 10));
+    AttemptChanged finished = Finished(Task(0, index));
+    if (index == 1) finished.input_bytes = 20;
+    job.Say(3, finished);
   }
   const PastRun run = ProfileOf(job.Now(4));
   ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_EQ(run.stages[0].work, 7u);
-  EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
-}
-
-// A task whose last report was lost counts with its reported input.
-TEST(ProfileOf, AFinishedTaskHasReadItsInput) {
-  Job job({Stage(0, 1)});
-  job.Say(0, test::Started(Task(0, 0)));
-  job.Say(2, test::Read(Task(0, 0), 10));
-  AttemptChanged finished = test::Finished(Task(0, 0));
-  finished.input_bytes = 45;
-  job.Say(3, finished);
-  const PastRun run = ProfileOf(job.Now(4));
-  ASSERT_EQ(run.stages.size(), 1u);
   EXPECT_DOUBLE_EQ(run.stages[0].read_bytes, 45);
 }
 
@@ -580,24 +549,20 @@ TEST(StagesNow, CountsTheTasksOfExecutorsWithoutReportedSlots) {
 }
 
 // A Spark driver may report ends late.
-TEST(StagesNow, LateReportedEndsAddNoSlotsToExecutors) {
-  Job job({Stage(0, 9)});
-  job.Executor(0, 0, 2);
-  for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index), 0);
-  for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index), 0);
-  EXPECT_DOUBLE_EQ(job.Now(2.7).slots, 2);
-  const WorkflowNow now = job.Now(5);
-  EXPECT_DOUBLE_EQ(now.slots, 2);
-  EXPECT_DOUBLE_EQ(ProfileOf(now).slots, 2);
-}
-
-TEST(StagesNow, LateReportedEndsAddNoSlotsToAStage) {
+TEST(StagesNow, LateReportedEndsAddNoSlotsToExecutorsOrAStage) {
   StageOpened opened = Stage(0, 9);
   opened.slots = 2;
-  Job job({opened});
-  for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index));
-  for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index));
-  EXPECT_DOUBLE_EQ(job.Now(5).slots, 2);
+  for (const bool has_executor : {false, true}) {
+    Job job({has_executor ? Stage(0, 9) : opened});
+    if (has_executor) job.Executor(0, 0, 2);
+    for (const std::uint32_t index : {0, 1}) job.Run(0, 3, Task(0, index));
+    for (const std::uint32_t index : {2, 3}) job.Run(2.5, 5, Task(0, index));
+    if (has_executor) {
+      EXPECT_DOUBLE_EQ(job.Now(2.7).slots, 2);
+    }
+    EXPECT_DOUBLE_EQ(job.Now(5).slots, 2);
+    EXPECT_DOUBLE_EQ(ProfileOf(job.Now(5)).slots, 2);
+  }
 }
 
 TEST(StagesNow, ClosedExecutorsHaveNoSlotsUnlessAllAreClosed) {
@@ -635,12 +600,10 @@ TEST(StagesNow, LearnsTheUsableSlotsFromTasksThatWaitBesideIdleOnes) {
     const WorkflowNow now = OnTwoGpus(seconds).Now(seconds);
     EXPECT_DOUBLE_EQ(now.slots, 2) << seconds;
     EXPECT_DOUBLE_EQ(now.slots_per_executor, 1) << seconds;
+    const std::vector<Warmth> warmths = WarmthsOf(now.stages[0]);
+    EXPECT_EQ(std::count(warmths.begin(), warmths.end(), Warmth::kFresh), 2)
+        << "only the first task of a usable slot";
   }
-}
-
-TEST(StagesNow, OnlyTheFirstTaskOfAUsableSlotIsFresh) {
-  const std::vector<Warmth> warmths = WarmthsOf(OnTwoGpus(35).Now(35).stages[0]);
-  EXPECT_EQ(std::count(warmths.begin(), warmths.end(), Warmth::kFresh), 2);
 }
 
 TEST(StagesNow, ATaskOfAClosedExecutorDoesNotRun) {

@@ -1,19 +1,9 @@
 #include "master/forecast/dag/task_factors.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::dag::task_factors_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 const durations::FixedDraws& kDraws = durations::FixedDraws::For(10);
 constexpr EstimateConstants kConstants;
@@ -45,12 +35,11 @@ TEST(LongTasks, AreThreeTimesTheMedianOfTheirKind) {
   EXPECT_THAT(LongTasksOf(Finished({10, 12, 8, 29, 10})), IsEmpty());
   EXPECT_THAT(LongTasksOf(Finished({5})), IsEmpty()) << "the only task of its kind";
   EXPECT_THAT(LongTasksOf(Finished({})), IsEmpty());
-}
-
-TEST(LongTasks, AreComparedWithinTheirKind) {
-  StageNow stage = Finished({30, 10, 10, 10});
-  stage.finished[0].warmth = Warmth::kFresh;
-  EXPECT_THAT(LongTasksOf(stage), IsEmpty());
+  EXPECT_THAT(LongTasksOf(Finished({0, 0, 0})), IsEmpty()) << "tasks without a time";
+  EXPECT_THAT(UsualTimes(std::vector<double>{0, 0}), SizeIs(2));
+  StageNow fresh = Finished({30, 10, 10, 10});
+  fresh.finished[0].warmth = Warmth::kFresh;
+  EXPECT_THAT(LongTasksOf(fresh), IsEmpty()) << "the kinds differ";
 }
 
 TEST(LongTasks, TooManyAreNotHotPartitions) {
@@ -65,11 +54,6 @@ TEST(LongTasks, TheLongestTimeOfARepeatedTaskCounts) {
   StageNow stage = Finished({1, 1, 1, 5});
   stage.finished.push_back({.seconds = 9, .index = 3});
   EXPECT_THAT(LongTasksOf(stage), ElementsAre(LongTask{3, 8}));
-}
-
-TEST(LongTasks, TasksWithoutATimeAreNotLong) {
-  EXPECT_THAT(LongTasksOf(Finished({0, 0, 0})), IsEmpty());
-  EXPECT_THAT(UsualTimes(std::vector<double>{0, 0}), SizeIs(2));
 }
 
 // The hot task takes 30 s longer than the other tasks in one run. In another run, it takes 80 s
@@ -168,16 +152,20 @@ StageNow WithPending(const std::vector<double>& sizes) {
 
 double Median(durations::Draws draws) { return durations::QuantileOf(draws, 0.5); }
 
-TEST(SizeFactors, UsualTasksHaveNoFactors) {
-  const TaskFactors factors = FactorsBySize(WithPending({1e7, 1e7}), kOfThisRun, kSizeDraws);
-  EXPECT_THAT(factors.of_waiting, IsEmpty());
-  EXPECT_THAT(factors.of_others, IsEmpty());
-}
-
-TEST(SizeFactors, SizesWithinTheScatterAreUsual) {
-  StageNow stage = WithPending({4e7, 2e7});
-  for (std::size_t i = 0; i < 8; ++i) stage.finished[i].size = i % 2 == 0 ? 1e7 : 4e7;
-  EXPECT_THAT(FactorsBySize(stage, kOfThisRun, kSizeDraws).of_waiting, IsEmpty());
+TEST(SizeFactors, UsualOrIncompleteSizesHaveNoFactors) {
+  const TaskFactors usual = FactorsBySize(WithPending({1e7, 1e7}), kOfThisRun, kSizeDraws);
+  EXPECT_THAT(usual.of_waiting, IsEmpty());
+  EXPECT_THAT(usual.of_others, IsEmpty());
+  StageNow scattered = WithPending({4e7, 2e7});
+  for (std::size_t i = 0; i < 8; ++i) scattered.finished[i].size = i % 2 == 0 ? 1e7 : 4e7;
+  EXPECT_THAT(FactorsBySize(scattered, kOfThisRun, kSizeDraws).of_waiting, IsEmpty());
+  StageNow some = WithPending({1e8});
+  const TaskEstimate of_runs = {.is_known = true, .is_of_runs = true};
+  EXPECT_THAT(FactorsBySize(some, of_runs, kSizeDraws).of_waiting, IsEmpty())
+      << "past runs with all sizes replace the factors";
+  ++some.tasks;
+  EXPECT_THAT(FactorsBySize(some, kOfThisRun, kSizeDraws).of_waiting, IsEmpty())
+      << "the sizes of only some tasks are known";
 }
 
 TEST(SizeFactors, LargerTasksTakeLongerAndSmallerOnesLess) {
@@ -196,17 +184,6 @@ TEST(SizeFactors, SizesWithoutInfluenceHaveNoFactors) {
   StageNow stage = WithPending({1e9});
   for (std::size_t i = 0; i < 8; ++i) stage.finished[i].size = 1e6 * static_cast<double>(1 << i);
   EXPECT_LT(Median(FactorsBySize(stage, kOfThisRun, kSizeDraws).of_waiting[0]), 2);
-}
-
-TEST(SizeFactors, PastRunsWithAllSizesReplaceTheFactors) {
-  const TaskEstimate of_runs = {.is_known = true, .is_of_runs = true};
-  EXPECT_THAT(FactorsBySize(WithPending({1e8}), of_runs, kSizeDraws).of_waiting, IsEmpty());
-}
-
-TEST(SizeFactors, SizesOfSomeTasksGiveNoFactors) {
-  StageNow stage = WithPending({1e8});
-  ++stage.tasks;
-  EXPECT_THAT(FactorsBySize(stage, kOfThisRun, kSizeDraws).of_waiting, IsEmpty());
 }
 
 TEST(SizeFactors, TooManyTasksShareTheMeanFactor) {

@@ -1,14 +1,9 @@
 #include "master/forecast/dag/task_model.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
+#include "tests/test.h"
 
 namespace tidemark::dag::task_model_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 constexpr double kMb = 1e6;
 
@@ -62,6 +57,22 @@ TEST(ShareNode, GivesUnusedSharesToOthers) {
   EXPECT_NEAR(Seconds(times[1]), 4.0 / 3, 1e-9);
 }
 
+// A task reads for 1 s and then computes for 1 s. Two such tasks use the disk all the time without
+// waiting for it, and three tasks take 3 s. If another task only reads, the disk stretches reads by
+// s, where 1 / (1 + s) + 1 / s = 1, so s is the golden ratio.
+TEST(ShareNode, ATaskThatReadsAndComputesInTurnUsesLessOfTheDisk) {
+  const SubStage in_turn = {
+      "in turn", {{Resource::kDfsRead, 160 * kMb}, {Resource::kCpu, 1, 1}}, 0};
+  EXPECT_NEAR(Seconds(Shared({{&in_turn, 1}})[0]), 2, 1e-6);
+  EXPECT_NEAR(Seconds(Shared({{&in_turn, 2}})[0]), 2, 1e-6);
+  EXPECT_NEAR(Seconds(Shared({{&in_turn, 3}})[0]), 3, 1e-6);
+  const SubStage reads = Reads(160);
+  const auto times = Shared({{&in_turn, 1}, {&reads, 1}});
+  EXPECT_NEAR(Seconds(times[0]), 2.618034, 1e-6);
+  EXPECT_NEAR(Seconds(times[1]), 1.618034, 1e-6);
+  EXPECT_EQ(times[0].bottleneck, Resource::kDfsRead);
+}
+
 // 12 tasks of two stages (8 and 4 tasks) run on 6 cores, so each task gets half a core.
 TEST(ShareNode, SharesCoresIfThereAreMoreTasksThanCores) {
   const SubStage computes = Computes(3);
@@ -73,6 +84,16 @@ TEST(ShareNode, SharesCoresIfThereAreMoreTasksThanCores) {
 TEST(ShareNode, TakesNoTimeWithoutData) {
   const SubStage nothing = {"nothing", {}};
   EXPECT_EQ(Shared({{&nothing, 3}})[0].time, absl::ZeroDuration());
+}
+
+// The time of the read exceeds the range of numbers.
+TEST(EstimateTask, AnExtremelySlowResourceTakesForever) {
+  ResourceProfile node = Node();
+  node.dfs_read = 1e-300;
+  const auto time = EstimateTask({.sub_stages = {Reads(100)}}, node, 2);
+  ASSERT_TRUE(time.ok()) << time.status();
+  EXPECT_GE(time->total, absl::Seconds(1e15));
+  EXPECT_EQ(time->bottleneck, Resource::kDfsRead);
 }
 
 // According to [BOE] 4.2.2, no resource is used more than fully, and some resource limits every

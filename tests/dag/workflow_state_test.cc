@@ -1,16 +1,9 @@
 #include "master/forecast/dag/workflow_state.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::dag::workflow_state_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 constexpr double kMegabyte = 1e6;
 

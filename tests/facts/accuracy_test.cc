@@ -1,15 +1,10 @@
 #include "master/facts/accuracy.h"
 
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::facts::accuracy_test {
 namespace {
-
-using test::At;
 
 EndPrediction Said(double at, std::optional<double> end) {
   EndPrediction prediction{.at = At(at)};
@@ -23,17 +18,10 @@ EndPrediction SaidBetween(double at, double lower, double upper) {
 
 TEST(Progress, IsTheElapsedShareOfTheTime) {
   EXPECT_DOUBLE_EQ(Progress(At(10), At(20), At(50)), 0.25);
-}
-
-TEST(Progress, IsZeroWithoutAnEnd) { EXPECT_EQ(Progress(At(10), At(20), std::nullopt), 0); }
-
-TEST(Progress, IsZeroBeforeTheStart) {
-  EXPECT_EQ(Progress(At(10), At(5), At(50)), 0);
+  EXPECT_EQ(Progress(At(10), At(20), std::nullopt), 0) << "without an end";
+  EXPECT_EQ(Progress(At(10), At(5), At(50)), 0) << "before the start";
   EXPECT_EQ(Progress(At(10), At(10), At(50)), 0);
-}
-
-TEST(Progress, IsOneAfterTheEnd) {
-  EXPECT_EQ(Progress(At(10), At(60), At(50)), 1);
+  EXPECT_EQ(Progress(At(10), At(60), At(50)), 1) << "after the end";
   EXPECT_EQ(Progress(At(10), At(20), At(5)), 1) << "an end before the start";
   EXPECT_EQ(Progress(At(10), At(20), absl::InfinitePast()), 1);
 }
@@ -63,11 +51,8 @@ TEST(ErrorOf, JudgesTheShownProgress) {
   EXPECT_DOUBLE_EQ(ErrorOf(std::vector{prediction}, At(0), At(100)).average_points, 30);
 }
 
-TEST(ErrorOf, CountsNoDataAsZeroPercent) {
+TEST(ErrorOf, CountsNoDataAsZeroPercentAndAnEndInThePastAsDone) {
   EXPECT_DOUBLE_EQ(ErrorOf(std::vector{Said(30, {})}, At(0), At(100)).average_points, 30);
-}
-
-TEST(ErrorOf, CountsAnEndInThePastAsDone) {
   EXPECT_DOUBLE_EQ(ErrorOf(std::vector{Said(30, 20)}, At(0), At(100)).average_points, 70);
 }
 
@@ -85,19 +70,17 @@ TEST(ErrorOf, IsZeroWithoutUpdates) {
 }
 
 TEST(IntervalCoverage, IsTheShareOfIntervalsWithTheEnd) {
-  const std::vector updates = {SaidBetween(10, 90, 110), SaidBetween(20, 100, 120),
-                               SaidBetween(30, 20, 99), SaidBetween(40, 101, 150)};
-  EXPECT_DOUBLE_EQ(IntervalCoverage(updates, At(0), At(100)).value(), 0.5);
-}
-
-TEST(IntervalCoverage, IgnoresUpdatesWithoutAnInterval) {
-  const std::vector updates = {SaidBetween(10, 90, 110), Said(20, 100), Said(30, {})};
-  EXPECT_DOUBLE_EQ(IntervalCoverage(updates, At(0), At(100)).value(), 1);
-}
-
-TEST(IntervalCoverage, IsUnknownWithoutIntervals) {
-  EXPECT_FALSE(IntervalCoverage(std::vector{Said(10, 20)}, At(0), At(100)).has_value());
-  EXPECT_FALSE(IntervalCoverage(std::vector{SaidBetween(200, 1, 2)}, At(0), At(100)).has_value());
+  const auto coverage = [](const std::vector<EndPrediction>& updates) {
+    return IntervalCoverage(updates, At(0), At(100));
+  };
+  EXPECT_DOUBLE_EQ(coverage({SaidBetween(10, 90, 110), SaidBetween(20, 100, 120),
+                             SaidBetween(30, 20, 99), SaidBetween(40, 101, 150)})
+                       .value(),
+                   0.5);
+  EXPECT_DOUBLE_EQ(coverage({SaidBetween(10, 90, 110), Said(20, 100), Said(30, {})}).value(), 1)
+      << "updates without an interval do not count";
+  EXPECT_FALSE(coverage({Said(10, 20)})) << "without intervals";
+  EXPECT_FALSE(coverage({SaidBetween(200, 1, 2)}));
 }
 
 // The widths are 40 and 20, with 80 and 40 s remaining.

@@ -8,18 +8,11 @@
 // otherwise.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "master/facts/fold.h"
 #include "master/facts/job_record.h"
+#include "tests/test.h"
 #include "tidemark/event.h"
 
 namespace tidemark::test {
@@ -158,3 +151,24 @@ struct Job {
 };
 
 }  // namespace tidemark::test
+
+namespace tidemark {
+
+using test::At;
+using test::Closed;
+using test::Emitted;
+using test::Finished;
+using test::Job;
+using test::Key;
+using test::Killed;
+using test::M;
+using test::Opened;
+using test::Partition;
+using test::Point;
+using test::R;
+using test::Reduced;
+using test::Shuffled;
+using test::Source;
+using test::Started;
+
+}  // namespace tidemark

@@ -1,24 +1,10 @@
 #include "master/facts/evidence_loss.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/monitor/monitored_job.h"
+#include "tests/test.h"
 
 namespace tidemark::facts::evidence_loss_test {
 namespace {
-
-using test::At;
-using test::Opened;
-using test::R;
-using test::Source;
-using test::Started;
 
 JobRecord Told(const std::vector<Event>& events) {
   JobRecord state(10);
@@ -45,15 +31,19 @@ TEST(EvidenceLoss, AnUnreportedEndIsMissing) {
       1.0 / 6);
 }
 
-TEST(EvidenceLoss, NothingIsMissingWithoutEvents) {
-  EXPECT_EQ(MissingEvidenceShare(JobRecord(10)), 0);
-}
-
-TEST(EvidenceLoss, CountsDroppedPoints) {
-  Source source;
-  EXPECT_DOUBLE_EQ(
-      MissingEvidenceShare(Told({source.At(0, Opened(1, 1)), source.At(1, Reduced(400, 300))})),
-      0.75);
+// Half of the events are missing if the source dropped as many as arrived.
+TEST(EvidenceLoss, LossesOfEventsAndPointsMultiply) {
+  const auto share = [](std::uint64_t groups, std::uint64_t dropped_points, std::uint64_t dropped) {
+    Source source;
+    std::vector<Event> events = {source.At(0, Opened(1, 1)),
+                                 source.At(1, Reduced(groups, dropped_points))};
+    events[1].dropped_events = dropped;
+    return MissingEvidenceShare(Told(events));
+  };
+  EXPECT_DOUBLE_EQ(share(400, 300, 0), 0.75);
+  EXPECT_DOUBLE_EQ(share(400, 200, 2), 0.75);
+  EXPECT_DOUBLE_EQ(share(4, 9, 0), 1) << "more is dropped than done";
+  EXPECT_EQ(MissingEvidenceShare(JobRecord(10)), 0) << "no event has arrived";
 }
 
 // One source sent the sequence numbers 1, 2 and 5, and dropped another event without a number.
@@ -78,19 +68,6 @@ TEST(EvidenceLoss, RecordsOfADamagedLogCountOnce) {
   EXPECT_DOUBLE_EQ(MissingEvidenceShare(state), 0.5);
 }
 
-TEST(EvidenceLoss, LossesOfBothKindsMultiply) {
-  Source source;
-  std::vector<Event> events = {source.At(0, Opened(1, 1)), source.At(1, Reduced(400, 200))};
-  events[1].dropped_events = 2;  // Two events arrived, and two did not.
-  EXPECT_DOUBLE_EQ(MissingEvidenceShare(Told(events)), 0.75);
-}
-
-TEST(EvidenceLoss, MoreDroppedThanDoneIsEverything) {
-  Source source;
-  EXPECT_DOUBLE_EQ(
-      MissingEvidenceShare(Told({source.At(0, Opened(1, 1)), source.At(1, Reduced(4, 9))})), 1);
-}
-
 // With a quarter of the observations, an interval is twice as wide.
 TEST(EvidenceLoss, AnIntervalGrowsAsWithFewerObservations) {
   const EndPrediction said{.at = At(0), .end = At(100), .lower = At(90), .upper = At(130)};
@@ -104,18 +81,10 @@ TEST(EvidenceLoss, AnIntervalGrowsAtMostTenfold) {
   const EndPrediction said{.at = At(0), .end = At(100), .lower = At(99), .upper = At(101)};
   EXPECT_EQ(WidenForLoss(1, said).upper, At(110));
   EXPECT_EQ(WidenForLoss(0.9999, said).lower, At(90));
-}
-
-TEST(EvidenceLoss, WithoutLossOrIntervalThePredictionIsUnchanged) {
-  const EndPrediction said{.at = At(0), .end = At(100), .lower = At(99), .upper = At(101)};
-  EXPECT_EQ(WidenForLoss(0, said).lower, At(99));
+  EXPECT_EQ(WidenForLoss(0, said).lower, At(99)) << "without loss, it is unchanged";
   EXPECT_FALSE(WidenForLoss(0.5, {.at = At(0), .end = At(9)}).upper);
   EXPECT_FALSE(WidenForLoss(0.5, {.at = At(0)}).end);
 }
-
-using test::Finished;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 AttemptChanged In(AttemptState state, std::uint32_t index, std::uint32_t executor = 0) {
   return {.attempt = {.stage = 0, .index = index}, .state = state, .executor = executor};
@@ -198,37 +167,28 @@ TEST(BeyondSlots, TasksWithReportedProgressCountAndRun) {
   EXPECT_EQ(job.monitor.job().counts.running_tasks, 4u);
 }
 
-struct MapTasksBeyond {
-  const char* name;
-  std::optional<std::uint32_t> stage_slots;
-  std::optional<std::uint32_t> executor_slots;
-  std::uint32_t beyond;
-};
-
-class MapTasksBeyondSlots : public ::testing::TestWithParam<MapTasksBeyond> {};
-
-TEST_P(MapTasksBeyondSlots, Count) {
-  test::MonitoredJob job;
-  JobOpened opened = test::Opened(4, 1);
-  test::MapStage(opened).slots = GetParam().stage_slots;
-  job.Say(0, opened);
-  const auto slots = GetParam().executor_slots;
-  if (slots) job.Say(0, ExecutorOpened{.host = "h", .slots = *slots});
-  for (std::uint32_t index = 0; index < 4; ++index) {
-    AttemptChanged started = test::Started(test::M(index));
-    if (slots) started.executor = 0;
-    job.Say(1, started);
-  }
-  EXPECT_EQ(job.Tick(5).coverage->tasks_beyond_slots, 0u);
-  EXPECT_EQ(job.Tick(12).coverage->tasks_beyond_slots, GetParam().beyond);
+// Slots of the stage precede slots of the executor.
+TEST(BeyondSlots, MapTasksAreLimitedByTheirStageOrExecutor) {
+  using Slots = std::optional<std::uint32_t>;
+  const auto beyond = [](Slots stage_slots, Slots executor_slots) {
+    test::MonitoredJob job;
+    JobOpened opened = Opened(4, 1);
+    test::MapStage(opened).slots = stage_slots;
+    job.Say(0, opened);
+    if (executor_slots) job.Say(0, ExecutorOpened{.host = "h", .slots = *executor_slots});
+    for (std::uint32_t index = 0; index < 4; ++index) {
+      AttemptChanged started = Started(M(index));
+      if (executor_slots) started.executor = 0;
+      job.Say(1, started);
+    }
+    EXPECT_EQ(job.Tick(5).coverage->tasks_beyond_slots, 0u);
+    return job.Tick(12).coverage->tasks_beyond_slots;
+  };
+  EXPECT_EQ(beyond(3, {}), 1u);
+  EXPECT_EQ(beyond(4, 1), 0u);
+  EXPECT_EQ(beyond({}, 2), 2u);
+  EXPECT_EQ(beyond({}, {}), 0u);
 }
-
-INSTANTIATE_TEST_SUITE_P(All, MapTasksBeyondSlots,
-                         ::testing::Values(MapTasksBeyond{"OfTheStage", 3, std::nullopt, 1},
-                                           MapTasksBeyond{"OfTheStageFirst", 4, 1, 0},
-                                           MapTasksBeyond{"OfTheExecutor", std::nullopt, 2, 2},
-                                           MapTasksBeyond{"OfNone", std::nullopt, std::nullopt, 0}),
-                         [](const auto& row) { return std::string(row.param.name); });
 
 // Two tasks of ten seconds run at the same time. The end of each task arrives after the start of
 // the next one.
@@ -300,17 +260,8 @@ TEST(MayHaveEnded, ATaskThatRanWhenEventsWereLostIsNoStraggler) {
 namespace tidemark {
 namespace {
 
-using test::At;
-using test::Closed;
-using test::Finished;
-using test::Job;
-using test::M;
-using test::Opened;
 using test::Read;
 using test::SilentFor;
-using test::Source;
-using test::Started;
-using ::testing::HasSubstr;
 
 double SilentSeconds(const Job& job, double at) {
   return absl::ToDoubleSeconds(facts::SilentFor(job.state, At(at)));
@@ -401,25 +352,16 @@ TEST(Silence, IsPublishedUntilTheJobIsAbandoned) {
   EXPECT_EQ(SilentFor(final), absl::ZeroDuration());
 }
 
-TEST(Silence, CountsFromARestartOfTheMaster) {
-  MonitoredTask job;
-  job.monitor.NoteRestart(At(100));
-  EXPECT_EQ(job.Tick(102).silent_since, At(100));
-  EXPECT_EQ(SilentFor(job.Tick(400)), absl::Seconds(300));
-}
-
-TEST(Silence, AfterARestartOfTheMasterCountsFromTheLastReport) {
-  MonitoredTask job;
-  job.monitor.NoteRestart(At(5));
-  EXPECT_EQ(job.Tick(22).silent_since, At(10));
-}
-
-TEST(Silence, EndsWithTheFirstReportAfterARestart) {
-  MonitoredTask job;
-  job.monitor.NoteRestart(At(1000));
-  EXPECT_EQ(job.Tick(1001).silent_since, At(1000));
-  job.Say(1002, Read(M(0), 7));
-  EXPECT_EQ(job.Tick(1003).silent_since, std::nullopt);
+TEST(Silence, CountsFromARestartOfTheMasterOrTheLastReportAfterIt) {
+  MonitoredTask silent;
+  silent.monitor.NoteRestart(At(100));
+  EXPECT_EQ(silent.Tick(102).silent_since, At(100));
+  EXPECT_EQ(SilentFor(silent.Tick(400)), absl::Seconds(300));
+  silent.Say(402, Read(M(0), 7));
+  EXPECT_EQ(silent.Tick(403).silent_since, std::nullopt);
+  MonitoredTask reporting;
+  reporting.monitor.NoteRestart(At(5));
+  EXPECT_EQ(reporting.Tick(22).silent_since, At(10));
 }
 
 TEST(Silence, WithoutAMasterAbandonsNoJob) {

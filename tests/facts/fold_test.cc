@@ -1,38 +1,15 @@
 #include "master/facts/fold.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::facts::fold_test {
 namespace {
 
-using test::At;
-using test::Closed;
-using test::Emitted;
 using test::Failed;
-using test::Finished;
-using test::Job;
-using test::Key;
-using test::Killed;
-using test::M;
 using test::Obsolete;
-using test::Opened;
-using test::Partition;
-using test::R;
 using test::Read;
-using test::Reduced;
-using test::Shuffled;
-using test::Source;
-using test::Started;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // Returns a job with three map tasks and two reduce tasks.
 Job OpenJob() {
@@ -107,6 +84,16 @@ TEST(Fold, RejectsEventsOfAJobThatIsNotOpen) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("job-1 is not open; send JobOpened first"));
   EXPECT_EQ(job.state.rejected_events, 1u);
   EXPECT_EQ(job.state.sources.at("app-master").accepted_sequence, 1u);
+}
+
+TEST(Fold, ADeadlineThatOpensTheJobIsAnArrival) {
+  Job job;
+  JobOpened opened = Opened(2, 1);
+  opened.replaces_deadline = true;
+  EXPECT_TRUE(job.Say(3, opened).ok());
+  EXPECT_EQ(job.state.last_arrival_at, At(3));
+  EXPECT_TRUE(job.Say(5, opened).ok());
+  EXPECT_EQ(job.state.last_arrival_at, At(3)) << "users set deadlines of silent jobs";
 }
 
 TEST(Fold, AnEventOfAnotherRunChangesNothing) {
@@ -228,12 +215,17 @@ TEST_F(FoldIntoOpenJob, KeepsTheLargestCountOfDroppedEvents) {
 
 // --- the shape of the job
 
-TEST(Fold, AJobStartsAtItsSubmission) {
-  Job job;
-  JobOpened opened = Opened(1, 1);
-  opened.submitted_at = At(3);
-  EXPECT_TRUE(job.Say(10, opened).ok());
-  EXPECT_EQ(job.state.started_at, At(3));
+TEST(Fold, AJobStartsAtItsSubmissionOrElseAtItsFirstEvent) {
+  const auto start = [](std::optional<absl::Time> submitted_at) {
+    Job job;
+    JobOpened opened = Opened(1, 1);
+    opened.submitted_at = submitted_at;
+    EXPECT_TRUE(job.Say(10, opened).ok());
+    return job.state.started_at;
+  };
+  EXPECT_EQ(start(At(3)), At(3));
+  EXPECT_EQ(start(absl::UnixEpoch()), At(10)) << "a submission in 1970 is ignored";
+  EXPECT_EQ(start(std::nullopt), At(10));
 }
 
 // Returns a job whose opening event is sent at 0 and arrives 0.7 s later. The closing event is sent
@@ -256,28 +248,8 @@ Job WithSlowOpening(const std::string& run_uid, double closed) {
 
 TEST(Fold, ASlowFirstMessageDoesNotShortenAJob) {
   EXPECT_EQ(WithSlowOpening("run-1", 10).state.started_at, At(0));
-}
-
-TEST(Fold, AStepOfTheClockDoesNotMoveTheStart) {
-  EXPECT_EQ(WithSlowOpening("run-1", 3610).state.started_at, At(0.7));
-}
-
-TEST(Fold, ARunWithoutAnIdKeepsItsStart) {
-  EXPECT_EQ(WithSlowOpening("", 10).state.started_at, At(0.7));
-}
-
-TEST(Fold, ASubmissionIn1970IsIgnored) {
-  Job job;
-  JobOpened opened = Opened(1, 1);
-  opened.submitted_at = absl::UnixEpoch();
-  EXPECT_TRUE(job.Say(10, opened).ok());
-  EXPECT_EQ(job.state.started_at, At(10));
-}
-
-TEST(Fold, WithoutASubmissionAJobStartsAtItsFirstEvent) {
-  Job job;
-  EXPECT_TRUE(job.Say(10, Opened(1, 1)).ok());
-  EXPECT_EQ(job.state.started_at, At(10));
+  EXPECT_EQ(WithSlowOpening("run-1", 3610).state.started_at, At(0.7)) << "a step of the clock";
+  EXPECT_EQ(WithSlowOpening("", 10).state.started_at, At(0.7)) << "a run without an id";
 }
 
 TEST(Fold, ALaterJobOpenedAddsUnknownFields) {
@@ -466,34 +438,35 @@ TEST_F(FoldIntoOpenJob, TheRerunOfALostMapTaskMaySendItsProfile) {
   EXPECT_EQ(job_.state.map_profiles_missing, 0u);
 }
 
-TEST(Fold, AMapTaskFirstReportedAfterTheMapPhaseHasAMissingProfile) {
+// Returns a job with an unknown number of map tasks, whose map phase ended after the profile of
+// M(0).
+Job AfterTheMapPhase() {
   Job job;
   job.Fold({{0, Opened(std::nullopt, 2)},
             {1, Emitted(M(0), kPairs)},
             {1, Finished(M(0))},
             {2, Shuffled(R(0))}});
   EXPECT_EQ(job.state.map_profiles_missing, 0u);
+  return job;
+}
+
+TEST(Fold, AMapTaskFirstReportedAfterTheMapPhaseHasAMissingProfile) {
+  Job job = AfterTheMapPhase();
   EXPECT_TRUE(job.Say(3, Started(M(2))).ok());  // implies M(1)
   EXPECT_EQ(job.state.map_profiles_missing, 2u);
 }
 
 TEST(Fold, ALateProfileOfAnUnknownMapTaskIsNotMissing) {
-  Job job;
-  job.Fold({{0, Opened(std::nullopt, 2)},
-            {1, Emitted(M(0), kPairs)},
-            {2, Shuffled(R(0))},
-            {3, Emitted(M(1), kPairs)}});
+  Job job = AfterTheMapPhase();
+  EXPECT_TRUE(job.Say(3, Emitted(M(1), kPairs)).ok());
   EXPECT_EQ(job.state.keys.profile_count(), 2u);
   EXPECT_EQ(job.state.map_profiles_missing, 0u);
   EXPECT_EQ(job.state.reduce_input_bytes(0), 200u);
 }
 
 TEST(Fold, AMapCountAfterTheMapPhaseShowsMissingProfiles) {
-  Job job;
-  job.Fold({{0, Opened(std::nullopt, 2)},
-            {1, Emitted(M(0), kPairs)},
-            {2, Shuffled(R(0))},
-            {3, Opened(4, 2)}});
+  Job job = AfterTheMapPhase();
+  EXPECT_TRUE(job.Say(3, Opened(4, 2)).ok());
   EXPECT_EQ(job.state.map_profiles_missing, 3u);
   EXPECT_TRUE(job.Say(4, Emitted(M(3), kPairs)).ok());
   EXPECT_EQ(job.state.map_profiles_missing, 2u);
@@ -514,12 +487,9 @@ TEST_F(FoldIntoOpenJob, ARejectedEventShowsTheGapBeforeItAndCountsOnce) {
   for (int i = 0; i < 2; ++i) Refuse({"app-master", 4}, job_.limits, job_.state);
   EXPECT_EQ(job_.state.rejected_events, 1u);
   EXPECT_EQ(job_.state.lost_events, 2u);
-}
-
-TEST_F(FoldIntoOpenJob, AnEventWithoutASequenceIsCounted) {
   for (int i = 0; i < 2; ++i) Refuse({}, job_.limits, job_.state);
-  EXPECT_EQ(job_.state.rejected_events, 2u);
-  EXPECT_EQ(job_.state.lost_events, 0u);
+  EXPECT_EQ(job_.state.rejected_events, 3u) << "events without a sequence are counted";
+  EXPECT_EQ(job_.state.lost_events, 2u);
   EXPECT_EQ(job_.state.sources.size(), 1u);
 }
 
@@ -532,47 +502,26 @@ TEST_F(FoldIntoOpenJob, ARejectedEventAddsNoSourceBeyondTheLimit) {
 
 // --- the input of a reduce task
 
-TEST_F(FoldIntoOpenJob, ScalesPartitionsUpForMissingProfiles) {
+TEST_F(FoldIntoOpenJob, TheInputOfAReduceTaskIsReportedReadOrScaledUpForMissingProfiles) {
   job_.Fold({{1, Finished(M(0))}, {1, Emitted(M(0), kPairs)}, {2, Finished(M(1))}});
   EXPECT_EQ(job_.state.reduce_input_bytes(0), 200u);
-}
-
-TEST_F(FoldIntoOpenJob, UsesTheReportedInputOfAReduceAttempt) {
-  job_.Fold({{1, Finished(M(0))}, {1, Emitted(M(0), kPairs)}, {2, Started(R(0), 777)}});
+  job_.Fold({{2, Started(R(0), 777)}, {3, Reduced(R(1), At(3), {Point(5000, 1)})}});
   EXPECT_EQ(job_.state.reduce_input_bytes(0), 777u);
+  EXPECT_EQ(job_.state.reduce_input_bytes(1), 5000u) << "at least the bytes read";
 }
 
-TEST_F(FoldIntoOpenJob, TheInputOfAReduceTaskIsAtLeastTheBytesRead) {
-  EXPECT_TRUE(job_.Say(1, Reduced(R(1), At(1), {test::Point(5000, 1)})).ok());
-  EXPECT_EQ(job_.state.reduce_input_bytes(1), 5000u);
+TEST(Fold, AJobHasTheStagesThatAreReportedOrBoth) {
+  const auto has_stages = [](std::vector<StageOpened> stages) {
+    Job job;
+    EXPECT_TRUE(job.Say(0, JobOpened{.stages = std::move(stages)}).ok());
+    return std::pair(job.state.has_map_stage(), job.state.has_reduce_stage());
+  };
+  EXPECT_EQ(has_stages({}), std::pair(true, true));
+  EXPECT_EQ(has_stages(MapReduceStages(1, 0)), std::pair(true, false));
+  EXPECT_EQ(has_stages(MapReduceStages(1, 3)), std::pair(true, true));
+  EXPECT_EQ(has_stages(MapReduceStages({}, {})), std::pair(true, true));
+  EXPECT_EQ(has_stages({{.stage = 0}}), std::pair(false, false)) << "of another engine";
 }
-
-// --- the phases of a job
-
-struct Shape {
-  const char* name;
-  std::vector<StageOpened> stages;
-  bool has_map;
-  bool has_reduce;
-};
-
-class FoldShape : public ::testing::TestWithParam<Shape> {};
-
-TEST_P(FoldShape, HasTheStages) {
-  Job job;
-  EXPECT_TRUE(job.Say(0, JobOpened{.stages = GetParam().stages}).ok());
-  EXPECT_EQ(job.state.has_map_stage(), GetParam().has_map);
-  EXPECT_EQ(job.state.has_reduce_stage(), GetParam().has_reduce);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, FoldShape,
-    ::testing::Values(Shape{"AllWhenNothingIsSaid", {}, true, true},
-                      Shape{"MapAloneWithoutReduceTasks", MapReduceStages(1, 0), true, false},
-                      Shape{"AllWithReduceTasks", MapReduceStages(1, 3), true, true},
-                      Shape{"AllWhenTheirNumberIsUnknown", MapReduceStages({}, {}), true, true},
-                      Shape{"NoneOfAnotherEngine", {{.stage = 0}}, false, false}),
-    [](const auto& row) { return std::string(row.param.name); });
 
 // --- stages
 

@@ -1,23 +1,13 @@
 #include "master/facts/job_summary.h"
 
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <utility>
 #include <variant>
 
 #include "master/facts/fold.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::facts::job_summary_test {
 namespace {
-
-using test::Finished;
-using test::M;
-using test::Opened;
-using test::R;
-using test::Source;
-using test::Started;
 
 class JobProfileTest : public ::testing::Test {
  protected:
@@ -65,6 +55,57 @@ TEST_F(JobProfileTest, HasTheMeanOfKnownProcessorTimes) {
   for (std::uint32_t map = 0; map < 3; ++map) Tell(4, Finished(M(map)));
   EXPECT_EQ(Learn()->map_cpu_time, absl::Seconds(2));
   EXPECT_EQ(Learn()->reduce_cpu_time, absl::ZeroDuration());
+}
+
+// Map task 0 first reports after 0.5 s of processor time, before it reads. The first report of map
+// task 1 is later, so it has no known start. Reduce task 0 starts before the last map task ends, so
+// its time contains only the processor time after its start.
+TEST_F(JobProfileTest, HasTheMeanProcessorTimesOfStarts) {
+  Tell(0, Opened(2, 2));
+  const auto used = [&](double at, const AttemptId& attempt, double cpu, std::uint64_t read) {
+    Tell(at, TaskHeartbeat{
+                 .attempt = attempt, .bytes_done = read, .time = {.cpu = absl::Seconds(cpu)}});
+  };
+  for (const AttemptId& attempt : {M(0), M(1), R(0)}) Tell(0, Started(attempt, 100));
+  used(1, M(0), 0.5, 0);
+  used(2, M(0), 0.75, 0);
+  used(2, M(1), 2, 50);
+  used(2, R(0), 1, 0);
+  used(3, M(0), 2, 100);
+  for (const AttemptId& attempt : {M(0), M(1)}) Tell(4, Finished(attempt));
+  Tell(5, Started(R(1), 100));
+  used(6, R(0), 4, 100);
+  used(6, R(1), 2, 0);
+  used(7, R(1), 5, 100);
+  for (const AttemptId& attempt : {R(0), R(1)}) Tell(8, Finished(attempt));
+  const auto profile = Learn();
+  EXPECT_EQ(profile->map_cpu_time, absl::Seconds(2));
+  EXPECT_EQ(profile->map_start_cpu_time, absl::Seconds(0.5));
+  EXPECT_EQ(profile->reduce_cpu_time, absl::Seconds(4));
+  EXPECT_EQ(profile->reduce_start_cpu_time, absl::Seconds(1));
+}
+
+// A slot runs ten map tasks of 10 s. Between them, it is idle for 1, 2, ... 9 s.
+TEST_F(JobProfileTest, HasTheMedianIdleTimeOfSlots) {
+  Tell(0, Opened(10, 0));
+  double at = 0;
+  for (std::uint32_t map = 0; map < 10; ++map) {
+    at += map;
+    Tell(at, Started(M(map), 100));
+    Tell(at += 10, Finished(M(map)));
+  }
+  EXPECT_EQ(Learn()->slot_idle_time, absl::Seconds(5));
+}
+
+// The only retry of a map task starts ten minutes after its host was lost.
+TEST_F(JobProfileTest, HasNoIdleTimeOfSlotsFromASingleRetry) {
+  Tell(0, Opened(2, 0));
+  for (std::uint32_t map = 0; map < 2; ++map) Tell(0, Started(M(map), 100));
+  Tell(10, Finished(M(0)));
+  Tell(10, AttemptChanged{.attempt = M(1), .state = AttemptState::kKilled});
+  Tell(610, Started(M(1, 1), 100));
+  Tell(620, Finished(M(1, 1)));
+  EXPECT_EQ(Learn()->slot_idle_time, absl::ZeroDuration());
 }
 
 // The last map task ends at 6. One reduce task fetches until 8 and reduces from 12 on. The other

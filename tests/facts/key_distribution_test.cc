@@ -1,21 +1,10 @@
 #include "master/facts/key_distribution.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::facts::key_distribution_test {
 namespace {
-
-using test::Emitted;
-using test::Key;
-using test::M;
-using test::Partition;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 class KeyDistributionTest : public ::testing::Test {
  protected:
@@ -30,6 +19,7 @@ TEST_F(KeyDistributionTest, AnUnreportedPartitionIsEmpty) {
 
 TEST_F(KeyDistributionTest, SumsAKeyOverMapTasks) {
   keys_.Add(Emitted(M(0), {Partition(0, 1000, {Key(1, 300)})}));
+  EXPECT_EQ(keys_.partition(0).total_bytes, 1000u);
   keys_.Add(Emitted(M(1), {Partition(0, 500, {Key(1, 200)})}));
   EXPECT_THAT(keys_.partition(0).explicit_keys, ElementsAre(Key(1, 500)));
   EXPECT_EQ(keys_.partition(0).total_bytes, 1500u);
@@ -43,23 +33,15 @@ TEST_F(KeyDistributionTest, KeepsPartitionsApart) {
   EXPECT_THAT(keys_.partition(1).explicit_keys, IsEmpty());
   EXPECT_THAT(keys_.partition(2).explicit_keys, ElementsAre(Key(2, 60)));
   EXPECT_EQ(keys_.total_bytes(), 1070u);
+  EXPECT_TRUE(keys_.IsExplicit(2, KeyHash{2}));
+  EXPECT_FALSE(keys_.IsExplicit(0, KeyHash{2}));
+  EXPECT_FALSE(keys_.IsExplicit(2, KeyHash{6}));
+  EXPECT_EQ(keys_.smallest_explicit_bytes(), 60u) << "over all partitions";
 }
 
 TEST_F(KeyDistributionTest, ListsTheHeaviestKeyFirstAndTiesByHash) {
   keys_.Add(Emitted(M(0), {Partition(0, 1000, {Key(7, 10), Key(9, 90), Key(8, 90)})}));
   EXPECT_THAT(keys_.partition(0).explicit_keys, ElementsAre(Key(8, 90), Key(9, 90), Key(7, 10)));
-}
-
-TEST_F(KeyDistributionTest, ReturnsThePartitionOfAKey) {
-  keys_.Add(Emitted(M(0), {Partition(1, 1000, {Key(5, 300)})}));
-  EXPECT_TRUE(keys_.IsExplicit(1, KeyHash{5}));
-  EXPECT_FALSE(keys_.IsExplicit(0, KeyHash{5}));
-  EXPECT_FALSE(keys_.IsExplicit(1, KeyHash{6}));
-}
-
-TEST_F(KeyDistributionTest, TheSmallestExplicitKeyIsOverAllPartitions) {
-  keys_.Add(Emitted(M(0), {Partition(0, 1000, {Key(1, 300)}), Partition(1, 1000, {Key(2, 40)})}));
-  EXPECT_EQ(keys_.smallest_explicit_bytes(), 40u);
 }
 
 TEST_F(KeyDistributionTest, TheRecentSmallestKeyLagsByLessThanASixteenthOfTheProfiles) {
@@ -90,13 +72,9 @@ KeyDistribution WithKeysDropped() {
   return keys;
 }
 
-TEST_F(KeyDistributionTest, CountsOnlyTheGuaranteedSizeOfAKey) {
-  const KeyDistribution keys = WithKeysDropped();
-  EXPECT_THAT(keys.partition(1).explicit_keys, ElementsAre(Key(99, 50)));
-}
-
 TEST_F(KeyDistributionTest, BytesOfDroppedKeysBecomeImplicit) {
   const KeyDistribution keys = WithKeysDropped();
+  EXPECT_THAT(keys.partition(1).explicit_keys, ElementsAre(Key(99, 50)));
   EXPECT_FALSE(keys.IsExplicit(0, KeyHash{35}));
   EXPECT_TRUE(keys.IsExplicit(0, KeyHash{36}));
   const PartitionKeys& partition = keys.partition(0);
@@ -114,10 +92,15 @@ TEST_F(KeyDistributionTest, ADroppedKeyReturnsWithoutItsEarlierBytes) {
 }
 
 TEST_F(KeyDistributionTest, ScalesKeysUpIfOnlyAPartWasScanned) {
-  PartitionProfile partition = Partition(0, 1000, {Key(1, 100)});
-  partition.scanned_bytes = 250;
-  keys_.Add(Emitted(M(0), {partition}));
-  EXPECT_THAT(keys_.partition(0).explicit_keys, ElementsAre(Key(1, 400)));
+  const auto scaled = [](std::uint64_t bytes, std::uint64_t scanned_bytes) {
+    KeyDistribution keys(10);
+    PartitionProfile partition = Partition(0, 1000, {Key(1, bytes)});
+    partition.scanned_bytes = scanned_bytes;
+    keys.Add(Emitted(M(0), {partition}));
+    return keys.partition(0).explicit_keys;
+  };
+  EXPECT_THAT(scaled(100, 250), ElementsAre(Key(1, 400)));
+  EXPECT_THAT(scaled(900, 1), ElementsAre(Key(1, 1000))) << "not beyond its partition";
 }
 
 TEST_F(KeyDistributionTest, ScalesByThePartScannedOverAllMapTasks) {
@@ -138,13 +121,6 @@ TEST_F(KeyDistributionTest, ReturnsTheScannedShareOfTheMapOutput) {
   EXPECT_EQ(keys_.scanned_share(), 0.25);
 }
 
-TEST_F(KeyDistributionTest, AScaledKeyIsNeverLargerThanItsPartition) {
-  PartitionProfile partition = Partition(0, 1000, {Key(1, 900)});
-  partition.scanned_bytes = 1;
-  keys_.Add(Emitted(M(0), {partition}));
-  EXPECT_THAT(keys_.partition(0).explicit_keys, ElementsAre(Key(1, 1000)));
-}
-
 TEST_F(KeyDistributionTest, HugeSizesSaturate) {
   constexpr std::uint64_t kMax = std::numeric_limits<std::uint64_t>::max();
   PartitionProfile partition = Partition(0, kMax, {Key(1, kMax / 2)});
@@ -154,13 +130,6 @@ TEST_F(KeyDistributionTest, HugeSizesSaturate) {
   EXPECT_EQ(keys_.partition(0).total_bytes, kMax);
   EXPECT_EQ(keys_.total_bytes(), kMax);
   EXPECT_THAT(keys_.partition(0).explicit_keys, ElementsAre(Key(1, kMax)));
-}
-
-TEST_F(KeyDistributionTest, IncludesLaterProfiles) {
-  keys_.Add(Emitted(M(0), {Partition(0, 100, {Key(1, 30)})}));
-  EXPECT_EQ(keys_.partition(0).total_bytes, 100u);
-  keys_.Add(Emitted(M(1), {Partition(0, 50, {Key(1, 5)})}));
-  EXPECT_THAT(keys_.partition(0).explicit_keys, ElementsAre(Key(1, 35)));
 }
 
 TEST_F(KeyDistributionTest, ReturnsTheMapTaskThatNamedMostOfAKey) {

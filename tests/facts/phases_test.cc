@@ -1,30 +1,15 @@
 #include "master/facts/phases.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-
 #include "master/forecast/durations/early_forecast.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::facts::phases_test {
 namespace {
 
-using test::At;
-using test::Emitted;
 using test::Failed;
-using test::Finished;
-using test::Job;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
 using test::Queued;
-using test::R;
 using test::Read;
-using test::Reduced;
-using test::Shuffled;
-using test::Started;
 
 Job OpenJob(std::uint32_t maps, std::uint32_t reduces) {
   Job job;
@@ -124,30 +109,21 @@ TEST(MapPhase, CountsATaskThatRunsAgainAfterItFailedForGood) {
 }
 
 TEST(MapPhase, ProgressIsByBytesIfEverySizeIsKnown) {
-  Job job = OpenJob(2, 1);
-  job.Fold({{0, Started(M(0), 300)},
-            {0, Started(M(1), 100)},
-            {5, Read(M(0), 150)},
-            {5, Finished(M(1))}});
-  EXPECT_DOUBLE_EQ(MapProgress(job.state).fraction_done, 250.0 / 400);
-}
-
-TEST(MapPhase, ProgressIsByTasksIfASizeIsUnknown) {
-  Job job = OpenJob(2, 1);
-  job.Fold({{0, Started(M(0), 300)}, {5, Read(M(0), 150)}});
-  EXPECT_DOUBLE_EQ(MapProgress(job.state).fraction_done, 0.25);
-}
-
-TEST(MapPhase, ATaskIsAtMostDone) {
-  Job job = OpenJob(1, 1);
-  job.Fold({{0, Started(M(0), 100)}, {5, Read(M(0), 250)}});
-  EXPECT_EQ(MapProgress(job.state).fraction_done, 1);
-}
-
-TEST(MapPhase, TheProgressOfAFailedAttemptIsLost) {
-  Job job = OpenJob(1, 1);
-  job.Fold({{0, Started(M(0), 100)}, {5, Read(M(0), 80)}, {6, Failed(M(0))}});
-  EXPECT_EQ(MapProgress(job.state).fraction_done, 0);
+  const auto progress = [](std::uint32_t maps, test::TimedEvents events) {
+    Job job = OpenJob(maps, 1);
+    job.Fold(std::move(events));
+    return MapProgress(job.state).fraction_done;
+  };
+  EXPECT_DOUBLE_EQ(progress(2, {{0, Started(M(0), 300)},
+                                {0, Started(M(1), 100)},
+                                {5, Read(M(0), 150)},
+                                {5, Finished(M(1))}}),
+                   250.0 / 400);
+  EXPECT_DOUBLE_EQ(progress(2, {{0, Started(M(0), 300)}, {5, Read(M(0), 150)}}), 0.25)
+      << "by tasks if a size is unknown";
+  EXPECT_EQ(progress(1, {{0, Started(M(0), 100)}, {5, Read(M(0), 250)}}), 1) << "at most done";
+  EXPECT_EQ(progress(1, {{0, Started(M(0), 100)}, {5, Read(M(0), 80)}, {6, Failed(M(0))}}), 0)
+      << "the progress of a failed attempt is lost";
 }
 
 TEST(MapPhase, HasNoEndBeforeTheFirstByte) {

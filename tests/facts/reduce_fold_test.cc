@@ -1,32 +1,14 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <utility>
-#include <vector>
 
 #include "master/facts/fold.h"
 #include "streaming/size_histogram.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::facts::reduce_fold_test {
 namespace {
 
-using test::At;
-using test::Emitted;
-using test::Finished;
-using test::Job;
-using test::Key;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
-using test::Reduced;
 using test::ReducedNamed;
-using test::Started;
-using ::testing::ElementsAre;
-using ::testing::UnorderedElementsAre;
 
 // Returns a job with one map task that emitted `keys` into the partition of the only reduce task.
 Job JobWithKeys(std::vector<ExplicitKey> keys) {
@@ -70,20 +52,17 @@ TEST_F(ReduceFoldWithoutKeys, ShrinkingTotalsAreCountedAndIgnored) {
   EXPECT_EQ(job_.state.anomalies, 1u);
 }
 
-TEST_F(ReduceFoldWithoutKeys, WithoutAShuffleTheFirstGroupShowsTheStartOfReducing) {
-  EXPECT_TRUE(job_.Say(9, Reduced(R(0), At(8), {Point(100, 2, 2)})).ok());
-  EXPECT_EQ(Attempt(job_).reduce->reduce_started_at, At(4));
-}
-
-TEST_F(ReduceFoldWithoutKeys, ReducingDoesNotBeginBeforeTheAttempt) {
-  EXPECT_TRUE(job_.Say(9, Reduced(R(0), At(8), {Point(100, 100)})).ok());
-  EXPECT_EQ(Attempt(job_).reduce->reduce_started_at, At(2));
-}
-
-TEST(ReduceFold, ReducingDoesNotBeginBeforeTheJob) {
+TEST(ReduceFold, WithoutAShuffleTheFirstGroupShowsTheStartOfReducing) {
+  const auto start = [](const GroupPoint& groups) {
+    Job job = JobWithKeys({});
+    EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {groups})).ok());
+    return Attempt(job).reduce->reduce_started_at;
+  };
+  EXPECT_EQ(start(Point(100, 2, 2)), At(4));
+  EXPECT_EQ(start(Point(100, 100)), At(2)) << "not before the attempt";
   Job job;
   job.Fold({{1, Opened(1, 1)}, {9, Reduced(R(0), At(8), {Point(100, 1e12)})}});
-  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(1));
+  EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(1)) << "not before the job";
 }
 
 // --- times alone
@@ -292,45 +271,31 @@ TEST(ReduceFold, ANamedKeyDoesNotRetireAgainBySize) {
 
 // --- explicit keys recognised by size ([NF] 5.2)
 
-struct Closeness {
-  const char* name;
-  std::uint64_t group_bytes;
-  bool retires;
-};
-
-class ReduceFoldCloseness : public ::testing::TestWithParam<Closeness> {};
-
-TEST_P(ReduceFoldCloseness, IsFivePercentOfTheFinishedGroup) {
-  Job job = JobWithKeys({Key(1, 1000)});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(GetParam().group_bytes, 1)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), GetParam().retires ? 1u : 0u);
-  EXPECT_EQ(job.state.implicit_sizes.count(), GetParam().retires ? 0u : 1u);
+// Returns the hashes of the explicit keys that the groups retire.
+std::vector<KeyHash> Retired(std::vector<ExplicitKey> keys, const GroupPoint& groups,
+                             std::uint64_t implicit = 0) {
+  Job job = JobWithKeys(std::move(keys));
+  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {groups})).ok());
+  EXPECT_EQ(job.state.implicit_sizes.count(), implicit) << groups.size_bytes;
+  const auto& finished = Attempt(job).reduce->finished_explicit;
+  return {finished.begin(), finished.end()};
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, ReduceFoldCloseness,
-    ::testing::Values(Closeness{"Equal", 1000, true}, Closeness{"JustBelow", 953, true},
-                      Closeness{"TooSmall", 952, false}, Closeness{"JustAbove", 1052, true},
-                      Closeness{"TooLarge", 1053, false}, Closeness{"Nothing", 0, false}),
-    [](const auto& row) { return std::string(row.param.name); });
-
-TEST(ReduceFold, RetiresTheExplicitKeyOfTheNearestSize) {
-  Job job = JobWithKeys({Key(1, 960), Key(2, 1010), Key(3, 1040)});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1)})).ok());
-  EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{2}));
+TEST(ReduceFold, RetiresKeysWithinFivePercentOfTheFinishedGroup) {
+  for (const std::uint64_t bytes : {1000, 953, 1052}) {
+    EXPECT_THAT(Retired({Key(1, 1000)}, Point(bytes, 1)), SizeIs(1)) << bytes;
+  }
+  for (const std::uint64_t bytes : {952, 1053, 0}) {
+    EXPECT_THAT(Retired({Key(1, 1000)}, Point(bytes, 1), /*implicit=*/1), IsEmpty()) << bytes;
+  }
 }
 
-TEST(ReduceFold, EachGroupRetiresOneExplicitKey) {
-  Job job = JobWithKeys({Key(1, 1000), Key(2, 1000), Key(3, 1000)});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 2)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 2u);
-}
-
-TEST(ReduceFold, GroupsBeyondTheExplicitKeysAreImplicit) {
-  Job job = JobWithKeys({Key(1, 1000)});
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {Point(1000, 1, 3)})).ok());
-  EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 1u);
-  EXPECT_EQ(job.state.implicit_sizes.count(), 2u);
+TEST(ReduceFold, EachGroupRetiresTheExplicitKeyOfTheNearestSize) {
+  EXPECT_THAT(Retired({Key(1, 960), Key(2, 1010), Key(3, 1040)}, Point(1000, 1)),
+              ElementsAre(KeyHash{2}));
+  EXPECT_THAT(Retired({Key(1, 1000), Key(2, 1000), Key(3, 1000)}, Point(1000, 1, 2)), SizeIs(2));
+  EXPECT_THAT(Retired({Key(1, 1000)}, Point(1000, 1, 3), /*implicit=*/2), SizeIs(1))
+      << "groups beyond the explicit keys are implicit";
 }
 
 TEST(ReduceFold, AnExplicitKeyOfALateProfileCanRetire) {

@@ -1,47 +1,57 @@
 #include "master/facts/report_times.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::facts::report_times_test {
 namespace {
 
-using test::At;
+// Messages, with the times at which they are sent and arrive.
+using Messages = std::vector<std::pair<absl::Time, absl::Time>>;
 
-TEST(ClockOffset, IsThatOfTheFastestMessage) {
-  ClockOffset clock;
-  clock.Observe(At(0), At(103));
-  clock.Observe(At(10), At(110.5));
-  clock.Observe(At(20), At(122));
-  EXPECT_EQ(clock.ToMasterClock(At(5), At(200)), At(105.5));
-}
-
-TEST(ClockOffset, HandlesAClockThatIsAhead) {
-  ClockOffset clock;
-  clock.Observe(At(1000), At(0));
-  EXPECT_EQ(clock.ToMasterClock(At(1003), At(10)), At(3));
-}
-
-TEST(ClockOffset, MapsNoInstantAfterItsReport) {
-  ClockOffset clock;
-  clock.Observe(At(0), At(0));
-  EXPECT_EQ(clock.ToMasterClock(At(99), At(7)), At(7));
-}
-
-TEST(ClockOffset, IsLearnedAgainAfterAStepBack) {
-  ClockOffset clock;
-  clock.Observe(At(0), At(0));
-  clock.Observe(At(10), At(10));
-  clock.Observe(At(20 - 3600), At(20));
-  EXPECT_EQ(clock.ToMasterClock(At(15 - 3600), At(20)), At(15));
-}
-
-TEST(ClockOffset, IsLearnedAgainAfterAStepForward) {
-  ClockOffset clock;
-  clock.Observe(At(0), At(0));
-  clock.Observe(At(20 + 3600), At(20));
-  EXPECT_EQ(clock.ToMasterClock(At(15 + 3600), At(20)), At(15));
+TEST(ClockOffset, MapsInstantsToTheMastersClock) {
+  constexpr absl::Duration kHour = absl::Hours(1);
+  const Messages set_forward = {{At(0), At(0)}, {At(10), At(10)}, {At(20) + kHour, At(20)}};
+  const struct {
+    const char* name;
+    Messages messages;
+    absl::Time reported;
+    absl::Time arrived;
+    absl::Time expected;
+  } rows[] = {
+      {"by the fastest message",
+       {{At(0), At(103)}, {At(10), At(110.5)}, {At(20), At(122)}},
+       At(5),
+       At(200),
+       At(105.5)},
+      {"of a clock that is ahead", {{At(1000), At(0)}}, At(1003), At(10), At(3)},
+      {"not after their report", {{At(0), At(0)}}, At(99), At(7), At(7)},
+      {"after a step back",
+       {{At(0), At(0)}, {At(10), At(10)}, {At(20) - kHour, At(20)}},
+       At(15) - kHour,
+       At(20),
+       At(15)},
+      {"after a step forward",
+       {{At(0), At(0)}, {At(20) + kHour, At(20)}},
+       At(15) + kHour,
+       At(20),
+       At(15)},
+      {"from before a step forward", set_forward, At(9), At(20), At(9)},
+      {"from the time of a step forward", set_forward, At(19) + kHour, At(20), At(19)},
+      {"of events out of order, which are no step",
+       {{At(10.5), At(110.5)}, {At(10), At(113)}},
+       At(5),
+       At(200),
+       At(105)},
+      {"of messages sent in the past", {{absl::InfinitePast(), At(5)}}, At(3), At(5), At(5)},
+      {"of messages sent in the future", {{absl::InfiniteFuture(), At(5)}}, At(3), At(5), At(5)},
+      {"in the infinite past", {{At(5), At(5)}}, absl::InfinitePast(), At(5), At(5)},
+      {"in the infinite future", {{At(5), At(5)}}, absl::InfiniteFuture(), At(5), At(5)}};
+  for (const auto& row : rows) {
+    ClockOffset clock;
+    for (const auto& [sent, arrived] : row.messages) clock.Observe(sent, arrived);
+    EXPECT_EQ(clock.ToMasterClock(row.reported, row.arrived), row.expected) << row.name;
+  }
 }
 
 TEST(ClockOffset, ReportsAStepOfTheClock) {
@@ -53,74 +63,28 @@ TEST(ClockOffset, ReportsAStepOfTheClock) {
   EXPECT_EQ(clock.Observe(At(40), At(40)), -absl::Hours(1));
 }
 
-struct SlowMessages {
-  const char* name;
-  std::vector<std::pair<double, double>> sent_and_arrived;
-};
-
-class SlowFirstMessages : public ::testing::TestWithParam<SlowMessages> {};
-
-TEST_P(SlowFirstMessages, AreNoStepOfTheClock) {
-  ClockOffset clock;
-  for (const auto& [sent, arrived] : GetParam().sent_and_arrived) {
-    EXPECT_EQ(clock.Observe(At(sent), At(arrived)), std::nullopt) << sent;
+// One, two or, after a restart, many first messages are slow.
+TEST(ClockOffset, SlowFirstMessagesAreNoStepOfTheClock) {
+  for (const Messages& messages :
+       {Messages{{At(0), At(60)}, {At(60), At(60)}},
+        Messages{{At(0), At(40)}, {At(1), At(40)}, {At(41), At(41)}},
+        Messages{{At(0), At(40)}, {At(10), At(50)}, {At(51), At(51)}},
+        Messages{
+            {At(0), At(1200)}, {At(300), At(1201)}, {At(600), At(1202)}, {At(1210), At(1210)}}}) {
+    ClockOffset clock;
+    for (const auto& [sent, arrived] : messages) {
+      EXPECT_EQ(clock.Observe(sent, arrived), std::nullopt) << arrived;
+    }
+    const absl::Time last = messages.back().second;
+    EXPECT_EQ(clock.ToMasterClock(last - absl::Seconds(5), last), last - absl::Seconds(5));
   }
-  const double last = GetParam().sent_and_arrived.back().second;
-  EXPECT_EQ(clock.ToMasterClock(At(last - 5), At(last)), At(last - 5));
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    All, SlowFirstMessages,
-    ::testing::Values(SlowMessages{"One", {{0, 60}, {60, 60}}},
-                      SlowMessages{"TwoAtOnce", {{0, 40}, {1, 40}, {41, 41}}},
-                      SlowMessages{"TwoInSuccession", {{0, 40}, {10, 50}, {51, 51}}},
-                      SlowMessages{"ManyAfterARestart",
-                                   {{0, 1200}, {300, 1201}, {600, 1202}, {1210, 1210}}}),
-    [](const auto& row) { return std::string(row.param.name); });
 
 TEST(ClockOffset, AnOffsetThatHeldLongerThanTheStepIsNoSlowMessage) {
   ClockOffset clock;
   for (double at = 0; at <= 60; at += 10) clock.Observe(At(at), At(at));
   EXPECT_EQ(clock.Observe(At(61 + 45), At(61)), absl::Seconds(45));
 }
-
-TEST(ClockOffset, KeepsTheOffsetOfInstantsBeforeAStepForward) {
-  ClockOffset clock;
-  clock.Observe(At(0), At(0));
-  clock.Observe(At(10), At(10));
-  clock.Observe(At(20 + 3600), At(20));
-  EXPECT_EQ(clock.ToMasterClock(At(9), At(20)), At(9));
-  EXPECT_EQ(clock.ToMasterClock(At(19 + 3600), At(20)), At(19));
-}
-
-TEST(ClockOffset, EventsOutOfOrderAreNoStep) {
-  ClockOffset clock;
-  clock.Observe(At(10.5), At(110.5));
-  clock.Observe(At(10), At(113));
-  EXPECT_EQ(clock.ToMasterClock(At(5), At(200)), At(105));
-}
-
-struct Senseless {
-  const char* name;
-  absl::Time sent_at;
-  absl::Time told;
-};
-
-class ClockOffsetOfNoTime : public ::testing::TestWithParam<Senseless> {};
-
-TEST_P(ClockOffsetOfNoTime, IsMappedToTheArrival) {
-  ClockOffset clock;
-  clock.Observe(GetParam().sent_at, At(5));
-  EXPECT_EQ(clock.ToMasterClock(GetParam().told, At(5)), At(5));
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    All, ClockOffsetOfNoTime,
-    ::testing::Values(Senseless{"SentInThePast", absl::InfinitePast(), At(3)},
-                      Senseless{"SentInTheFuture", absl::InfiniteFuture(), At(3)},
-                      Senseless{"ReportedInThePast", At(5), absl::InfinitePast()},
-                      Senseless{"ReportedInTheFuture", At(5), absl::InfiniteFuture()}),
-    [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace tidemark::facts::report_times_test

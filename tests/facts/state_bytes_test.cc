@@ -1,23 +1,12 @@
 // Tests that the memory of one job is bounded for any events.
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "master/facts/fold.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::facts::state_bytes_test {
 namespace {
-
-using test::At;
-using test::M;
-using test::Opened;
-using test::R;
-using test::Source;
-using test::Started;
 
 constexpr JobLimits kLimits = {.state_bytes_max = 100'000};
 

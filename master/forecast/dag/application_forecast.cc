@@ -238,11 +238,18 @@ class Futures {
     return forecast;
   }
 
-  // Returns the states of a simulation in which every task takes its mean time.
+  // Returns the states of a simulation without random factors. The times of a stage's tasks vary,
+  // so the tasks are not in step.
   std::vector<ForecastState> States() {
     const placement::Placed& future = placing_.Run(
         [&](const placement::TaskStart& start) -> placement::TaskSeconds {
-          return TypicalSeconds(start.stage, start.task);
+          const TaskTimes& times = stage(start.stage).times;
+          if (start.task < times.of_task.size()) return TypicalSeconds(start.stage, start.task);
+          const double u =
+              durations::RowNumber(durations::RowStart(0, open_[start.stage]), start.task);
+          const double seconds =
+              times.Of(placement::Warmth::kRest).Quantile(u) * TypicalOf(times.factor);
+          return {seconds + times.slot_idle, times.slot_idle};
         },
         [&](std::size_t index) {
           Draws lag = stage(index).times.lag;
@@ -344,7 +351,8 @@ class Futures {
           const std::uint64_t number = start.task - times.of_task.size();
           const double more =
               number < times.more_of_first.size() ? times.more_of_first[number][draw] : 0;
-          return (times.Of(start.warmth).Quantile(u) + more) * drawn.factor;
+          const double seconds = (times.Of(start.warmth).Quantile(u) + more) * drawn.factor;
+          return {seconds + times.slot_idle, times.slot_idle};
         },
         [&](std::size_t index) {
           const RemainingStage& left = stage(index);

@@ -142,8 +142,9 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
         "workflow ", plan_.id, " is a plan and ends with its jobs; cancel jobs to end it earlier"));
   }
   const bool closes = change.close && !is_closed_ && !is_final();
-  const bool is_news =
-      !added.empty() || !cancelled.empty() || (change.cancel && !is_cancelled_) || closes;
+  const bool sets_deadline = change.deadline && change.deadline != plan_.deadline;
+  const bool is_news = !added.empty() || !cancelled.empty() || (change.cancel && !is_cancelled_) ||
+                       closes || sets_deadline;
   if (!is_news) return false;
   // A cancelled workflow ends with its next snapshot.
   if (is_cancelled_) {
@@ -157,6 +158,7 @@ absl::StatusOr<bool> LiveWorkflow::Update(const PlanChange& change, std::size_t 
     const absl::Status checked = CheckWorkflow(changed, jobs_max);
     if (!checked.ok()) return InRequest(checked, plan_.jobs.size(), added);
   }
+  if (sets_deadline) changed.deadline = change.deadline;
   plan_ = std::move(changed);
   while (jobs_.size() < plan_.jobs.size()) AddJob(plan_.jobs[jobs_.size()]);
   for (const std::size_t i : cancelled) {
@@ -220,6 +222,13 @@ std::vector<PlannedJob> JobsOfGraph(const JobWorkflow& reported, const std::stri
 
 std::string OpenHistoryName(const JobWorkflow& reported) {
   return facts::WorkflowHistoryName(reported, facts::ShapeOf(reported));
+}
+
+std::vector<std::string> HistoryNamesOf(const Plan& plan, const PlannedJob& job) {
+  std::vector<std::string> names = {job.history_name.empty() ? job.name : job.history_name};
+  const std::string of_node = facts::NodeHistoryName({.name = plan.name}, "", job.name);
+  if (plan.is_open && names.front() == of_node) names.push_back(job.name);
+  return names;
 }
 
 std::string LiveWorkflow::history_name() const {

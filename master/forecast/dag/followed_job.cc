@@ -88,6 +88,20 @@ absl::Time FollowedJob::last_report_at() const {
   return newest == nullptr ? facts.started_at.value_or(absl::InfinitePast()) : newest->at;
 }
 
+double InputBytes(const JobProfile& run) { return run.map_tasks * run.split_bytes; }
+
+double OutputBytes(const JobProfile& run) {
+  const double mapped = InputBytes(run) * run.map_selectivity;
+  return run.reduce_tasks > 0 ? mapped * run.reduce_selectivity : mapped;
+}
+
+double FollowedJob::OutputGrowth(double input_growth) const {
+  if (profile == nullptr || runs.empty()) return input_growth;
+  const double past = OutputBytes(runs.front());
+  const double present = OutputBytes(*profile);
+  return past > 0 && present > 0 ? present / past : input_growth;
+}
+
 void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
                           std::shared_ptr<const durations::RemainingStages> stages_left,
                           bool may_be_retried) {
@@ -115,7 +129,9 @@ void FollowedJob::Observe(std::shared_ptr<const Snapshot> snapshot,
 void FollowedJob::ReleaseRun() {
   newest.reset();
   left.reset();
+  profile.reset();
   runs.clear();
+  known.reset();
   stage_runs.reset();
 }
 
@@ -124,6 +140,16 @@ Basis FollowedJob::BasisOf(const PlannedJob& planned) const {
   const Basis before = planned.profile || !runs.empty() ? Basis::kEarlierRuns : Basis::kGuess;
   const bool is_forecast = newest != nullptr && IsForecast(newest->estimate);
   return is_forecast ? std::max(before, newest->estimate.basis) : before;
+}
+
+const JobEstimate& FollowedJob::Expected(const PlannedJob& planned, const Cluster& cluster,
+                                         double data_factor) const {
+  EstimateInput input = {planned.input_bytes, planned.map_task_count, cluster.slots,
+                         cluster.nodes,       cluster.node,           data_factor};
+  if (!known || known->of != input) {
+    known = KnownEstimate{input, EstimateJobTasks(planned, runs, cluster, data_factor)};
+  }
+  return known->expected;
 }
 
 LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster& cluster,
@@ -135,7 +161,7 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
     }
     return live;
   }
-  live.expected = EstimateJobTasks(planned, runs, cluster, data_factor);
+  live.expected = Expected(planned, cluster, data_factor);
   if (!planned.profile) live.expected.stages = WithData(stage_runs, data_factor);
   live.is_of_stages = ran_stages && !planned.profile;
   if (live.is_running) {

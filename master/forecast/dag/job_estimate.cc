@@ -10,6 +10,7 @@
 #include "master/forecast/dag/task_estimate.h"
 #include "master/forecast/dag/task_model.h"
 #include "master/forecast/durations/combined_estimates.h"
+#include "master/forecast/placement/root.h"
 
 namespace tidemark::dag {
 namespace {
@@ -23,6 +24,13 @@ constexpr double kUsualVariation = 0.1;
 // If a task's processor time is unknown, reads, writes and transfers limit the task if they take at
 // least this share of its time.
 constexpr double kMostOfTheTime = 0.5;
+// TaskPart::overlap of a map task's reads and computing. One thread reads and computes, so only the
+// read-ahead overlaps. Chosen by hand for the runs of bench/hadoop/boe.py.
+constexpr double kMapOverlap = 0.7;
+// The components of a task explain its measured time to within this share.
+constexpr double kFitTolerance = 1e-3;
+// Limits the cost of a fit.
+constexpr int kFitRounds = 12;
 
 ResourceProfile Unbound(const std::optional<ResourceProfile>& known_node) {
   const auto speed = [](double known) { return known > 0 ? known : kUnbound; };
@@ -45,10 +53,11 @@ struct Conditions {
 
 // Components of a measured task time.
 struct Parts {
-  absl::Duration load;
-  double core_seconds = kTaskSecondsMin;
-  // Ratio of measured to modelled time of reads, writes and transfers, at most 1. Caches serve the
-  // rest (gamma in [BOE] Table 1).
+  absl::Duration load;                    // time that no resource explains
+  double start_core_seconds = 0;          // processor time before the task reads its data
+  double core_seconds = kTaskSecondsMin;  // processor time after that
+  // Share of the modelled reads, writes and transfers that takes place. Caches serve the rest
+  // (gamma in [BOE] Table 1).
   double slow_share = 1;
 };
 
@@ -56,31 +65,39 @@ struct Parts {
 struct Measured {
   double seconds = 0;
   double core_seconds = 0;
+  double start_core_seconds = 0;  // part of `core_seconds`
 };
 
-// Splits a measured time into its components. `task` is the model with unlimited processors.
-// `computing` is the index of the sub-stage that computes while it reads or writes.
-Parts Separate(const TaskModel& task, std::size_t computing, const Measured& measured,
-               const ResourceProfile& node, double per_node) {
+// Splits a measured time into its components. `mean_seconds` returns the mean task time with given
+// components under the conditions of the measurement. Processor time, reads, writes and transfers
+// explain as much of the time as they can.
+template <class MeanSeconds>
+Parts Separate(const Measured& measured, const MeanSeconds& mean_seconds) {
   Parts parts;
-  const auto moving = EstimateTask(task, node, per_node);
-  const double moves = moving.ok() ? absl::ToDoubleSeconds(moving->total) : 0;
-  if (moves > measured.seconds) {
-    parts.slow_share = std::max(measured.seconds / moves, facts::kShareMin);
-  }
-  const double beside = moving.ok() ? absl::ToDoubleSeconds(moving->sub_stages[computing].time) : 0;
-  const double others = (moves - beside) * parts.slow_share;
-  // The tasks of a crowded node share its cores.
-  const double crowd = std::max(per_node / node.cores, 1.0);
-  const double core_seconds_max = (measured.seconds - others) / crowd;
   if (measured.core_seconds > 0) {
-    parts.core_seconds = std::min(measured.core_seconds, core_seconds_max);
-  } else if (moves <= measured.seconds * kMostOfTheTime) {
-    parts.core_seconds = core_seconds_max;
+    parts.start_core_seconds = std::min(measured.start_core_seconds, measured.core_seconds);
+    parts.core_seconds =
+        std::max(measured.core_seconds - parts.start_core_seconds, kTaskSecondsMin);
   }
-  parts.core_seconds = std::max(parts.core_seconds, kTaskSecondsMin);
-  const double computes = std::max(parts.core_seconds * crowd, beside * parts.slow_share);
-  parts.load = absl::Seconds(std::max(measured.seconds - others - computes, 0.0));
+  const double explained = mean_seconds(parts);
+  const auto fit = [&](auto set, double low, double high) {
+    const auto excess = [&](double x) {
+      Parts other = parts;
+      set(other, x);
+      return mean_seconds(other) - measured.seconds;
+    };
+    set(parts, placement::RootOf(excess, low, high, kFitTolerance * measured.seconds, kFitRounds));
+  };
+  if (explained > measured.seconds) {
+    fit([](Parts& some, double share) { some.slow_share = share; }, facts::kShareMin, 1);
+  } else if (measured.core_seconds > 0 || explained > measured.seconds * kMostOfTheTime) {
+    // While a resource is scarce, a task with more load waits less, and the mean barely changes. A
+    // fit would then explain a small difference by a long load.
+    parts.load = absl::Seconds(measured.seconds - explained);
+  } else {
+    fit([](Parts& some, double core_seconds) { some.core_seconds = core_seconds; }, kTaskSecondsMin,
+        measured.seconds);
+  }
   return parts;
 }
 
@@ -110,86 +127,106 @@ struct ModelledTasks {
   ModelledPhase reduce;
 };
 
-ModelledPhase PhaseOn(const TaskModel& task, const ResourceProfile& node, double per_node) {
-  const auto time = EstimateTask(task, node, per_node);
-  auto alone = DemandOf(task, node);
+// Returns one node of the cluster, or nullopt if its speeds are unknown.
+std::optional<placement::SharedHost> OneNode(const Cluster& cluster) {
+  const std::vector<placement::SharedHost> hosts = HostsOf(cluster);
+  if (hosts.empty()) return std::nullopt;
+  return placement::SharedHost{.processors = hosts.front().processors / hosts.front().nodes,
+                               .nodes = 1};
+}
+
+// The tasks of a stage on the nodes of a cluster without other tasks.
+struct StageLoad {
+  double tasks = 1;
+  double slots = 1;
+  double nodes = 1;
+  double variation = 0;  // of the task times
+};
+
+// Returns the ratio of the tasks' mean time to their time alone.
+double StretchOf(const placement::TaskDemand& demand, const StageLoad& load,
+                 const std::optional<placement::SharedHost>& node) {
+  if (!node) return 1;
+  return placement::MeanStretch(demand, *node, load.tasks / load.nodes, load.slots / load.nodes,
+                                load.variation);
+}
+
+ModelledPhase PhaseOn(const TaskModel& task, const ResourceProfile& speeds, const StageLoad& load,
+                      const std::optional<placement::SharedHost>& node) {
+  const auto time = EstimateTask(task, speeds, PerNode(load.tasks, load.slots, load.nodes));
+  auto alone = DemandOf(task, speeds);
   if (!time.ok() || !alone.ok()) return {};
   // Time that no resource explains may be the longest component.
   const bool is_load = std::ranges::all_of(
       time->sub_stages, [&](const SubStageTime& part) { return part.time < task.load; });
-  return {.seconds = absl::ToDoubleSeconds(time->total),
+  return {.seconds = alone->seconds * StretchOf(alone->parts, load, node),
           .bottleneck = is_load ? "" : std::string(NameOf(time->bottleneck)),
           .alone = *std::move(alone)};
 }
 
-// Returns the ratio of the tasks' mean time to their time alone, if no other tasks run on the
-// cluster.
-double StretchOf(const placement::TaskDemand& demand, double tasks, double slots, double variation,
-                 const Cluster& cluster) {
-  const std::vector<placement::SharedHost> hosts = HostsOf(cluster);
-  if (hosts.empty()) return 1;
-  const double nodes = std::max(static_cast<double>(cluster.nodes), 1.0);
-  placement::SharedHost node = hosts.front();
-  node.processors /= node.nodes;
-  node.nodes = 1;
-  return placement::MeanStretch(demand, node, tasks / nodes, slots / nodes, variation);
-}
-
-// Bottleneck oriented estimation of one job's tasks. The speed of a core is computed from the
-// measured task times and from the times of reads, writes and transfers.
+// Bottleneck oriented estimation of one job's tasks, with components that explain the measured task
+// times.
 class Model {
  public:
-  // If `node` is unset, only the processors take time.
-  Model(const JobProfile& run, const std::optional<ResourceProfile>& node, double nodes,
-        const Conditions& measured)
-      : node_(Unbound(node)),
-        nodes_(std::max(nodes, 1.0)),
+  // If `knows_node` is false, only the processors take time.
+  Model(const JobProfile& run, const Cluster& cluster, bool knows_node, const Conditions& measured)
+      : node_(Unbound(knows_node ? cluster.node : std::nullopt)),
+        host_(knows_node ? OneNode(cluster) : std::nullopt),
+        nodes_(std::max<double>(cluster.nodes, 1)),
         // The measured network speed of a single node applies unchanged.
-        executors_(nodes_ > 1 ? nodes_ : 0) {
+        executors_(nodes_ > 1 ? nodes_ : 0),
+        measured_(measured),
+        map_variation_(run.map_task_variation),
+        reduce_variation_(run.reduce_task_variation) {
     const auto or_one = [](double selectivity) { return selectivity > 0 ? selectivity : 1; };
     profile_.map_selectivity = or_one(run.map_selectivity);
     // In [BOE] eq. 5, the selectivity relates the output to the split; in a run, it relates the
     // output to the reduce input.
     profile_.reduce_selectivity = or_one(run.reduce_selectivity) * profile_.map_selectivity;
-    profile_.map_throughput = profile_.reduce_throughput = kUnbound;
-    const MapReduceProfile then = At(measured, {});
-    map_ = Separate(MapTask(then), /*computing=*/0,
-                    {Seconds(run.map_task_time), absl::ToDoubleSeconds(run.map_cpu_time)}, node_,
-                    PerNode(measured.map_tasks, measured.slots, nodes_));
-    profile_.map_throughput = measured.split_bytes / map_.core_seconds;
-    const double per_node = PerNode(measured.reduce_tasks, measured.slots, nodes_);
-    const double sort_core_seconds = SetSort(run, ReduceBytes(measured), per_node);
+    profile_.map_overlap = kMapOverlap;
+    map_ = Separate({Seconds(run.map_task_time), absl::ToDoubleSeconds(run.map_cpu_time),
+                     absl::ToDoubleSeconds(run.map_start_cpu_time)},
+                    [&](const Parts& parts) { return MapOn(measured, parts).seconds; });
+    const double sort_core_seconds = SetSort(run);
     double core_seconds = absl::ToDoubleSeconds(run.reduce_cpu_time);
     if (core_seconds > 0)
       core_seconds = std::max(core_seconds - sort_core_seconds, kTaskSecondsMin);
-    reduce_ = Separate(ReduceTask(At(measured, {}), executors_), /*computing=*/2,
-                       {Seconds(run.reduce_task_time), core_seconds}, node_, per_node);
-    profile_.reduce_throughput = ReduceBytes(measured) / reduce_.core_seconds;
+    reduce_ = Separate({Seconds(run.reduce_task_time), core_seconds,
+                        absl::ToDoubleSeconds(run.reduce_start_cpu_time)},
+                       [&](const Parts& parts) { return ReduceOn(measured, parts).seconds; });
   }
 
   ModelledTasks Estimate(const Conditions& conditions) const {
-    return {
-        .map = PhaseOn(MapTask(At(conditions, map_)), NodeFor(map_, node_),
-                       PerNode(conditions.map_tasks, conditions.slots, nodes_)),
-        .reduce = PhaseOn(ReduceTask(At(conditions, reduce_), executors_), NodeFor(reduce_, node_),
-                          PerNode(conditions.reduce_tasks, conditions.slots, nodes_))};
+    return {.map = MapOn(conditions, map_), .reduce = ReduceOn(conditions, reduce_)};
   }
 
  private:
+  ModelledPhase MapOn(const Conditions& conditions, const Parts& parts) const {
+    return PhaseOn(MapTask(At(conditions, parts)), NodeFor(parts, node_),
+                   {conditions.map_tasks, conditions.slots, nodes_, map_variation_}, host_);
+  }
+
+  ModelledPhase ReduceOn(const Conditions& conditions, const Parts& parts) const {
+    return PhaseOn(ReduceTask(At(conditions, parts), executors_), NodeFor(parts, node_),
+                   {conditions.reduce_tasks, conditions.slots, nodes_, reduce_variation_}, host_);
+  }
+
   // Sets the sort sub-stage ([BOE] eq. 5) from its measured time, and returns its core seconds. If
   // alpha_s is unknown, it is the largest share that the disk can write in that time.
-  double SetSort(const JobProfile& run, double input_bytes, double per_node) {
+  double SetSort(const JobProfile& run) {
     const double seconds = absl::ToDoubleSeconds(run.reduce_sort_time);
+    const double per_node = PerNode(measured_.reduce_tasks, measured_.slots, nodes_);
     profile_.sort_throughput = kUnbound;
     profile_.second_sort_fraction = run.second_sort_fraction;
     if (!(seconds > 0)) return 0;
     if (!(run.second_sort_fraction > 0)) {
       const double written_bytes = seconds * node_.disk_write / per_node;
       profile_.second_sort_fraction =
-          std::clamp(written_bytes / input_bytes, facts::kShareMin, 1.0);
+          std::clamp(written_bytes / ReduceBytes(), facts::kShareMin, 1.0);
     }
+    // If a node runs more tasks than it has cores, the tasks share the cores.
     const double core_seconds = seconds / std::max(per_node / node_.cores, 1.0);
-    profile_.sort_throughput = profile_.second_sort_fraction * input_bytes / core_seconds;
+    profile_.sort_throughput = profile_.second_sort_fraction * ReduceBytes() / core_seconds;
     return core_seconds;
   }
 
@@ -200,20 +237,28 @@ class Model {
   MapReduceProfile At(const Conditions& conditions, const Parts& parts) const {
     MapReduceProfile at = profile_;
     at.load = parts.load;
+    at.start_core_seconds = parts.start_core_seconds;
+    at.map_throughput = measured_.split_bytes / parts.core_seconds;
+    at.reduce_throughput = ReduceBytes() / parts.core_seconds;
     at.split_bytes = conditions.split_bytes;
     at.map_tasks = conditions.map_tasks;
     at.reduce_tasks = conditions.reduce_tasks;
     return at;
   }
 
-  double ReduceBytes(const Conditions& measured) const {
-    return profile_.map_selectivity * measured.split_bytes * measured.map_tasks /
-           std::max(measured.reduce_tasks, 1.0);
+  // Returns the input of a measured reduce task.
+  double ReduceBytes() const {
+    return profile_.map_selectivity * measured_.split_bytes * measured_.map_tasks /
+           std::max(measured_.reduce_tasks, 1.0);
   }
 
   const ResourceProfile node_;
+  const std::optional<placement::SharedHost> host_;
   const double nodes_;
   const double executors_;  // argument of ReduceTask()
+  const Conditions measured_;
+  const double map_variation_;
+  const double reduce_variation_;
   MapReduceProfile profile_;
   Parts map_;
   Parts reduce_;
@@ -284,21 +329,12 @@ Conditions AskedConditions(const PlannedJob& job, const JobProfile& last, const 
           .slots = static_cast<double>(cluster.slots)};
 }
 
-}  // namespace
-
-namespace {
-
-// Sets the bottleneck, the demand and the time alone of `phase`. `measured` is the phase under the
-// conditions of the run, which had `tasks` tasks on `slots` slots.
-void Describe(const ModelledPhase& modelled, const ModelledPhase& measured, double tasks,
-              double slots, double variation, const Cluster& cluster, PhaseEstimate& phase) {
+// Sets the bottleneck, the demand and the time alone of `phase`.
+void Describe(const ModelledPhase& modelled, PhaseEstimate& phase) {
   phase.bottleneck = modelled.bottleneck;
-  if (!(modelled.seconds > 0) || !(measured.alone.seconds > 0)) return;
+  if (!(modelled.seconds > 0)) return;
   phase.demand = modelled.alone.parts;
-  // EstimateTask() assumes that all tasks of a node are in the same part of their work.
-  const double in_step = measured.seconds / measured.alone.seconds;
-  phase.alone = modelled.alone.seconds / modelled.seconds * in_step /
-                StretchOf(measured.alone.parts, tasks, slots, variation, cluster);
+  phase.alone = modelled.alone.seconds / modelled.seconds;
 }
 
 }  // namespace
@@ -326,18 +362,15 @@ JobEstimate EstimateJobTasks(const PlannedJob& job, std::span<const JobProfile> 
     // The speed of a node is meaningless for tasks without known bytes. More map tasks still mean
     // more data for each reduce task.
     if (!is_split_known) then.split_bytes = now.split_bytes = kUnknownSplit;
-    const std::optional<ResourceProfile> node = is_split_known ? cluster.node : std::nullopt;
-    const Model model(run, node, cluster.nodes, then);
+    const Model model(run, cluster, /*knows_node=*/is_split_known, then);
     const ModelledTasks before = model.Estimate(then);
     const ModelledTasks modelled = model.Estimate(now);
     const auto ratio = [](const ModelledPhase& other, const ModelledPhase& measured) {
       return measured.seconds > 0 ? other.seconds / measured.seconds : 1;
     };
-    if (node && map.empty()) {
-      Describe(modelled.map, before.map, then.map_tasks, then.slots, run.map_task_variation,
-               cluster, expected.map);
-      Describe(modelled.reduce, before.reduce, then.reduce_tasks, then.slots,
-               run.reduce_task_variation, cluster, expected.reduce);
+    if (is_split_known && cluster.node && map.empty()) {
+      Describe(modelled.map, expected.map);
+      Describe(modelled.reduce, expected.reduce);
     }
     map.Add(absl::ToDoubleSeconds(run.map_task_time) * ratio(modelled.map, before.map),
             run.map_task_variation);
@@ -348,6 +381,7 @@ JobEstimate EstimateJobTasks(const PlannedJob& job, std::span<const JobProfile> 
     }
   }
   expected.is_known = true;
+  expected.slot_idle = absl::ToDoubleSeconds(all.front().slot_idle_time);
   expected.map.tasks = static_cast<std::uint64_t>(asked.map_tasks);
   expected.map.times = map.times();
   expected.reduce.tasks = static_cast<std::uint64_t>(asked.reduce_tasks);
@@ -376,20 +410,26 @@ StageDemand DemandOf(const durations::MeasuredTask& measured, double tasks, doub
   const double bytes = measured.read_bytes;
   const bool fetches = measured.fetches;
   const double remote = nodes > 1 ? 1 - 1 / nodes : 1;
-  TaskModel task = {
+  const TaskModel task = {
       .sub_stages = {{.name = "compute",
                       .operations = {{Resource::kDfsRead, fetches ? 0 : bytes},
                                      {Resource::kDiskRead, fetches ? bytes : 0},
                                      {Resource::kNetwork, fetches ? remote * bytes : 0}}}}};
-  const double per_node = PerNode(tasks, slots, nodes);
-  const Parts parts =
-      Separate(task, /*computing=*/0, {measured.seconds, measured.cpu_seconds}, node, per_node);
-  task.load = parts.load;
-  // One unit of work per second of a core.
-  task.sub_stages[0].operations.push_back({Resource::kCpu, parts.core_seconds, 1});
-  ModelledPhase phase = PhaseOn(task, NodeFor(parts, node), per_node);
-  const double stretch = StretchOf(phase.alone.parts, tasks, slots, kUsualVariation, cluster);
-  return {.parts = std::move(phase.alone.parts), .alone = 1 / stretch};
+  const StageLoad load = {tasks, slots, nodes, kUsualVariation};
+  const std::optional<placement::SharedHost> host = OneNode(cluster);
+  const auto phase_with = [&](const Parts& parts) {
+    TaskModel with = task;
+    with.load = parts.load;
+    // One unit of work per second of a core.
+    with.sub_stages[0].operations.push_back({Resource::kCpu, parts.core_seconds, 1});
+    return PhaseOn(with, NodeFor(parts, node), load, host);
+  };
+  const Parts parts = Separate({measured.seconds, measured.cpu_seconds, 0},
+                               [&](const Parts& some) { return phase_with(some).seconds; });
+  ModelledPhase phase = phase_with(parts);
+  if (phase.seconds > 0) demand.alone = phase.alone.seconds / phase.seconds;
+  demand.parts = std::move(phase.alone.parts);
+  return demand;
 }
 
 std::shared_ptr<const StageRuns> WithData(std::shared_ptr<const StageRuns> runs,

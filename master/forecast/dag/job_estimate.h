@@ -45,6 +45,7 @@ struct JobEstimate {
   // The past runs of an application of stages. Its tasks are also all in `map`. Null for a
   // MapReduce job.
   std::shared_ptr<const StageRuns> stages;
+  double slot_idle = 0;   // seconds between two tasks in a slot, from the newest run
   double deviation = 0;   // deviation of ln(f), where f is a factor on all tasks
   bool is_known = false;  // whether the estimate is backed by a run or a profile
 };

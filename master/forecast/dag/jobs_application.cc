@@ -54,6 +54,11 @@ double ForecastAt(const RunningForecast& forecast, double u) {
 
 bool IsUnknown(const LiveJob& job) { return !job.expected.is_known && job.expected.map.tasks == 0; }
 
+// Returns true if the remaining time of a running job is a guess.
+bool IsGuessed(const LiveJob& job) {
+  return job.is_running && !job.expected.is_known && (!job.forecast || job.forecast->is_guess);
+}
+
 // A wave of tasks of an unknown job. The wave fills all slots.
 struct UnknownWave {
   std::uint64_t tasks = 1;
@@ -197,7 +202,9 @@ class JobStages {
         job.expected.is_known ? job.expected.deviation : durations::kUnknownDeviation;
     common_normals_ = draws.Normals(Drawn::kCommon, durations::kOfJobs);
     const Draws own = draws.Normals(Drawn::kStage, index);
-    uniforms_ = draws.Uniforms(Drawn::kStage, index);
+    // Jobs without any evidence share the error of their guesses.
+    uniforms_ = IsGuessed(job) ? draws.Uniforms(Drawn::kCommon, durations::kOfJobs)
+                               : draws.Uniforms(Drawn::kStage, index);
     waits_ = draws.Uniforms(Drawn::kWait, index);
     for (std::size_t d = 0; d < draws.count(); ++d) {
       common_.push_back(std::exp(options.common_deviation * common_normals_[d]));
@@ -256,6 +263,7 @@ class JobStages {
                                                          : phase.times.Scaled(phase.alone));
       stage.times.factor = factor_;
       for (double& factor : stage.times.factor) factor *= shift;
+      stage.times.slot_idle = job_.expected.slot_idle;
       stage.times.is_known = !is_guess;
       if (!is_guess || !(guess.deviation > 0)) return;
       // The error of a common guess affects all jobs, so it does not average out along the

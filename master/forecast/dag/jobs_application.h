@@ -8,7 +8,8 @@
 //
 // A waiting job has its estimated tasks. A job without any evidence has the mean tasks of the other
 // jobs, with a wide deviation. If all jobs lack evidence, their guesses have a common error, which
-// widens the bounds of the workflow by the same factor as the bounds of one job. An overdue job
+// widens the bounds of the workflow by the same factor as the bounds of one job. Running jobs
+// without evidence take the same quantile of their forecasts in each draw. An overdue job
 // stays silent for longer than t with probability w / (w + t), where w is its present silence
 // (Laplace).
 //

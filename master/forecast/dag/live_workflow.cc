@@ -27,6 +27,12 @@ constexpr std::size_t kHistoryMax = 500'000;
 // Limit of the slots of a plan.
 constexpr std::uint64_t kLearntSlotsMax = 1'000'000;
 
+// Limits the ratio of a job's input to its input in the past run.
+constexpr double kGrowthMax = 100;
+
+// Maximum number of jobs that a note names.
+constexpr std::size_t kNamesShown = 5;
+
 // An open workflow ends after this many times its longest pause so far. Chosen by hand.
 constexpr double kPauses = 4;
 
@@ -37,6 +43,14 @@ std::size_t SizeOf(const PastRun& run) {
     for (const auto& seconds : stage.seconds) size += seconds.size();
   }
   return size;
+}
+
+// Returns the first names, such as "a, b and 3 more".
+std::string FirstOf(std::vector<std::string> names) {
+  const std::size_t others = names.size() - std::min(names.size(), kNamesShown);
+  names.resize(names.size() - others);
+  return absl::StrCat(absl::StrJoin(names, ", "),
+                      others == 0 ? "" : absl::StrCat(" and ", others, " more"));
 }
 
 // Rounds the forecasts of parts, so that a delta omits unchanged forecasts.
@@ -66,6 +80,7 @@ Plan WithNames(Plan plan) {
 LiveWorkflow::LiveWorkflow(Plan plan, absl::Time submitted_at, const LiveWorkflowOptions& options)
     : plan_(WithNames(std::move(plan))),
       submitted_jobs_(plan_.jobs.size()),
+      submitted_deadline_(plan_.deadline),
       parents_(ParentsOf(plan_)),
       cluster_(plan_.cluster),
       submitted_at_(submitted_at),
@@ -87,8 +102,9 @@ void LiveWorkflow::AddJob(const PlannedJob& planned) {
 bool LiveWorkflow::WasSubmittedAs(Plan plan) const {
   if (plan.jobs.size() != submitted_jobs_) return false;
   // The deadline may come from the master's settings.
-  if (!plan.deadline) plan.deadline = plan_.deadline;
+  if (!plan.deadline) plan.deadline = submitted_deadline_;
   Plan submitted = plan_;
+  submitted.deadline = submitted_deadline_;
   submitted.jobs.resize(submitted_jobs_);
   return submitted == WithNames(std::move(plan));
 }
@@ -116,7 +132,8 @@ std::vector<std::string> LiveWorkflow::wanted_jobs() const {
 }
 
 void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
-                           std::shared_ptr<const durations::RemainingStages> left) {
+                           std::shared_ptr<const durations::RemainingStages> left,
+                           std::shared_ptr<const JobProfile> profile) {
   const auto place = place_of_id_.find(snapshot->job_id);
   if (place == place_of_id_.end() || is_final()) return;
   FollowedJob& job = jobs_[place->second];
@@ -132,6 +149,7 @@ void LiveWorkflow::Observe(std::shared_ptr<const Snapshot> snapshot,
   active_at_ = std::max(active_at_, snapshot->at);
   const bool begins = job.is_waiting();
   job.Observe(std::move(snapshot), std::move(left), /*may_be_retried=*/MayRetry());
+  job.profile = std::move(profile);
   if (begins) NoteStart(job.facts.started_at);
   if (plan_.is_open) LearnSlots();
 }
@@ -156,6 +174,7 @@ void LiveWorkflow::SetRuns(std::size_t index, std::vector<JobProfile> runs, Stag
   FollowedJob& job = jobs_[index];
   job.has_runs = true;
   job.runs = std::move(runs);
+  job.known.reset();
   if (plan_.is_open) LearnSlots();
   if (!job.runs.empty() || stage_runs.empty()) return;
   job.ran_stages = true;
@@ -413,18 +432,45 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
 }
 
 void LiveWorkflow::NoteSkippedJobs(std::vector<std::string>& notes) const {
-  constexpr std::size_t kShownMax = 5;
   std::vector<std::string> names;
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
     if (jobs_[i].facts.state == ChildState::kCancelled) names.push_back(plan_.jobs[i].name);
   }
   if (names.empty()) return;
-  const std::size_t others = names.size() - std::min(names.size(), kShownMax);
-  names.resize(names.size() - others);
+  const std::size_t nodes = names.size();
   notes.push_back(absl::StrCat(
-      names.size() + others == 1 ? "no job ran for 1 node"
-                                 : absl::StrCat("no job ran for ", names.size() + others, " nodes"),
-      ": ", absl::StrJoin(names, ", "), others == 0 ? "" : absl::StrCat(" and ", others, " more")));
+      nodes == 1 ? "no job ran for 1 node" : absl::StrCat("no job ran for ", nodes, " nodes"), ": ",
+      FirstOf(std::move(names))));
+}
+
+void LiveWorkflow::AddNoteOnUnknownRuns(std::vector<std::string>& notes) const {
+  if (plan_.is_open) return;
+  std::vector<std::string> names;
+  std::string history_name;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const PlannedJob& planned = plan_.jobs[i];
+    const bool is_known = !jobs_[i].runs.empty() || planned.profile;
+    if (!jobs_[i].has_runs || is_known || !jobs_[i].is_waiting()) continue;
+    if (planned.history_name.empty()) continue;
+    names.push_back(planned.name);
+    history_name = planned.history_name;
+  }
+  if (names.empty()) return;
+  notes.push_back(names.size() == 1
+                      ? absl::StrCat("job ", names[0], ": no past run of ", history_name,
+                                     " is stored, so its times are a guess")
+                      : absl::StrCat("jobs ", FirstOf(std::move(names)),
+                                     ": no past run is stored, so their times are a guess"));
+}
+
+void LiveWorkflow::AddNoteOnJobsOutside(std::vector<std::string>& notes) const {
+  if (jobs_outside_.empty()) return;
+  notes.push_back(absl::StrCat(jobs_outside_.size() == 1
+                                   ? "1 job reports this workflow, but is not part of it: "
+                                   : absl::StrCat(jobs_outside_.size(),
+                                                  " jobs report this workflow, but are not part "
+                                                  "of it: "),
+                               outside_reason_));
 }
 
 void LiveWorkflow::Widen(absl::Time at, SecondsRange& end) {
@@ -463,7 +509,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
   std::optional<WorkflowForecast> prediction;
   if (!is_final && estimate.ok()) {
     Widen(informed_at_, estimate->end);
-    prediction = PredictionAt(now, *estimate, cluster_, 1);
+    prediction = PredictionAt(now, *estimate, LiveJobs(informed_at_, cluster_, 1));
   }
   // More jobs may come at any time, so an idle workflow has no predicted end.
   const std::optional<absl::Time> idle_since = is_final ? std::nullopt : IdleSince();
@@ -491,6 +537,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
     if (!estimate.ok()) snapshot.notes.emplace_back(estimate.status().message());
     AddNotes(now, snapshot.notes);
   }
+  AddNoteOnJobsOutside(snapshot.notes);
   if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);
   if (snapshot.silent_since || (is_final && end.state != JobState::kSucceeded)) {
     shown.fraction_done = newest_->estimate.fraction_done;
@@ -501,6 +548,12 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
   ShowJobs(snapshot);
   shown.fraction_done_lower = std::min(shown.fraction_done_lower, shown.fraction_done);
   shown.fraction_done_upper = std::max(shown.fraction_done_upper, shown.fraction_done);
+  // An idle workflow may end now, or continue with jobs of any length.
+  if (idle_since) {
+    shown.fraction_done_lower =
+        std::min(newest_->estimate.fraction_done_lower, shown.fraction_done);
+    shown.fraction_done_upper = 1;
+  }
   if (is_final) {
     const tidemark::Estimate& last = newest_->estimate;
     const double done = shown.fraction_done;
@@ -518,6 +571,7 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
           std::max(predicted.ends_in->median - *predicted.starts_in, absl::ZeroDuration());
     }
   }
+  KeepForecast(snapshot);
   newest_ = std::make_shared<Snapshot>(std::move(snapshot));
   // A workflow is kept long after its end, so the data for later snapshots are freed.
   for (FollowedJob& job : jobs_) {
@@ -585,7 +639,37 @@ void LiveWorkflow::RestoreTick(std::uint64_t sequence, absl::Time at, double fra
   active_at_ = std::max(active_at_, at);
 }
 
-void LiveWorkflow::RestoreEnd(Snapshot final) { *newest_ = std::move(final); }
+void LiveWorkflow::RestoreEnd(Snapshot final, std::vector<PastForecast> forecasts) {
+  *newest_ = std::move(final);
+  past_forecasts_ = std::move(forecasts);
+}
+
+void LiveWorkflow::KeepForecast(const Snapshot& snapshot) {
+  const tidemark::Estimate& shown = snapshot.estimate;
+  const bool is_known = !snapshot.is_final && shown.state == EstimateState::kValid &&
+                        shown.remaining && shown.remaining->median < absl::InfiniteDuration();
+  if (!is_known || ++skipped_forecasts_ < forecast_stride_) return;
+  skipped_forecasts_ = 0;
+  PastForecast& forecast = past_forecasts_.emplace_back();
+  forecast = {.at = snapshot.at,
+              .ends_at = snapshot.at + shown.remaining->median,
+              .fraction_done = shown.fraction_done,
+              .fraction_done_lower = shown.fraction_done_lower,
+              .fraction_done_upper = shown.fraction_done_upper};
+  if (const auto& lower = shown.remaining->lower) forecast.ends_at_lower = snapshot.at + *lower;
+  if (const auto& upper = shown.remaining->upper) forecast.ends_at_upper = snapshot.at + *upper;
+  if (past_forecasts_.size() < kPastForecastsMax) return;
+  for (std::size_t i = 0; i < kPastForecastsMax / 2; ++i) {
+    past_forecasts_[i] = past_forecasts_[2 * i + 1];
+  }
+  past_forecasts_.resize(kPastForecastsMax / 2);
+  forecast_stride_ *= 2;
+}
+
+void LiveWorkflow::NoteJobOutside(const std::string& job_id, const absl::Status& reason) {
+  if (jobs_outside_.size() < kJobsOutsideMax) jobs_outside_.insert(job_id);
+  outside_reason_ = std::string(reason.message());
+}
 
 void LiveWorkflow::NoteDamage(const LogDamage& damage) {
   if (is_final()) return;
@@ -634,16 +718,74 @@ double LiveWorkflow::Shift() const {
   return std::exp(common / (common + noise) * sum / count);
 }
 
+std::vector<double> LiveWorkflow::InputsOfJobs() const {
+  std::vector<std::vector<std::size_t>> children(jobs_.size());
+  std::vector<std::size_t> open_parents(jobs_.size());
+  std::vector<std::size_t> ready;
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    for (const std::size_t parent : parents_[i]) children[parent].push_back(i);
+    open_parents[i] = parents_[i].size();
+    if (parents_[i].empty()) ready.push_back(i);
+  }
+  std::vector<double> inputs(jobs_.size());
+  std::vector<double> output_growth(jobs_.size(), 1);
+  while (!ready.empty()) {
+    const std::size_t i = ready.back();
+    ready.pop_back();
+    const FollowedJob& job = jobs_[i];
+    double growth = 1;
+    const double past_input = job.runs.empty() ? 0 : InputBytes(job.runs.front());
+    double past = 0;  // output of the parents
+    double present = 0;
+    for (const std::size_t parent : parents_[i]) {
+      if (jobs_[parent].runs.empty()) continue;
+      const double bytes = OutputBytes(jobs_[parent].runs.front());
+      past += bytes;
+      present += bytes * output_growth[parent];
+    }
+    if (past_input > 0 && past > 0 && present != past) {
+      growth = (past_input - past + present) / past_input;
+      // The job read less than its parents wrote, so their output was compressed.
+      if (past > past_input) growth = present / past;
+      growth = std::clamp(growth, 1 / kGrowthMax, kGrowthMax);
+      inputs[i] = growth * past_input;
+    }
+    output_growth[i] = job.OutputGrowth(growth);
+    for (const std::size_t child : children[i]) {
+      if (--open_parents[child] == 0) ready.push_back(child);
+    }
+  }
+  return inputs;
+}
+
+std::vector<LiveJob> LiveWorkflow::LiveJobs(absl::Time now, const Cluster& cluster,
+                                            double data_factor) const {
+  std::vector<LiveJob> live;
+  live.reserve(jobs_.size());
+  const std::vector<double> inputs = InputsOfJobs();
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    const PlannedJob& planned = plan_.jobs[i];
+    const bool is_planned = planned.profile || planned.input_bytes || planned.map_task_count;
+    if (inputs[i] == 0 || is_planned || !jobs_[i].is_waiting()) {
+      live.push_back(jobs_[i].At(now, planned, cluster, data_factor));
+      continue;
+    }
+    // The job reads as many files as in the past run, each of another size.
+    PlannedJob grown = planned;
+    grown.map_task_count = jobs_[i].runs.front().map_tasks;
+    grown.input_bytes = static_cast<std::uint64_t>(std::max(inputs[i], 1.0));
+    live.push_back(jobs_[i].At(now, grown, cluster, data_factor));
+  }
+  return live;
+}
+
 JobsNow LiveWorkflow::QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const {
-  JobsNow question = {.parents = parents_,
+  JobsNow question = {.jobs = LiveJobs(now, cluster, data_factor),
+                      .parents = parents_,
                       .on = ResourcingOf(plan_, cluster),
                       .options = options_.estimate,
                       .cluster = cluster};
   question.options.shift = Shift();
-  question.jobs.reserve(jobs_.size());
-  for (std::size_t i = 0; i < jobs_.size(); ++i) {
-    question.jobs.push_back(jobs_[i].At(now, plan_.jobs[i], cluster, data_factor));
-  }
   return question;
 }
 
@@ -655,20 +797,18 @@ JobsNow LiveWorkflow::QuestionAt(absl::Time now) {
 }
 
 WorkflowForecast LiveWorkflow::PredictionAt(absl::Time now, const ApplicationForecast& estimate,
-                                            const Cluster& cluster, double data_factor) const {
-  const absl::Time informed_at = InformedAt(now);
+                                            std::span<const LiveJob> live) const {
   WorkflowForecast prediction = PredictionOf(estimate);
   const std::vector<std::vector<std::size_t>> own = OwnStages(estimate);
   bool has_forecast = false;
   for (std::size_t i = 0; i < std::min(jobs_.size(), own.size()); ++i) {
-    const LiveJob live = jobs_[i].At(informed_at, plan_.jobs[i], cluster, data_factor);
-    has_forecast = has_forecast || live.forecast.has_value();
-    prediction.jobs.push_back(ForecastOfChild(jobs_[i], live, estimate, i, own[i]));
+    has_forecast = has_forecast || live[i].forecast.has_value();
+    prediction.jobs.push_back(ForecastOfChild(jobs_[i], live[i], estimate, i, own[i]));
   }
   // The forecast of a silent job has an open end, so the workflow's end is also open.
   const absl::Duration silence = SilenceAt(now);
   if (silence > absl::ZeroDuration() && !has_forecast) {
-    OpenBySilence(now - informed_at, silence, prediction);
+    OpenBySilence(now - InformedAt(now), silence, prediction);
   }
   return prediction;
 }
@@ -689,15 +829,17 @@ absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& s
   if (scenario.policy) changed.cluster.policy = *scenario.policy;
   if (absl::Status ok = CheckWorkflow(changed, jobs_.size()); !ok.ok()) return ok;
   now = std::max(now, newest_->at);
-  const auto estimate = ForecastJobs(QuestionOn(InformedAt(now), changed.cluster, data_factor));
+  const JobsNow question = QuestionOn(InformedAt(now), changed.cluster, data_factor);
+  const auto estimate = ForecastJobs(question);
   if (!estimate.ok()) return estimate.status();
-  const WorkflowForecast prediction = PredictionAt(now, *estimate, changed.cluster, data_factor);
+  const WorkflowForecast prediction = PredictionAt(now, *estimate, question.jobs);
   Outcome outcome = {.snapshot = Describe(now, &prediction),
                      .busy_share = BusyShare(prediction, changed.cluster.slots)};
   if (!estimate->states.empty()) {
     outcome.states = PlanStatesOf(*estimate, StageIdsOf(*estimate, outcome.snapshot));
   }
   ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
+  AddNoteOnUnknownRuns(outcome.snapshot.notes);
   return outcome;
 }
 

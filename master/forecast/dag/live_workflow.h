@@ -24,11 +24,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
@@ -44,6 +46,7 @@
 #include "tidemark/job_monitor.h"
 #include "tidemark/job_profile.h"
 #include "tidemark/job_query.h"
+#include "tidemark/job_tasks.h"
 #include "tidemark/past_run.h"
 #include "tidemark/plan.h"
 
@@ -88,6 +91,10 @@ class LiveWorkflow {
   bool is_cancelled() const { return is_cancelled_; }
   // Returns the last snapshot, which is never null. Its sequence is 0 before the first tick.
   std::shared_ptr<const Snapshot> newest() const { return newest_; }
+  // Returns the past forecasts, oldest first. A restart of the master removes the forecasts of a
+  // running workflow.
+  static constexpr std::size_t kPastForecastsMax = 200;
+  const std::vector<PastForecast>& past_forecasts() const { return past_forecasts_; }
 
   // Attaches the job with id `job_id` as the job `name` of the workflow, even if it has ended.
   // Returns false if it is already attached. Fails with NotFound if the name is unknown. Fails with
@@ -116,8 +123,7 @@ class LiveWorkflow {
   std::string history_name() const;
   // Returns the jobs that succeeded as stages of one task each, for later runs.
   PastRun AsPastRun() const;
-  // Sets the usual delays of jobs from a past run. Not stored: a restarted master expects no
-  // delays.
+  // Sets the usual delays of jobs from a past run. Not stored: a restarted master sets them again.
   void SetPastRun(const PastRun& run);
 
   // Returns the ids of all attached jobs.
@@ -129,9 +135,10 @@ class LiveWorkflow {
   // a run that ended before the submission, unless it was attached later. If the job's end is
   // known, takes only the stages of the run's final snapshot, if they are missing after a restart.
   // `left` is JobMonitor::stages_left() as of that snapshot; if it is null, the remaining tasks
-  // count as equal.
+  // count as equal. `profile` is the profile of an ended job, or null if unknown.
   void Observe(std::shared_ptr<const Snapshot> snapshot,
-               std::shared_ptr<const durations::RemainingStages> left = nullptr);
+               std::shared_ptr<const durations::RemainingStages> left = nullptr,
+               std::shared_ptr<const JobProfile> profile = nullptr);
 
   // Sets the past runs of job `index`, newest first. `stage_runs` is for an application of stages.
   // Their number is limited by the cost of a forecast; further runs keep only their numbers and
@@ -162,10 +169,15 @@ class LiveWorkflow {
   // long log is read in O(records) time.
   void RestoreFacts(const std::string& name, JobFacts facts);
   void RestoreTick(std::uint64_t sequence, absl::Time at, double fraction_done);
-  void RestoreEnd(Snapshot final);
+  void RestoreEnd(Snapshot final, std::vector<PastForecast> forecasts = {});
   // Records that no master ran before `now`. Reports and retries could not arrive, so retry_within
   // and abandon_after start again.
   void NoteRestart(absl::Time now) { listening_since_ = std::max(listening_since_, now); }
+  // Records that a job that reports this workflow is not part of it. Snapshots get a note with the
+  // number of such jobs, up to kJobsOutsideMax, and the last reason. Not stored: a restart of the
+  // master removes the note, unless the job still runs.
+  static constexpr std::size_t kJobsOutsideMax = 1'000;
+  void NoteJobOutside(const std::string& job_id, const absl::Status& reason);
   // Records that part of the log is lost. Snapshots get a note, and sequence numbers are not
   // reused.
   void NoteDamage(const LogDamage& damage);
@@ -200,11 +212,18 @@ class LiveWorkflow {
   // Raises the slots of an open workflow to the slots of past runs and to the number of its running
   // tasks. The plan states no slots.
   void LearnSlots();
+  // Returns the expected input of each job in bytes, or 0 if it is unknown or as in the last past
+  // run. The part that its parents wrote grows with their output. The parents' output grows with
+  // their input until they have ended. O(jobs + edges).
+  std::vector<double> InputsOfJobs() const;
   // Returns the mean ratio of actual to estimated times of finished jobs, shrunk towards 1.
   double Shift() const;
+  // Returns the jobs as of `now` with their expected inputs.
+  std::vector<LiveJob> LiveJobs(absl::Time now, const Cluster& cluster, double data_factor) const;
   JobsNow QuestionOn(absl::Time now, const Cluster& cluster, double data_factor) const;
+  // `live` are the jobs as of InformedAt(now).
   WorkflowForecast PredictionAt(absl::Time now, const ApplicationForecast& estimate,
-                                const Cluster& cluster, double data_factor) const;
+                                std::span<const LiveJob> live) const;
   // Corrects the interval using the errors of earlier forecasts (IntervalRecord).
   void Widen(absl::Time at, SecondsRange& end);
   // Returns the snapshot at `now`. `prediction` is null if there is no forecast. The caller applies
@@ -224,13 +243,20 @@ class LiveWorkflow {
   void AddNotes(absl::Time now, std::vector<std::string>& notes) const;
   // Adds a note that names the nodes of an open workflow for which no job ran.
   void NoteSkippedJobs(std::vector<std::string>& notes) const;
+  void AddNoteOnJobsOutside(std::vector<std::string>& notes) const;
+  // Adds a note on the waiting jobs whose past runs the plan names, if none is stored.
+  void AddNoteOnUnknownRuns(std::vector<std::string>& notes) const;
+  // Keeps the forecast of one in forecast_stride_ snapshots. Removes every second forecast if there
+  // are too many.
+  void KeepForecast(const Snapshot& snapshot);
   // Returns the succeeded jobs without a succeeded job after them.
   std::vector<std::string> EndedJobs() const;
   // Adds the jobs that `join.child`, job `index`, shows to be superfluous to `join.change`.
   void CancelSkipped(std::size_t index, JoinPlan& join) const;
 
   Plan plan_;
-  std::size_t submitted_jobs_;  // number of jobs at the submission
+  std::size_t submitted_jobs_;                    // number of jobs at the submission
+  std::optional<absl::Time> submitted_deadline_;  // deadline at the submission
   bool is_cancelled_ = false;
   bool is_closed_ = false;      // ends once no job runs; jobs may join until then
   placement::Parents parents_;  // excludes cancelled jobs
@@ -244,6 +270,9 @@ class LiveWorkflow {
   absl::flat_hash_map<std::string, std::size_t> place_of_name_;
   absl::flat_hash_map<std::string, std::size_t> place_of_id_;
   std::shared_ptr<Snapshot> newest_;  // changed only by Restore...(); Tick() replaces it
+  std::vector<PastForecast> past_forecasts_;
+  std::size_t forecast_stride_ = 1;
+  std::size_t skipped_forecasts_ = 0;  // since the last one that was kept
   ShownProgress shown_;
   durations::IntervalRecord record_;  // starts again after a restart
   absl::Time active_at_;              // time of the newest snapshot of a job, or of the last change
@@ -251,6 +280,8 @@ class LiveWorkflow {
   absl::Time informed_at_;            // time until which reports cover the forecast
   absl::Time listening_since_ = absl::InfinitePast();  // time of the last NoteRestart()
   std::uint64_t damaged_records_ = 0;                  // number of records lost from the log
+  absl::flat_hash_set<std::string> jobs_outside_;      // at most kJobsOutsideMax
+  std::string outside_reason_;                         // message of the last NoteJobOutside()
 };
 
 // Returns the first of the past runs that contains the node of `reported`, or null. `past_runs` are
@@ -264,6 +295,10 @@ Plan OpenPlan(const JobWorkflow& reported, const PastRun* past_run);
 
 // Returns the name under which runs of the workflow are stored. O(nodes + edges).
 std::string OpenHistoryName(const JobWorkflow& reported);
+
+// Returns the names under which past runs of a job of the plan may be stored, in the order in which
+// they are tried. A node without a graph may have run outside of its workflow.
+std::vector<std::string> HistoryNamesOf(const Plan& plan, const PlannedJob& job);
 
 // Returns OK if a master accepts the plan as a workflow. Fails with InvalidArgument (FieldError)
 // for an error of CheckPlan(), a missing id, or a job described by its stages. Fails with

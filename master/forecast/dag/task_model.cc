@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "master/forecast/placement/placing.h"
 
 namespace tidemark::dag {
 namespace {
@@ -74,9 +75,19 @@ absl::StatusOr<Needs> NeedsOf(const SubStage& sub_stage, const ResourceProfile& 
       return absl::InvalidArgumentError(absl::StrCat("sub-stage ", sub_stage.name, " needs ", name,
                                                      ", whose throughput is zero"));
     }
-    needs[IndexOf(operation.resource)] += operation.bytes / throughput;
+    needs[IndexOf(operation.resource)] +=
+        std::min(operation.bytes / throughput, placement::kForever);
   }
   return needs;
+}
+
+// Returns the task with a first sub-stage that only computes, if it takes any time.
+TaskModel WithStart(TaskModel task, double core_seconds) {
+  if (core_seconds > 0) {
+    task.sub_stages.insert(task.sub_stages.begin(),
+                           {.name = "start", .operations = {{Resource::kCpu, core_seconds, 1}}});
+  }
+  return task;
 }
 
 // Returns the number of tasks on the node that need each resource.
@@ -140,7 +151,8 @@ absl::StatusOr<std::vector<SubStageTime>> ShareNode(const ResourceProfile& node,
     }
     absl::StatusOr<Needs> need = NeedsOf(*sharer.sub_stage, node);
     if (!need.ok()) return need.status();
-    needs.push_back({.part = {.needs = *need}, .tasks = sharer.tasks_per_node});
+    needs.push_back({.part = {.needs = *need, .overlap = sharer.sub_stage->overlap},
+                     .tasks = sharer.tasks_per_node});
   }
   const std::vector<placement::PartRate> rates = placement::ShareNode(node.cores, 1, needs);
   const Needs users = Users(needs);
@@ -182,15 +194,16 @@ absl::StatusOr<TaskDemandAlone> DemandOf(const TaskModel& task, const ResourcePr
   if (!alone.ok()) return alone.status();
   TaskDemandAlone demand = {.seconds = absl::ToDoubleSeconds(alone->total)};
   if (!(demand.seconds > 0) || std::isinf(demand.seconds)) return demand;
-  const auto add = [&](const Needs& needs, absl::Duration time) {
-    placement::TaskPart part = {.seconds = absl::ToDoubleSeconds(time) / demand.seconds};
+  const auto add = [&](const Needs& needs, absl::Duration time, double overlap) {
+    placement::TaskPart part = {.seconds = absl::ToDoubleSeconds(time) / demand.seconds,
+                                .overlap = overlap};
     if (!(part.seconds > 0)) return;
     for (std::size_t r = 0; r < kResources; ++r) part.needs[r] = needs[r] / demand.seconds;
     demand.parts.push_back(part);
   };
-  add({}, task.load);
+  add({}, task.load, 1);
   for (std::size_t i = 0; i < task.sub_stages.size(); ++i) {
-    add(*NeedsOf(task.sub_stages[i], node), alone->sub_stages[i].time);
+    add(*NeedsOf(task.sub_stages[i], node), alone->sub_stages[i].time, task.sub_stages[i].overlap);
   }
   return demand;
 }
@@ -202,13 +215,16 @@ GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds)
 }
 
 TaskModel MapTask(const MapReduceProfile& job) {
-  return {.load = job.load,
-          .sub_stages = {
-              {.name = "map",
-               .operations = {{Resource::kDfsRead, job.split_bytes},
-                              {Resource::kCpu, job.split_bytes, job.map_throughput}}},
-              {.name = "map output",
-               .operations = {{Resource::kDiskWrite, job.map_selectivity * job.split_bytes}}}}};
+  TaskModel task = {
+      .load = job.load,
+      .sub_stages = {
+          {.name = "map",
+           .operations = {{Resource::kDfsRead, job.split_bytes},
+                          {Resource::kCpu, job.split_bytes, job.map_throughput}},
+           .overlap = job.map_overlap},
+          {.name = "map output",
+           .operations = {{Resource::kDiskWrite, job.map_selectivity * job.split_bytes}}}}};
+  return WithStart(std::move(task), job.start_core_seconds);
 }
 
 TaskModel ReduceTask(const MapReduceProfile& job, double executors) {
@@ -218,7 +234,7 @@ TaskModel ReduceTask(const MapReduceProfile& job, double executors) {
   const double input_bytes = job.map_selectivity * share_bytes;
   const double remote = executors > 0 ? 1 - 1 / executors : 1;
   const double sort_bytes = job.second_sort_fraction * input_bytes;
-  return {
+  TaskModel task = {
       .load = job.load,
       .sub_stages = {{.name = "shuffle",
                       .operations = {{Resource::kDiskWrite, input_bytes},
@@ -229,6 +245,7 @@ TaskModel ReduceTask(const MapReduceProfile& job, double executors) {
                      {.name = "reduce",
                       .operations = {{Resource::kDfsWrite, job.reduce_selectivity * share_bytes},
                                      {Resource::kCpu, input_bytes, job.reduce_throughput}}}}};
+  return WithStart(std::move(task), job.start_core_seconds);
 }
 
 TaskModel SparkTask(const TaskData& task) {

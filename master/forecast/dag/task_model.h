@@ -40,6 +40,7 @@ struct Operation {
 struct SubStage {
   std::string name;
   std::vector<Operation> operations;  // pipelined; no operations take no time
+  double overlap = 1;                 // TaskPart::overlap
 };
 
 struct TaskModel {
@@ -105,6 +106,8 @@ GainBounds SkewGainBounds(double tasks, double degree, double deviation_seconds)
 // Job and data profile ([BOE] Table 1). Throughputs are in bytes per second per core.
 struct MapReduceProfile {
   absl::Duration load;              // t_load
+  double start_core_seconds = 0;    // processor time before the task reads its data
+  double map_overlap = 1;           // TaskPart::overlap of reading and computing
   double map_throughput = 0;        // theta_map
   double reduce_throughput = 0;     // theta_reduce
   double sort_throughput = 0;       // theta_sort
@@ -116,8 +119,8 @@ struct MapReduceProfile {
   double reduce_tasks = 0;          // N_r
 };
 
-// Returns the model of a map task ([BOE] eq. 3). The task reads its split while it computes, then
-// writes its output to disk.
+// Returns the model of a map task ([BOE] eq. 3). The task starts, reads its split while it
+// computes, then writes its output to disk.
 TaskModel MapTask(const MapReduceProfile& job);
 
 // Returns the model of a reduce task ([BOE] eq. 4 and 5). The task copies its share of the map

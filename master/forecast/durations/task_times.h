@@ -89,6 +89,7 @@ struct TaskTimes {
   // empty factor is 1.
   std::array<TimeDistribution, placement::kWarmths> alike;
   Draws factor;
+  double slot_idle = 0;  // seconds before each of these tasks, in which its slot is idle
   // Seconds in addition to `alike`, by draw, before `factor` applies. Entry i is for the i-th of
   // these tasks to start. Negative values shorten the task.
   std::vector<Draws> more_of_first;
