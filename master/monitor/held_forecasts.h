@@ -28,6 +28,13 @@ void serialize(Archive& archive, Range& range) {
 }
 
 template <class Archive>
+void serialize(Archive& archive, Estimate& estimate) {
+  archive(estimate.state, estimate.fraction_done, estimate.fraction_done_lower,
+          estimate.fraction_done_upper, estimate.remaining, estimate.basis, estimate.known_share,
+          estimate.indicator, estimate.method);
+}
+
+template <class Archive>
 void serialize(Archive& archive, NamedTask& task) {
   archive(task.attempt.stage, task.attempt.index, task.attempt.attempt, task.attempt.stage_attempt,
           task.child, task.host, task.remaining, task.explicit_groups_left,

@@ -123,6 +123,8 @@ class JobMonitor::Impl {
     facts::PredictionHistory history;
     dag::ShownProgress shown;
     durations::Overdue overdue;
+    // The first forecast that was not a guess. Unset before it.
+    std::optional<EndPrediction> first;
   };
 
   Impl(std::string job_id, const JobMonitorOptions& options)
@@ -163,8 +165,6 @@ class JobMonitor::Impl {
   // change.
   const dag::AdjustedRuns& AdjustedPastRuns();
   void AddEstimates(Snapshot& snapshot);
-  // Keeps the bounds of the fractions of a job that did not succeed.
-  void KeepBounds(Snapshot& snapshot) const;
   void Finish(Snapshot& snapshot) const;
   std::vector<IndicatorError> Errors(absl::Time job_end) const;
 
@@ -189,6 +189,7 @@ class JobMonitor::Impl {
   facts::PredictionHistory of_reduce_stage_;  // forecasts of `reduce_` at all ticks
   monitor::GroupForecasts groups_;
   monitor::HeldForecasts held_;
+  Estimate last_running_;                                   // of the last snapshot before the end
   std::shared_ptr<const durations::RemainingStages> left_;  // from the first indicator
   Snapshot job_;                                            // result of the last Tick()
 };
@@ -328,6 +329,9 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.upper = snapshot.at + *remaining->upper;
   }
   prediction.at = snapshot.at;
+  const bool is_forecast =
+      shown.estimate.state == EstimateState::kValid && shown.estimate.basis != Basis::kGuess;
+  if (is_forecast && !snapshot.is_final && !tracked.first) tracked.first = prediction;
   tracked.history.Add(prediction);
   if (&tracked == &tracked_.front()) {
     if (auto last = monitor::LastReduceTask(state_, reduce, now)) {
@@ -395,6 +399,13 @@ std::vector<IndicatorError> JobMonitor::Impl::Errors(absl::Time job_end) const {
     const auto of_job = facts::ErrorOf(predictions, state_.started_at, job_end);
     error.job_avg_points = of_job.average_points;
     error.job_max_points = of_job.largest_points;
+    if (tracked.first && tracked.first->end) {
+      // The end of the job is stored in nanoseconds.
+      error.first_forecast =
+          absl::Trunc(std::max(*tracked.first->end, tracked.first->at) - state_.started_at,
+                      absl::Nanoseconds(1));
+      error.first_forecast_after = tracked.first->at - state_.started_at;
+    }
     if (!reduce_start || !reduce_end) continue;
     if (monitor::IsOfStages(state_)) predictions = of_reduce_stage_.predictions();
     const auto of_reduce = facts::ErrorOf(predictions, *reduce_start, *reduce_end);
@@ -486,36 +497,18 @@ ReducePhaseForecast JobMonitor::Impl::ForecastReduceStage(absl::Time now) {
   return reduce;
 }
 
-void JobMonitor::Impl::KeepBounds(Snapshot& snapshot) const {
-  const absl::Duration silence = facts::SilentFor(state_, snapshot.at);  // The job is abandoned.
-  const absl::Duration unreported = snapshot.at - informed_at_;
-  const auto keep = [&](std::optional<double> known_share, Estimate& estimate) {
-    auto& remaining = estimate.remaining;
-    if (remaining && silence > absl::ZeroDuration()) {
-      remaining = facts::WidenForSilence(*remaining, unreported, silence);
-    }
-    monitor::KeepBounds(known_share, snapshot.elapsed(), estimate);
-  };
-  std::optional<double> known_share;
-  if (snapshot.info->kind == JobKind::kApplication && stages_.end) {
-    const Basis basis = snapshot.estimate.basis;
-    const bool is_backed = basis == Basis::kEarlierRuns || basis == Basis::kThisRun;
-    known_share = is_backed ? stages_.known_share : 0;
-  }
-  keep(known_share, snapshot.estimate);
-  for (Indicator& other : snapshot.indicators) keep(std::nullopt, other.estimate);
-}
-
 void JobMonitor::Impl::Finish(Snapshot& snapshot) const {
   const bool succeeded = snapshot.state == JobState::kSucceeded;
+  // Users have seen this estimate. Reports of the tasks that end with the job would change it.
+  if (!succeeded) snapshot.estimate = last_running_;
   const auto finish = [succeeded](Estimate& estimate) {
     estimate.state = EstimateState::kFinal;
     estimate.remaining.reset();
     estimate.basis = Basis::kDone;
     estimate.method = EstimateMethod::kUnknown;
+    estimate.known_share = 0;
     if (succeeded) estimate.fraction_done = 1;
   };
-  if (!succeeded) KeepBounds(snapshot);
   if (!tracked_.empty()) finish(snapshot.estimate);
   for (Indicator& other : snapshot.indicators) {
     finish(other.estimate);
@@ -563,6 +556,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   std::optional<double> known_share;
   if (stages_.end) known_share = stages_.known_share;
   monitor::Complete(known_share, snapshot);
+  if (!snapshot.is_final) last_running_ = snapshot.estimate;
   tick_steps_ = stages_.steps + counts_.TakeSteps() + snapshot.stages.size() +
                 snapshot.groups.size() + state_.sources.size() + state_.edges;
   return job_ = std::move(snapshot);
@@ -606,10 +600,10 @@ std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   facts::CheckpointWriter writer(out);
   writer(facts::kCheckpointLayout, sequence_, missing_share_, informed_at_, held_, reduce_record_,
-         of_reduce_stage_, groups_, tracked_.size());
+         of_reduce_stage_, groups_, last_running_, tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.shown,
-           tracked.overdue);
+           tracked.overdue, tracked.first);
     tracked.indicator->Save(writer);
   }
   return std::move(out).str();
@@ -629,11 +623,12 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
     }
     std::size_t count = 0;
     reader(sequence_, missing_share_, informed_at_, held_, reduce_record_, of_reduce_stage_,
-           groups_, count);
+           groups_, last_running_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;
-      reader(name, tracked_[i].record, tracked_[i].history, tracked_[i].shown, tracked_[i].overdue);
+      reader(name, tracked_[i].record, tracked_[i].history, tracked_[i].shown, tracked_[i].overdue,
+             tracked_[i].first);
       is_same = name == tracked_[i].indicator->name();
       if (is_same) tracked_[i].indicator->Resume(reader);
     }

@@ -21,9 +21,13 @@ namespace {
 // The engine whose applications are known by their name before their first stage.
 constexpr std::string_view kSpark = "spark";
 
-void AddFailures(const facts::Stage& stage, StageProgress& progress) {
+// Adds the failures and the processed input.
+void AddTally(const facts::Stage& stage, StageProgress& progress) {
   facts::StageTally tally = facts::TallyOf(stage);
   progress.failed_attempts = tally.failed_attempts;
+  // Complete() computes the rates.
+  progress.throughput =
+      ThroughputOf(tally.input_done.bytes, tally.input_done.records, absl::ZeroDuration());
   if (progress.failure.empty()) progress.failure = std::move(tally.failure);
 }
 
@@ -145,7 +149,7 @@ StageInfo InfoOf(const facts::Stage* stage, StageInfo info) {
 StageProgress ReduceStage(const facts::JobRecord& state) {
   StageProgress stage = facts::ReduceProgress(state);
   stage.shuffle = facts::FetchProgress(state);
-  AddFailures(*state.reduce_stage(), stage);
+  AddTally(*state.reduce_stage(), stage);
   return stage;
 }
 
@@ -158,7 +162,7 @@ void AddStages(const facts::JobRecord& state, const facts::BeyondSlots& beyond, 
     job.stage_infos.push_back(
         InfoOf(state.map_stage(), {.id = {0, kMapStage}, .name = "map", .kind = StageKind::kMap}));
     job.stages.push_back(facts::MapProgress(state));
-    AddFailures(*state.map_stage(), job.stages.back());
+    AddTally(*state.map_stage(), job.stages.back());
   }
   if (state.has_reduce_stage()) {
     StageInfo info = {.id = {0, kReduceStage}, .name = "reduce", .kind = StageKind::kReduce};
@@ -350,9 +354,6 @@ constexpr double kOverdueShare = 0.02;
 // unknown job would otherwise be expected to end at once.
 constexpr double kGuessedShare = 1 / (2 * durations::kRemainingUpperMax);
 
-// Below this known share, an application whose end has no bounds shows no bounds of its progress.
-constexpr double kKnownShareMin = 0.5;
-
 // Sets the fractions at the bounds of the remaining time, which enclose the published fraction.
 void AddBounds(absl::Duration elapsed, Estimate& estimate) {
   estimate.fraction_done_lower = estimate.fraction_done_upper = estimate.fraction_done;
@@ -432,7 +433,7 @@ const StageProgress& StageCounts::Of(const facts::Stage& stage, const facts::Bey
   counted.revision.reset();
   if (stage.closed) counted.revision = stage.revision;
   counted.progress = ProgressOf(stage, beyond);
-  AddFailures(stage, counted.progress);
+  AddTally(stage, counted.progress);
   steps_ += stage.tasks.size();
   return counted.progress;
 }
@@ -674,15 +675,6 @@ void EndPartsWithJob(Snapshot& job) {
   for (Group& group : job.groups) end(group);
 }
 
-void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate) {
-  AddBounds(elapsed, estimate);
-  const bool is_open = estimate.remaining && !estimate.remaining->upper;
-  if (is_open && known_share && *known_share < kKnownShareMin) {
-    estimate.fraction_done_lower = 0;
-    estimate.fraction_done_upper = dag::kRunningFractionMax;
-  }
-}
-
 void Complete(std::optional<double> known_share, Snapshot& job) {
   // The stage counts as started even if the attempt that fetched is lost.
   if (StageProgress* const reduce = ReduceStageOf(job); reduce && reduce->shuffle) {
@@ -692,15 +684,23 @@ void Complete(std::optional<double> known_share, Snapshot& job) {
       reduce->state = StageState::kRunning;
     }
   }
-  if (!job.is_final || job.state == JobState::kSucceeded) {
-    AddBounds(job.elapsed(), job.estimate);
-    for (Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
-  }
+  // An unsuccessful job keeps the bounds of its last estimate.
+  if (!job.is_final || job.state == JobState::kSucceeded) AddBounds(job.elapsed(), job.estimate);
+  for (Indicator& other : job.indicators) AddBounds(job.elapsed(), other.estimate);
   const Basis basis = job.estimate.basis;
   if (basis == Basis::kEarlierRuns || basis == Basis::kThisRun) {
     job.estimate.known_share = known_share.value_or(1);
   }
   job.counts = CountParts(job);
+  for (StageProgress& stage : job.stages) {
+    // Without the end of an ended stage, its rate is unknown.
+    const bool has_times = stage.started_at && (stage.ended_at || !HasEnded(stage));
+    if (!stage.throughput || !has_times) continue;
+    const absl::Time until = stage.ended_at.value_or(job.ended_at.value_or(job.at));
+    stage.throughput = ThroughputOf(stage.throughput->bytes_done, stage.throughput->records_done,
+                                    until - *stage.started_at);
+  }
+  job.throughput = ThroughputOfStages(job);
   if (job.deadline) job.late_probability = LateProbability(job, *job.deadline);
 }
 

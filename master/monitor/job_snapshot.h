@@ -114,16 +114,10 @@ void AddForecasts(const StagesEstimate& estimate, Snapshot& job);
 // Clamps starts and ends of stages and groups to the end of their job. REQUIRES: the job has ended.
 void EndPartsWithJob(Snapshot& job);
 
-// Sets the fractions at the bounds of the remaining time of a job that ended without success, so
-// that the end shows the same confidence as the run. If the end of an application has no bounds and
-// `known_share` is below one half, the fractions are 0 and kRunningFractionMax. `known_share` is
-// nullopt for other jobs. REQUIRES: `remaining` has not been reset yet.
-void KeepBounds(std::optional<double> known_share, absl::Duration elapsed, Estimate& estimate);
-
-// Sets the fields that depend on other fields: the fractions at the bounds of the estimates (unless
-// KeepBounds() has set them), the known share, the number of parts, and the probability of being
-// late. A reduce stage that has fetched counts as running. `known_share` is the known share of the
-// remaining work, or nullopt if all work is known.
+// Sets the fields that depend on other fields: the fractions at the bounds of the estimates, the
+// known share, the number of parts, the rates, and the probability of being late. A reduce stage
+// that has fetched counts as running. `known_share` is the known share of the remaining work, or
+// nullopt if all work is known.
 void Complete(std::optional<double> known_share, Snapshot& job);
 
 }  // namespace tidemark::monitor

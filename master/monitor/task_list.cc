@@ -62,6 +62,11 @@ std::vector<TaskProgress> AllTasks(const facts::JobRecord& state, const TasksLef
                   .ended_at = life.ended_at(),
                   .is_speculative = life.speculative,
                   .failure = life.failure};
+        const facts::InputDone done = attempt.input_done();
+        if (life.started_at()) {
+          listed.throughput = ThroughputOf(done.bytes, done.records,
+                                           life.ended_at().value_or(now) - *life.started_at());
+        }
         if (!life.is_running()) continue;
         const auto found = known.find(KeyOf(listed.attempt));
         if (found == known.end()) continue;

@@ -61,10 +61,7 @@ std::optional<Piece> Attempts::Start(Attempt attempt, Stage stage, Host host, do
     ++contradictions_;
     return std::nullopt;
   }
-  if (running_.size() >= attempts_max_ && !running_.contains(attempt)) {
-    ++untracked_;
-    return std::nullopt;
-  }
+  if (running_.size() >= attempts_max_) return std::nullopt;
   const auto [started, is_new] = running_.try_emplace(attempt);
   if (!is_new) return std::nullopt;
   Running& running = started->second;

@@ -16,8 +16,8 @@ enum class Attempt : std::uint64_t {};  // the caller chooses the number
 // The running attempts. An attempt counts until its last report or its end, so a silent attempt
 // that never ends stops being a neighbour.
 //
-// O(1) per call. Memory: O(running attempts), at most `attempts_max`; further attempts are counted
-// but not tracked. Not thread-safe.
+// O(1) per call. Memory: O(running attempts), at most `attempts_max`; further attempts are not
+// tracked. Not thread-safe.
 class Attempts {
  public:
   explicit Attempts(std::size_t attempts_max = 1'000'000) : attempts_max_(attempts_max) {}
@@ -47,7 +47,6 @@ class Attempts {
                            const std::optional<TaskUse>& totals = std::nullopt);
 
   std::size_t running() const { return running_.size(); }
-  std::uint64_t untracked() const { return untracked_; }
   std::uint64_t contradictions() const { return contradictions_; }
 
  private:
@@ -75,7 +74,6 @@ class Attempts {
 
   std::size_t attempts_max_;
   absl::flat_hash_map<Attempt, Running> running_;
-  std::uint64_t untracked_ = 0;
   std::uint64_t contradictions_ = 0;
 };
 

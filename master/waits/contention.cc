@@ -455,7 +455,6 @@ absl::Status Contention::Add(const Piece& piece) {
   Piece rest = piece;
   if (has_folded_ && BeginsBefore(piece, folded_until_)) {
     const Piece late = Clip(piece, kNever, folded_until_);
-    late_seconds_ += late.seconds();
     LedgerAt(late.from).Add(late);
     if (piece.to <= folded_until_) return absl::OkStatus();
     rest = Clip(piece, folded_until_, piece.to);
@@ -556,14 +555,6 @@ Ledger Contention::Whole() const {
 
 bool Contention::IsWithin(const Slice& slice, double last_seconds) const {
   return slice.from >= LastBegins(last_seconds);
-}
-
-Ledger Contention::Last(double seconds) const {
-  Ledger last;
-  for (const Slice& slice : recent_) {
-    if (IsWithin(slice, seconds)) last.Merge(slice.ledger);
-  }
-  return last;
 }
 
 Ledger Contention::Of(std::span<const Stage> targets,

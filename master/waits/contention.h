@@ -84,12 +84,9 @@ class Contention {
   // Returns a copy of the sums until the last Advance(). O(hosts x stages that met there).
   Ledger Whole() const;
 
-  // Returns the sums of the last `seconds` before the last Advance(), rounded up to whole slices
-  // and limited to kept slices.
-  Ledger Last(double seconds) const;
-
-  // Returns the sums of only these targets, as needed by Delays(). O(m log n) for m meetings of the
-  // targets, and n in total.
+  // Returns the sums of only these targets, as needed by Delays(). `last_seconds` limits the sums
+  // to the last seconds before the last Advance(), rounded up to whole slices and limited to kept
+  // slices. O(m log n) for m meetings of the targets, and n in total.
   Ledger Of(std::span<const Stage> targets,
             const std::optional<double>& last_seconds = std::nullopt) const;
 
@@ -104,14 +101,13 @@ class Contention {
 
   // Returns the hosts that have a sum or an unfolded piece. O(all sums).
   absl::flat_hash_set<Host> Hosts() const;
-  // Returns the time at which the period of Last() starts.
+  // Returns the time at which the period of the last `seconds` starts.
   double LastBegins(double seconds) const;
 
   // Returns the number of kept meetings. A meeting counts once per slice.
   std::size_t meetings() const;
   double folded_until() const { return folded_until_; }  // 0 before the first Advance()
   std::size_t pending() const;                           // unfolded pieces
-  double late_seconds() const { return late_seconds_; }  // task seconds in late pieces
 
  private:
   struct Slice {
@@ -129,7 +125,6 @@ class Contention {
   double folded_until_ = 0;
   // A piece on a host also counts as a held slot in the queue of its pool.
   absl::btree_map<Host, std::vector<Piece>> pending_;
-  double late_seconds_ = 0;
   Ledger before_;  // time before all slices
   std::deque<Slice> recent_;
 };

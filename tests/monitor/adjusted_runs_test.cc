@@ -1,35 +1,17 @@
 // Tests forecasts of applications whose past runs had other parameters. The tests cover the first
 // forecast and its correction during the run.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "master/forecast/durations/task_times.h"
 #include "master/store/log_record.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/estimates.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/past_run.h"
 #include "tidemark/storage/v1/event_log.pb.h"
 
 namespace tidemark::adjusted_runs_test {
 namespace {
-
-using test::At;
-using test::Finished;
-using test::Left;
-using test::Lower;
-using test::Source;
-using test::Started;
-using test::Upper;
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 using Parameters = std::map<std::string, std::string>;
 

@@ -2,11 +2,7 @@
 // are not negative, and lower <= median <= upper.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <optional>
-
+#include "tests/test.h"
 #include "tidemark/job.h"
 
 namespace tidemark::test {

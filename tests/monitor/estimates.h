@@ -54,3 +54,11 @@ inline absl::Duration SilentFor(const Snapshot& snapshot) {
 }
 
 }  // namespace tidemark::test
+
+namespace tidemark {
+
+using test::Left;
+using test::Lower;
+using test::Upper;
+
+}  // namespace tidemark

@@ -1,17 +1,11 @@
 #include "master/monitor/held_forecasts.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include "master/monitor/stragglers.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::monitor::held_forecasts_test {
 namespace {
-
-using test::At;
 
 Range Seconds(double lower, double median, double upper) {
   return {.median = absl::Seconds(median),

@@ -2,18 +2,12 @@
 // finds the fields, so new fields are tested automatically.
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <string>
-#include <vector>
 
 #include "proto/wire/encode_event.h"
 #include "proto/wire/parse_event.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/check_snapshot.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/v1/event.pb.h"
 
@@ -23,8 +17,6 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
-using test::At;
-using test::Source;
 
 // A number in a message, at any depth, and a way to set it.
 struct Number {

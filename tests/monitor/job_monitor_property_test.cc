@@ -3,26 +3,16 @@
 // sequence numbers increase.
 //
 // Every stream has a seed, which is part of failure messages. TIDEMARK_SEED sets the first seed.
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdlib>
-#include <limits>
-#include <random>
-#include <string>
-#include <vector>
 
 #include "tests/monitor/check_snapshot.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::job_monitor_property_test {
 namespace {
 
-using test::At;
 using test::Check;
-using test::Source;
 using test::Story;
 
 std::uint64_t FirstSeed() {

@@ -1,27 +1,10 @@
 #include "master/monitor/job_snapshot.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "tests/monitor/monitored_job.h"
+#include "tests/test.h"
 
 namespace tidemark::job_snapshot_test {
 namespace {
-
-using test::At;
-using test::Closed;
-using test::Emitted;
-using test::Finished;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::R;
-using test::Started;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 class JobSnapshotTest : public ::testing::Test, protected test::MonitoredJob {};
 
@@ -81,6 +64,38 @@ TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFail
   EXPECT_EQ(job.stages[1].shuffle->running_tasks, 0u);
   EXPECT_EQ(job.stages[1].shuffle->fraction_done, 0) << "its input is lost";
   EXPECT_EQ(job.stages[1].state, StageState::kRunning);
+}
+
+// A finished task has processed all of its 600 bytes. The running task has read 300 of its bytes
+// in 4 s. The stage has run for 8 s, and the job for 10 s.
+TEST_F(JobSnapshotTest, ThroughputIsTheProcessedInputOverTheTime) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 2, {}));
+  Say(2, Started({.stage = 4, .index = 0}));
+  Say(3, TaskHeartbeat{.attempt = {.stage = 4, .index = 0}, .bytes_done = 500, .records_done = 5});
+  Say(5, AttemptChanged{.attempt = {.stage = 4, .index = 0},
+                        .state = AttemptState::kFinished,
+                        .at = At(5),
+                        .input_bytes = 600,
+                        .input_records = 6});
+  Say(6, Started({.stage = 4, .index = 1}));
+  Say(10, TaskHeartbeat{.attempt = {.stage = 4, .index = 1}, .bytes_done = 300, .records_done = 2});
+  const Snapshot job = Tick(10);
+  EXPECT_EQ(job.stages[0].throughput, (Throughput{900, 8, 112.5, 1}));
+  EXPECT_EQ(job.throughput, (Throughput{900, 8, 90, 0.8}));
+  const std::vector<TaskProgress> tasks = monitor.ListTasks({}, At(10)).tasks;
+  ASSERT_THAT(tasks, SizeIs(2));
+  EXPECT_EQ(tasks[0].throughput, (Throughput{600, 6, 200, 2}));
+  EXPECT_EQ(tasks[1].throughput, (Throughput{300, 2, 75, 0.5}));
+}
+
+TEST_F(JobSnapshotTest, ThroughputIsUnknownWithoutReportsOfInput) {
+  Say(0, JobOpened{.name = "query"});
+  Say(0, Generic(4, 2, {}));
+  Say(2, Started({.stage = 4, .index = 0}));
+  const Snapshot job = Tick(10);
+  EXPECT_FALSE(job.stages[0].throughput);
+  EXPECT_FALSE(job.throughput);
 }
 
 // Earlier attempts continue while the stage is repeated.
@@ -165,6 +180,16 @@ TEST_F(JobSnapshotTest, AJobWithoutKnownStagesHasNone) {
   EXPECT_THAT(job.stages, IsEmpty());
   EXPECT_EQ(job.info->kind, JobKind::kUnknown);
   EXPECT_EQ(job.estimate.state, EstimateState::kWarmingUp);
+}
+
+TEST_F(JobSnapshotTest, AnApplicationThatFailsBeforeItsFirstTaskShowsNoProgress) {
+  Say(0, JobOpened{.name = "query", .engine = "spark"});
+  EXPECT_EQ(Tick(200).estimate.fraction_done, 0);
+  Say(210, JobClosed{.outcome = JobOutcome::kFailed, .at = At(210)});
+  const Estimate& estimate = Tick(210).estimate;
+  EXPECT_EQ(estimate.state, EstimateState::kFinal);
+  EXPECT_EQ(estimate.fraction_done, 0);
+  EXPECT_EQ(estimate.fraction_done_upper, 0);
 }
 
 TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
@@ -265,14 +290,24 @@ TEST_F(JobSnapshotTest, OfTwoRunningQueriesTheHeadlineIsTheOlderOneWithStages) {
   EXPECT_EQ(Tick(6).headline_group, "sql/8");
 }
 
-TEST_F(JobSnapshotTest, TheIntervalOfTheHeadlineWidensDuringASilence) {
-  Say(0, JobOpened{.name = "sales", .engine = "spark"});
-  Say(0, GroupOpened{"sql/0", "", At(0)});
-  Say(0, OfQuery("sql/0", 1, 40));
-  for (std::uint32_t i = 0; i < 4; ++i) Say(0, Started({.stage = 1, .index = i}));
-  for (std::uint32_t i = 0; i < 4; ++i) Say(6, Finished({.stage = 1, .index = i}));
-  const Snapshot before = Tick(7);
-  const Snapshot silent = Tick(100);
+// Opens sql/0 with a stage of `tasks` tasks, of which `started` start at once.
+struct OneQuery : test::MonitoredJob {
+  OneQuery(std::uint32_t tasks, std::uint32_t started) {
+    Say(0, JobOpened{.name = "sales", .engine = "spark"});
+    Say(0, GroupOpened{"sql/0", "", At(0)});
+    Say(0, OfQuery("sql/0", 1, tasks));
+    for (std::uint32_t i = 0; i < started; ++i) Say(0, Started({.stage = 1, .index = i}));
+  }
+  void Finish(double seconds, std::uint32_t tasks) {
+    for (std::uint32_t i = 0; i < tasks; ++i) Say(seconds, Finished({.stage = 1, .index = i}));
+  }
+};
+
+TEST(JobSnapshot, TheIntervalOfTheHeadlineWidensDuringASilence) {
+  OneQuery job(40, 4);
+  job.Finish(6, 4);
+  const Snapshot before = job.Tick(7);
+  const Snapshot silent = job.Tick(100);
   EXPECT_EQ(silent.headline_group, "sql/0");
   ASSERT_TRUE(silent.silent_since);
   ASSERT_TRUE(before.groups[0].ends_in);
@@ -280,23 +315,22 @@ TEST_F(JobSnapshotTest, TheIntervalOfTheHeadlineWidensDuringASilence) {
   EXPECT_GT(*silent.groups[0].ends_in->upper, *before.groups[0].ends_in->upper + absl::Seconds(60));
 }
 
-TEST_F(JobSnapshotTest, AQueryWithoutResultsIsAGuess) {
-  Say(0, JobOpened{.name = "sales", .engine = "spark"});
-  Say(0, GroupOpened{"sql/0", "", At(0)});
-  Say(0, OfQuery("sql/0", 1, 2));
-  for (std::uint32_t i = 0; i < 2; ++i) Say(0, Started({.stage = 1, .index = i}));
-  EXPECT_EQ(Tick(3).groups[0].basis, Basis::kGuess);
+TEST(JobSnapshot, AQueryWithoutResultsIsAGuess) {
+  EXPECT_EQ(OneQuery(2, 2).Tick(3).groups[0].basis, Basis::kGuess);
 }
 
-TEST_F(JobSnapshotTest, AQueryThatOutlastsItsForecastIsOverdue) {
-  Say(0, JobOpened{.name = "sales", .engine = "spark"});
-  Say(0, GroupOpened{"sql/0", "", At(0)});
-  Say(0, OfQuery("sql/0", 1, 8));
-  for (std::uint32_t i = 0; i < 8; ++i) Say(0, Started({.stage = 1, .index = i}));
-  for (std::uint32_t i = 0; i < 7; ++i) Say(10, Finished({.stage = 1, .index = i}));
+TEST(JobSnapshot, AQueryThatWaitsForExecutorsHasNoProgress) {
+  const Group group = OneQuery(2, 0).Tick(8).groups[0];
+  EXPECT_DOUBLE_EQ(group.fraction_done, 0);
+  EXPECT_FALSE(group.ends_in);
+}
+
+TEST(JobSnapshot, AQueryThatOutlastsItsForecastIsOverdue) {
+  OneQuery job(8, 8);
+  job.Finish(10, 7);
   bool is_overdue = false;
   for (int second = 11; second < 60; ++second) {
-    const Group group = Tick(second).groups[0];
+    const Group group = job.Tick(second).groups[0];
     is_overdue |= group.estimate_state == EstimateState::kOverdue;
     ASSERT_TRUE(group.ends_in);
     EXPECT_GT(*group.ends_in->upper, absl::ZeroDuration());
@@ -443,23 +477,6 @@ TEST_F(JobSnapshotTest, OfFailuresAtOneInstantTheLastTaskCounts) {
     Say(3, FailedBecause({.stage = 4, .index = index}, "task " + std::to_string(index)));
   }
   EXPECT_EQ(Tick(4).stages.at(0).failure, "task 7");
-}
-
-TEST_F(JobSnapshotTest, TheEndHasOneMessage) {
-  Say(0, Opened(1, 1));
-  for (const AttemptId id : {M(0), R(0)}) {
-    Say(1, Started(id));
-    Say(2, Finished(id));
-  }
-  EXPECT_FALSE(Tick(3).is_final);
-  Say(4, Closed());
-  const Snapshot end = Tick(5);
-  EXPECT_TRUE(end.is_final);
-  EXPECT_EQ(end.state, JobState::kSucceeded);
-  EXPECT_EQ(end.estimate.fraction_done, 1);
-  EXPECT_EQ(end.estimate.basis, Basis::kDone);
-  EXPECT_EQ(end.ended_at, At(4));
-  EXPECT_EQ(Tick(9), end);
 }
 
 // Adaptive execution may have abandoned the stage, or the report of its end was lost.

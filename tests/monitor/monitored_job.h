@@ -1,12 +1,9 @@
 // A monitor of one job with one source for all events.
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <utility>
-
 #include "tests/facts/events.h"
 #include "tests/monitor/estimates.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::test {

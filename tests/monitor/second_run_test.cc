@@ -1,39 +1,17 @@
 // Tests the second run of a job, which JobMonitor estimates from the first run.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "streaming/size_histogram.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/estimates.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::second_run_test {
 namespace {
 
-using test::At;
-using test::Finished;
-using test::Killed;
-using test::M;
-using test::Opened;
-using test::R;
-using test::Shuffled;
-using test::Started;
 using test::Story;
 using test::StoryTeller;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 // One run of a job, with its snapshots and the record for the next run.
 struct JobRun {

@@ -1,27 +1,14 @@
 // Tests the serialized size of updates of an application with 1,000 stages.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <deque>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "proto/wire/job_codec.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/v1/job.pb.h"
 
 namespace tidemark::snapshot_size_test {
 namespace {
-
-using test::At;
-using test::Finished;
-using test::Source;
-using test::Started;
 
 std::size_t WireBytes(const Snapshot& snapshot) {
   v1::Snapshot message;

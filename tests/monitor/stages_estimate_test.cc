@@ -1,30 +1,11 @@
 // Tests the estimates of JobMonitor for jobs with stages of any kind.
 #include "master/monitor/stages_estimate.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/monitor/monitored_job.h"
+#include "tests/test.h"
 
 namespace tidemark::stages_estimate_test {
 namespace {
-
-using test::At;
-using test::Finished;
-using test::Left;
-using test::Lower;
-using test::Source;
-using test::Started;
-using test::Upper;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 StageOpened Stage(std::uint32_t number, std::uint32_t tasks,
                   std::vector<std::uint32_t> parents = {}) {
@@ -95,12 +76,15 @@ TEST(JobOfStages, IsEstimatedLive) {
   EXPECT_LT(*Left(snapshot.estimate), absl::Seconds(30));
 }
 
-TEST(JobOfStages, IsAGuessUntilATaskHasEnded) {
-  Query query;
-  query.RunUntil(5);
-  EXPECT_EQ(query.Tick(5).estimate.basis, Basis::kGuess);
-  query.RunUntil(15);
-  EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
+TEST(JobOfStages, IsAGuessOrForecastByPastRunsUntilATaskHasEnded) {
+  for (const bool has_run : {false, true}) {
+    Query query;
+    if (has_run) query.monitor.SetPastRuns({OnePastRun()});
+    query.RunUntil(5);
+    EXPECT_EQ(query.Tick(5).estimate.basis, has_run ? Basis::kEarlierRuns : Basis::kGuess);
+    query.RunUntil(15);
+    EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
+  }
 }
 
 TEST(JobOfStages, IsNoGuessAgainWhenAStageWithoutResultsBegins) {
@@ -109,15 +93,6 @@ TEST(JobOfStages, IsNoGuessAgainWhenAStageWithoutResultsBegins) {
   for (const double at : {20.0, 21.0, 24.0}) {
     EXPECT_EQ(query.Tick(at).estimate.basis, Basis::kThisRun) << at;
   }
-}
-
-TEST(JobOfStages, IsForecastByPastRunsUntilATaskHasEnded) {
-  Query query;
-  query.monitor.SetPastRuns({OnePastRun()});
-  query.RunUntil(5);
-  EXPECT_EQ(query.Tick(5).estimate.basis, Basis::kEarlierRuns);
-  query.RunUntil(15);
-  EXPECT_EQ(query.Tick(15).estimate.basis, Basis::kThisRun);
 }
 
 TEST(JobOfStages, TheSecondRunIsForecastByTheFirst) {
@@ -288,6 +263,9 @@ TEST(JobOfStages, ACycleOfStagesIsNotedAndEstimated) {
   const Snapshot snapshot = query.Tick(1);
   ExpectSane(snapshot);
   EXPECT_THAT(snapshot.notes, ElementsAre(HasSubstr("stages 0, 1, 0 wait for each other")));
+  std::vector<StageOpened> stages;
+  for (std::uint32_t i = 0; i < 100; ++i) stages.push_back(Stage(i, 1, {(i + 1) % 100}));
+  EXPECT_THAT(Query(stages).Tick(1).notes, ElementsAre(HasSubstr(" and 93 others wait")));
 }
 
 TEST(JobOfStages, AStageThatAppearsAfterItsChildrenIsEstimated) {
@@ -360,19 +338,10 @@ TEST(JobOfStages, ImplausibleSizesGiveAFiniteEstimate) {
   }
 }
 
-TEST(JobOfStages, AJobWithoutStagesAndPastRunsIsNotOne) {
-  Query query{std::vector<StageOpened>{}};
-  query.Tick(1);
-  EXPECT_THAT(query.monitor.stage_forecasts(), IsEmpty());
-}
-
-TEST(JobOfStages, ASilentTaskOfAnyStageIsCounted) {
-  Query query;
-  query.Start(0, Task(0, 0));
-  EXPECT_EQ(query.Tick(11).coverage->silent_tasks, 1u);
-}
-
 TEST(JobOfStages, ATaskThatReportsEveryTenSecondsIsNotSilent) {
+  Query never;
+  never.Start(0, Task(0, 0));
+  EXPECT_EQ(never.Tick(11).coverage->silent_tasks, 1u);
   Query query;
   query.Start(0, Task(0, 0));
   for (double at = 10; at <= 60; at += 10) {
@@ -410,6 +379,9 @@ TEST(JobOfStages, TooManyOpenStagesAreNoted) {
   Query query{std::vector<StageOpened>{}};
   for (std::uint32_t i = 0; i < 10'001; ++i) query.Say(1, Stage(i, 1));
   EXPECT_THAT(query.Tick(2).notes, ElementsAre(HasSubstr("10001 stages with remaining tasks")));
+  Query one({Stage(7, 600'000)});
+  one.Start(1, Task(7, 599'999));
+  EXPECT_THAT(one.Tick(2).notes, IsEmpty()) << "only reported tasks count";
 }
 
 // There are 300 stages, each with 4,000 parents that are never opened.
@@ -444,13 +416,6 @@ TEST(JobOfStages, ATickVisitsTheTasksOfEndedStagesOnce) {
     steps.push_back(query.monitor.tick_steps());
   }
   EXPECT_EQ(steps[0], steps[1]);
-}
-
-// One of the tasks is reported.
-TEST(JobOfStages, OnlyReportedTasksCountTowardsTheirLimit) {
-  Query query({Stage(7, 600'000)});
-  query.Start(1, Task(7, 599'999));
-  EXPECT_THAT(query.Tick(2).notes, IsEmpty());
 }
 
 TEST(JobOfStages, ExpectedStagesCountTowardsTheirLimit) {
@@ -539,6 +504,7 @@ TEST(JobOfStages, WithoutAnExecutorNoEndIsPredictedAndANoteGivesTheReason) {
   for (const double seconds : {1.0, 9.0, 35.0}) {
     const Snapshot snapshot = job.Tick(seconds);
     EXPECT_FALSE(Left(snapshot.estimate)) << seconds;
+    EXPECT_EQ(snapshot.estimate.fraction_done, 0) << seconds;
     EXPECT_THAT(
         snapshot.notes,
         ElementsAre("cannot predict the end: 4 tasks wait for executors, and none has registered"));
@@ -761,13 +727,6 @@ TEST(JobOfStages, PublishesTheKnownShareOfTheWork) {
   query.Tick(15);
   EXPECT_GT(query.monitor.job().estimate.known_share, 0);
   EXPECT_LT(query.monitor.job().estimate.known_share, 1);
-}
-
-TEST(JobOfStages, ALongCycleIsAbbreviated) {
-  std::vector<StageOpened> stages;
-  for (std::uint32_t i = 0; i < 100; ++i) stages.push_back(Stage(i, 1, {(i + 1) % 100}));
-  Query query(stages);
-  EXPECT_THAT(query.Tick(1).notes, ElementsAre(HasSubstr(" and 93 others wait")));
 }
 
 }  // namespace

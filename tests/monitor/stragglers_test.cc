@@ -1,30 +1,12 @@
 #include "master/monitor/stragglers.h"
 
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::monitor::stragglers_test {
 namespace {
 
 using forecast::ReduceTaskForecast;
-using test::At;
-using test::Emitted;
-using test::Finished;
-using test::Job;
-using test::Key;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
-using test::Reduced;
-using test::Started;
 
 // Returns a job whose reduce task 1 runs on node-7 and has 3,500,000 of 4,000,000 bytes left. Task
 // 2 has not started.

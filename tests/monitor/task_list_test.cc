@@ -1,23 +1,11 @@
 // Tests the list of task attempts by host.
 #include "master/monitor/task_list.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <optional>
-#include <vector>
-
 #include "tests/monitor/monitored_job.h"
+#include "tests/test.h"
 
 namespace tidemark::task_list_test {
 namespace {
-
-using test::At;
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 class TaskListTest : public ::testing::Test, protected test::MonitoredJob {
  protected:

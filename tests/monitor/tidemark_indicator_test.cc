@@ -1,29 +1,18 @@
-#include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "master/forecast/durations/task_times.h"
 #include "master/forecast/progress_indicator.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/monitored_job.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::tidemark_indicator_test {
 namespace {
 
-using test::At;
 using test::EstimatesOf;
-using test::Key;
-using test::Left;
-using test::Lower;
-using test::Upper;
 using test::VirtualJob;
 
 // Returns a job with four reduce tasks and quadratic costs. One key group, the last of its task,

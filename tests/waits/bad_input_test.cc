@@ -1,13 +1,10 @@
 // Tests unusual, wrong and excessive input. Results must be finite, and no cause may be blamed
 // without evidence.
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
 
 #include "master/waits/attempts.h"
 #include "master/waits/delay.h"
 #include "master/waits/proto_graph.h"
+#include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
 namespace tidemark::waits::bad_input_test {
@@ -73,7 +70,7 @@ TEST(BadInput, AttemptWithoutAnEndCountsUntilItsLastReport) {
   ASSERT_TRUE(contention.Add(*attempts.Report(Attempt{1}, 5, totals)).ok());
   ASSERT_TRUE(contention.Add(Task(S(0), H(0), 0, 100).Waited(kIo, 80, 5)).ok());
   contention.Advance(1e5);
-  EXPECT_EQ(contention.Whole().meetings.at({S(0), H(0), S(1)}).overlap_seconds, 5);
+  EXPECT_EQ(SumsOf(contention).meetings.at({S(0), H(0), S(1)}).overlap_seconds, 5);
 }
 
 TEST(BadInput, StageAloneOnItsHostBlamesNothing) {
@@ -99,7 +96,7 @@ TEST(BadInput, PieceOfManyYearsIsFoldedInFewSlices) {
   ASSERT_TRUE(contention.Add(Task(S(0), H(0), -1e15, 1e15)).ok());
   ASSERT_TRUE(contention.Add(Task(S(1), H(0), 0, 10)).ok());
   contention.Advance(2e15);
-  EXPECT_NEAR(contention.Whole().meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-6);
+  EXPECT_NEAR(SumsOf(contention).meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-6);
 }
 
 TEST(BadInput, AdvanceToANonFiniteInstantDoesNothing) {
@@ -123,8 +120,7 @@ TEST(BadInput, LatePieceCountsButMeetsNothing) {
   contention.Advance(20);
   ASSERT_TRUE(contention.Add(Task(S(1), H(0), 0, 30).Waited(kIo, 3, 150)).ok());
   contention.Advance(40);
-  EXPECT_NEAR(contention.late_seconds(), 20, 1e-9);
-  const Ledger whole = contention.Whole();
+  const Ledger whole = SumsOf(contention);
   EXPECT_NEAR(whole.stages.at({S(1), H(0)}).waited[kIo].wait_seconds, 3, 1e-9);
   EXPECT_NEAR(whole.meetings.at({S(0), H(0), S(1)}).overlap_seconds, 10, 1e-9);
 }
@@ -144,8 +140,8 @@ TEST(BadInput, ManyTasksLeaveFewSums) {
   }
   contention.Advance(2'000);
   EXPECT_EQ(contention.pending(), 0);
-  EXPECT_EQ(contention.Whole().stages.size(), 20);
-  EXPECT_LE(contention.Whole().meetings.size(), 20 * 20 * 5);
+  EXPECT_EQ(SumsOf(contention).stages.size(), 20);
+  EXPECT_LE(SumsOf(contention).meetings.size(), 20 * 20 * 5);
 }
 
 }  // namespace

@@ -1,23 +1,10 @@
 #include "master/waits/cluster_contention.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
+#include "tests/test.h"
 #include "tests/waits/driver.h"
 
 namespace tidemark::waits::cluster_contention_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr double kRounding = 1e-9;
 

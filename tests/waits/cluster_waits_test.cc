@@ -1,24 +1,11 @@
 #include "master/waits/cluster_waits.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <optional>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "spark/log_reader.h"
+#include "tests/test.h"
 #include "tests/waits/driver.h"
 
 namespace tidemark::waits::cluster_waits_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 std::string At(double seconds) {
   return std::to_string(1'600'000'000'000 + static_cast<long>(seconds * 1000));

@@ -1,14 +1,10 @@
 #include "master/waits/delay.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
 namespace tidemark::waits::delay_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 const std::vector<QueryStage> kStages = {{.query = Q(0)}, {.query = Q(1)}, {.query = Q(0)}};
 

@@ -1,14 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "master/waits/cluster_records.h"
+#include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
 namespace tidemark::waits::job_slots_test {
 namespace {
-
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr Pool kPool{3};
 

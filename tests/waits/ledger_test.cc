@@ -1,8 +1,7 @@
 #include "master/waits/ledger.h"
 
-#include <gtest/gtest.h>
-
 #include "master/waits/delay.h"
+#include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
 namespace tidemark::waits::ledger_test {

@@ -1,10 +1,6 @@
 #include "master/waits/own_causes.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::waits::own_causes_test {
 namespace {

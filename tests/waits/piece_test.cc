@@ -1,16 +1,11 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <cmath>
-#include <limits>
 
 #include "master/waits/ledger.h"
+#include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
 namespace tidemark::waits::piece_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 TEST(Clip, AmountsAreProportionalToTime) {
   const Piece piece = Task(S(1), H(2), 10, 20).Computed(4).Waited(WaitReason::kIo, 5, 100);

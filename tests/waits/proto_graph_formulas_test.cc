@@ -1,15 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include "master/waits/proto_graph.h"
+#include "tests/test.h"
 #include "tests/waits/example_2_2.h"
 
 namespace tidemark::waits::proto_graph_formulas_test {
 namespace {
-
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // The graph has the shape of [PX] Figure 6, with numbers of our own. The vertices u1 and u2 (1, 2)
 // are below a target t (0). v1, v2 and v3 (3, 4, 5) are above u1 and u2. All three have an impact
@@ -58,15 +53,12 @@ Waited Of(double wait_seconds, double units) {
 }
 
 // Equation 1: The wait is 6 s for 3 units.
-TEST(SecondsPerUnit, IsTheWaitOverTheUnits) { EXPECT_EQ(SecondsPerUnit(Of(6, 3)), 2); }
-
-TEST(SecondsPerUnit, WaitWithoutARequestHasNoRate) {
-  EXPECT_EQ(SecondsPerUnit(Of(6, 0)), std::nullopt);
+TEST(SecondsPerUnit, IsTheWaitOverTheUnits) {
+  EXPECT_EQ(SecondsPerUnit(Of(6, 3)), 2);
+  EXPECT_EQ(SecondsPerUnit(Of(6, 0)), std::nullopt) << "a wait without a request has no rate";
+  EXPECT_EQ(SecondsPerUnit(Of(0, 0)), 0);
+  EXPECT_EQ(SecondsPerUnit(Waited{}), std::nullopt) << "an unmeasured wait is not zero";
 }
-
-TEST(SecondsPerUnit, NoWaitAndNoRequestIsZero) { EXPECT_EQ(SecondsPerUnit(Of(0, 0)), 0); }
-
-TEST(SecondsPerUnit, UnmeasuredWaitIsNotZero) { EXPECT_EQ(SecondsPerUnit(Waited{}), std::nullopt); }
 
 TEST(SecondsPerUnit, WaitsWithoutUnitsDoNotChangeTheRate) {
   Waited waited = Of(6, 3);
@@ -81,24 +73,14 @@ TEST(FractionalConcurrency, IsThePartOfTheTargetsTime) {
 }
 
 // Equation 2: 0.5 x (4/2) / (1/2) = 2.
-TEST(Blame, IsConcurrencyTimesTheRatioOfRates) { EXPECT_EQ(Blame(0.5, Of(4, 2), Of(1, 2)), 2); }
-
-TEST(Blame, SourceWithoutWaitsBearsAFiniteBlame) {
-  EXPECT_EQ(Blame(0.5, Of(4, 2), Of(0, 2)), 0.5 * kRateRatioMax);
-}
-
-TEST(Blame, SourceWithoutRequestsBearsNoBlame) {
-  EXPECT_EQ(Blame(1, Of(4, 2), Of(0, 0)), 0);
+TEST(Blame, IsConcurrencyTimesTheRatioOfRates) {
+  EXPECT_EQ(Blame(0.5, Of(4, 2), Of(1, 2)), 2);
+  EXPECT_EQ(Blame(0.5, Of(4, 2), Of(0, 2)), 0.5 * kRateRatioMax) << "finite without waits";
+  EXPECT_EQ(Blame(1, Of(4, 2), Of(0, 0)), 0) << "a source without requests bears no blame";
   EXPECT_EQ(Blame(1, Of(4, 2), Of(5, 0)), std::nullopt);
-}
-
-TEST(Blame, TargetWithoutWaitsBlamesNothing) {
-  EXPECT_EQ(Blame(1, Of(0, 2), Of(1, 2)), 0);
+  EXPECT_EQ(Blame(1, Of(0, 2), Of(1, 2)), 0) << "a target without waits blames nothing";
   EXPECT_EQ(Blame(1, Of(0, 2), Of(0, 2)), 0);
-}
-
-TEST(Blame, UnknownRateIsNotZero) {
-  EXPECT_EQ(Blame(1, Of(1, 2), Waited{}), std::nullopt);
+  EXPECT_EQ(Blame(1, Of(1, 2), Waited{}), std::nullopt) << "an unknown rate is not zero";
   EXPECT_EQ(Blame(1, Waited{}, Of(1, 2)), std::nullopt);
 }
 

@@ -1,18 +1,11 @@
 // Short notations for the pieces of tasks.
 #pragma once
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <vector>
-
 #include "bench/blame/ranking.h"
 #include "master/waits/contention.h"
 #include "master/waits/ledger.h"
 #include "master/waits/proto_graph.h"
+#include "tests/test.h"
 
 namespace tidemark::waits {
 
@@ -53,6 +46,13 @@ inline Piece Queued(Stage stage, double from, double to) {
   return Task(stage, kTheQueue, from, to).Waited(WaitReason::kSlots, to - from, 1);
 }
 
+// Returns the sums of the first 256 stages.
+inline Ledger SumsOf(const Contention& contention) {
+  std::vector<Stage> stages;
+  for (std::uint32_t s = 0; s < 256; ++s) stages.push_back(S(s));
+  return contention.Of(stages);
+}
+
 inline Ledger Folded(const std::vector<Piece>& pieces, double until = 1e6) {
   Contention contention;
   for (const Piece& piece : pieces) {
@@ -60,7 +60,7 @@ inline Ledger Folded(const std::vector<Piece>& pieces, double until = 1e6) {
     EXPECT_TRUE(added.ok()) << added;
   }
   contention.Advance(until);
-  return contention.Whole();
+  return SumsOf(contention);
 }
 
 inline double SumOf(const ProtoGraph& graph, Level level, std::size_t target) {

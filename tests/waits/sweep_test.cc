@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
 
 #include "master/waits/contention.h"
+#include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
 namespace tidemark::waits::sweep_test {
