@@ -236,6 +236,14 @@ std::string ExistingAncestor(const std::string& folder) {
   return ancestor.string();
 }
 
+// Checks a folder that a master reads and never creates.
+void CheckReadFolder(const char* setting, const std::string& folder, Report& report) {
+  if (folder.empty()) return;
+  std::error_code error;
+  const std::filesystem::directory_iterator files(folder, error);
+  if (error) report.Fail(setting, fmt::format("{}: {}", folder, error.message()));
+}
+
 void CheckFolder(const char* setting, const std::string& folder, Report& report) {
   if (folder.empty()) return;
   struct stat facts {};
@@ -397,6 +405,8 @@ bool Diagnose(const std::string& config_file, const std::vector<SettingOverride>
   }
   CheckFolder("data_dir", master.data_dir, report);
   CheckFolder("log_dir", master.event_log_dir, report);
+  CheckReadFolder("spark_logs", config->spark_logs, report);
+  CheckReadFolder("history_logs", config->history_logs, report);
   if (!report.failed()) CheckMaster(*config, security, report);
   return !report.failed();
 }

@@ -13,7 +13,9 @@
 #include "console/contention_table.h"
 #include "console/deadline_wording.h"
 #include "console/duration_text.h"
+#include "console/job_summary.h"
 #include "console/job_wording.h"
+#include "console/run_comparison.h"
 #include "console/text.h"
 #include "console/waits_table.h"
 #include "proto/wire/explain_codec.h"
@@ -28,17 +30,15 @@ constexpr console::TextOptions kText = {.unicode = true};
 
 // Returns the forecast error of an indicator. An empty name selects the first indicator.
 std::string AccuracyText(const Snapshot& snapshot, const std::string& indicator) {
-  const auto error = std::ranges::find_if(snapshot.errors, [&](const IndicatorError& each) {
-    return each.indicator == (indicator.empty() ? "tidemark" : indicator);
-  });
-  if (error == snapshot.errors.end()) return "";
+  const IndicatorError* const error = console::ErrorOf(snapshot, indicator);
+  if (error == nullptr) return "";
   return fmt::format("mean progress error {:.1f} points, largest {:.1f}",
                      std::clamp(error->job_avg_points, 0.0, 100.0),
                      std::clamp(error->job_max_points, 0.0, 100.0));
 }
 
 // Sets the forecast end, rounded like the remaining time.
-void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
+void SetEnd(const Snapshot& snapshot, bool is_guess, web::v1::JobWords& words) {
   const Estimate& estimate = snapshot.estimate;
   const bool is_known = !snapshot.is_final && estimate.state == EstimateState::kValid &&
                         estimate.remaining &&
@@ -46,13 +46,24 @@ void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
   if (!is_known) return;
   const console::KnownRemaining known = console::RoundToKnown(
       estimate.remaining->median, estimate.remaining->lower, estimate.remaining->upper);
-  const auto clock = [&](absl::Duration left) {
-    return console::EndAfter(left, known, snapshot.at);
+  const absl::Duration step = console::ClockStep(known);
+  const auto clock = [&](absl::Duration left, auto to_step) {
+    const absl::Duration end = snapshot.at + left - absl::UnixEpoch();
+    return absl::UnixEpoch() + (step > absl::Seconds(1) ? to_step(end, step) : end);
   };
-  wire::EncodeTime(clock(known.remaining), *words.mutable_ends_at());
+  wire::EncodeTime(clock(known.remaining, absl::Floor), *words.mutable_ends_at());
   if (!known.has_range) return;
-  wire::EncodeTime(clock(known.lower), *words.mutable_ends_at_lower());
-  wire::EncodeTime(clock(known.upper), *words.mutable_ends_at_upper());
+  wire::EncodeTime(clock(known.lower, absl::Floor), *words.mutable_ends_at_lower());
+  wire::EncodeTime(clock(known.upper, absl::Ceil), *words.mutable_ends_at_upper());
+  // Readers trust a time of day more than a duration.
+  words.set_is_end_wide(is_guess || !console::ForecastEnd(snapshot));
+}
+
+// Returns the duration of a stage, or of a job of a workflow, that has ended.
+template <typename Part>
+std::string TookText(const Part& part) {
+  if (!part.started_at || !part.ended_at) return "";
+  return console::ElapsedText(*part.ended_at - *part.started_at);
 }
 
 std::optional<Range> RangeOf(const v1::TaskProgress& task) {
@@ -105,6 +116,9 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   if (headline) words.set_headline(console::JobTitle(main, kText));
   words.set_title(console::JobTitle(snapshot, kText));
   words.set_state(console::StateName(snapshot));
+  if (snapshot.started_at) words.set_elapsed(console::ElapsedText(snapshot));
+  words.set_first_forecast(console::FirstForecastText(snapshot));
+  words.set_throughput(console::ThroughputText(snapshot.throughput));
   const console::ShownProgress shown = console::ShownOf(main, estimate);
   const console::PercentWords percent = console::DescribePercent(shown, kText);
   words.set_percent(percent.number);
@@ -116,7 +130,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   const console::RemainingWords remaining = console::DescribeRemaining(main, estimate, kText);
   words.set_remaining(remaining.about);
   words.set_remaining_detail(remaining.joint + remaining.detail);
-  if (shown.has_number) SetEnd(main, words);
+  if (shown.has_number) SetEnd(main, remaining.is_guess, words);
   const console::DeadlineWords due = console::DescribeDeadline(snapshot);
   words.set_due_before(due.before);
   words.set_due_after(due.after);
@@ -136,6 +150,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
     added.mutable_id()->set_stage(stage.id.stage);
     added.set_name(names[i]);
     added.set_state(console::StageStateText(snapshot, stage, kText));
+    added.set_took(TookText(stage));
   }
   if (!snapshot.children.empty()) {
     const std::vector<console::Part> parts = console::PartsOf(snapshot, kText);
@@ -146,6 +161,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
       added.set_state(parts[i].detail.empty() ? parts[i].state
                                               : parts[i].state + " " + parts[i].detail);
       added.set_percent(console::DescribePercent(parts[i].shown, kText).number);
+      added.set_took(TookText(snapshot.children[i]));
     }
   }
   for (const Indicator& other : snapshot.indicators) {
@@ -215,11 +231,36 @@ void AddWebContentionWords(web::v1::ContentionAnswer& answer) {
     added.set_title(table.title);
     added.set_is_of_stages(console::IsOfStages(table.kind));
     for (const std::string& heading : table.headings) added.add_headings(heading);
-    for (const console::Row& row : table.rows) {
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
       web::v1::ContentionCells& cells = *added.add_rows();
-      for (const std::string& cell : row) cells.add_cells(cell);
+      cells.set_job_id(table.job_ids[i]);
+      for (const std::string& cell : table.rows[i]) cells.add_cells(cell);
     }
   }
+}
+
+std::string WebSummaryOf(const Snapshot& ended, const absl::StatusOr<v1::Explanation>& waits) {
+  const absl::StatusOr<Explanation> parsed =
+      waits.ok() ? wire::ParseExplanation(*waits) : absl::StatusOr<Explanation>(waits.status());
+  return console::TimeSpentText(ended, std::nullopt, parsed, kText);
+}
+
+web::v1::ComparisonAnswer WebComparisonOf(const Snapshot& before, const Snapshot& after) {
+  const console::ComparedRun past = {.name = "The past run", .job = before, .waits = {}};
+  const console::ComparedRun shown = {.name = "This run", .job = after, .waits = {}};
+  const std::vector<console::ComparedValue> values = console::CompareRuns(past, shown);
+  const console::ComparisonTable table = console::DescribeComparison(values, kText);
+  web::v1::ComparisonAnswer answer;
+  answer.set_sentence(console::ComparisonSentence(past, shown, values));
+  answer.set_stages_left_out(static_cast<std::uint32_t>(table.stages_left_out));
+  for (const console::Row& row : table.rows) {
+    web::v1::ComparisonRow& added = *answer.add_rows();
+    added.set_what(row[0]);
+    added.set_before(row[1]);
+    added.set_after(row[2]);
+    added.set_difference(row[3]);
+  }
+  return answer;
 }
 
 absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& config,
@@ -233,6 +274,8 @@ absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& conf
                                 .add_task_words = &AddWebTaskWords,
                                 .add_explanation_words = &AddWebExplanationWords,
                                 .add_contention_words = &AddWebContentionWords,
+                                .summary_of = &WebSummaryOf,
+                                .comparison_of = &WebComparisonOf,
                                 .version = TIDEMARK_VERSION});
 }
 

@@ -43,4 +43,10 @@ void AddWebExplanationWords(const v1::ExplainQuestion& question,
 // Adds the text of the contention of all jobs.
 void AddWebContentionWords(web::v1::ContentionAnswer& answer);
 
+// Returns the console's paragraph about the costs of an ended job.
+std::string WebSummaryOf(const Snapshot& ended, const absl::StatusOr<v1::Explanation>& waits);
+
+// Compares a job with a past run, in the console's words.
+web::v1::ComparisonAnswer WebComparisonOf(const Snapshot& before, const Snapshot& after);
+
 }  // namespace tidemark::serve

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/escaping.h"
@@ -205,11 +206,13 @@ auto& FieldsOf(Request& request) {
 }  // namespace
 
 // Calls the master and responds with the result of `answer_of`, or with the error. `answer_of` may
-// be slow, so it runs on a thread of the page.
+// be slow, so it runs on a thread of the page. If it returns nothing, it answers the exchange.
+// `on_error` replaces the answer to an error of the master.
 template <typename Service, typename Request, typename Response, typename AnswerOf>
 void Api::Ask(Service& service, Method<Service, Request, Response> method,
               Question<Request> question, const std::string& turn,
-              const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of) {
+              const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of,
+              std::function<HttpAnswer(const grpc::Status&)> on_error) {
   struct Call {
     OpenCalls::Context context;
     Request request;
@@ -221,13 +224,19 @@ void Api::Ask(Service& service, Method<Service, Request, Response> method,
   call->request.Swap(&question.request);
   (service.*method)(
       call->context.get(), &call->request, &call->response,
-      [call, turn, exchange, answer_of,
+      [call, turn, exchange, answer_of, on_error = std::move(on_error),
        weak = std::weak_ptr<EventWorkers>(workers_)](const grpc::Status& status) {
-        if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+        if (!status.ok()) {
+          return exchange->Answer(on_error ? on_error(status) : ProblemAnswer(status));
+        }
         const std::shared_ptr<EventWorkers> workers = weak.lock();
         const bool is_added =
             workers != nullptr && workers->turns.Add(turn, [call, exchange, answer_of] {
-              exchange->Answer(answer_of(call->request, call->response));
+              if constexpr (std::is_void_v<decltype(answer_of(call->request, call->response))>) {
+                answer_of(call->request, call->response);
+              } else {
+                exchange->Answer(answer_of(call->request, call->response));
+              }
             });
         if (!is_added) {
           exchange->Answer(ProblemAnswer(absl::UnavailableError("the master is shutting down")));
@@ -297,6 +306,12 @@ void Api::Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& excha
       return ExplainCluster(exchange);
     case RouteName::kEstimateJob:
       return EstimateJob(found.job_id, exchange);
+    case RouteName::kSetDeadline:
+      return SetDeadline(found.job_id, exchange);
+    case RouteName::kSummarizeJob:
+      return SummarizeJob(found.job_id, exchange);
+    case RouteName::kCompareJob:
+      return CompareJob(found.job_id, exchange);
     case RouteName::kGetSession:
       return GetSession(AuthorizationOf(exchange->request()), "", exchange);
     case RouteName::kSignIn:
@@ -325,6 +340,7 @@ void Api::GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exc
                [this](const auto&, tidemark::v1::GetJobResponse& response) {
                  v1::JobAnswer answer;
                  *answer.mutable_words() = Words(response.snapshot());
+                 answer.set_may_report(response.may_report());
                  answer.mutable_snapshot()->Swap(response.mutable_snapshot());
                  return JsonAnswer(answer);
                });
@@ -439,6 +455,76 @@ void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>
         }
         answer.mutable_estimate()->Swap(&response);
         return JsonAnswer(answer);
+      });
+}
+
+void Api::SetDeadline(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
+  const HttpRequest& asked = exchange->request();
+  Question<tidemark::v1::SetDeadlineRequest> question{.authorization = AuthorizationOf(asked)};
+  absl::Status status = CheckJsonBody(asked);
+  if (status.ok()) status = ParseJson(asked.body, question.request);
+  if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
+  question.request.set_job_id(job_id);
+  Ask(*stub_->async(), &JobCalls::SetDeadline, std::move(question), job_id, exchange,
+      [](const auto&, const auto&) { return JsonAnswer(v1::DeadlineAnswer()); });
+}
+
+void Api::SummarizeJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
+  const std::string authorization = AuthorizationOf(exchange->request());
+  Question<tidemark::v1::GetJobRequest> question{.authorization = authorization};
+  question.request.set_job_id(job_id);
+  const auto answer = [this](const Snapshot& ended,
+                             const absl::StatusOr<tidemark::v1::Explanation>& waits) {
+    v1::SummaryAnswer summary;
+    summary.set_text(options_.summary_of(ended, waits));
+    return JsonAnswer(summary);
+  };
+  Ask(*stub_->async(), &JobCalls::GetJob, std::move(question), job_id, exchange,
+      [this, job_id, authorization, exchange, answer](const auto&,
+                                                      tidemark::v1::GetJobResponse& response) {
+        const absl::StatusOr<Snapshot> job = wire::ParseSnapshot(response.snapshot());
+        if (!job.ok()) return exchange->Answer(ProblemAnswer(job.status()));
+        // The paragraph contains no waits of a running job or of a workflow.
+        if (!job->is_final || !job->children.empty()) {
+          return exchange->Answer(answer(*job, absl::CancelledError("")));
+        }
+        Question<tidemark::v1::ExplainJobRequest> waits{.authorization = authorization};
+        waits.request.mutable_question()->set_job_id(job_id);
+        Ask(
+            *explain_stub_->async(), &ExplainCalls::ExplainJob, std::move(waits), job_id, exchange,
+            [answer, ended = *job](const auto&, tidemark::v1::ExplainJobResponse& explained) {
+              return answer(ended, explained.explanation());
+            },
+            [answer, ended = *job](const grpc::Status& status) {
+              return answer(ended, absl::Status(static_cast<absl::StatusCode>(status.error_code()),
+                                                status.error_message()));
+            });
+      });
+}
+
+void Api::CompareJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
+  v1::ComparisonQuestion asked;
+  absl::Status set = SetFields(exchange->request().query, asked);
+  if (set.ok() && asked.other_job_id().empty()) {
+    set = absl::InvalidArgumentError("other_job_id is missing; send the id of a past run");
+  }
+  if (!set.ok()) return exchange->Answer(ProblemAnswer(set));
+  Question<tidemark::v1::GetJobRequest> question{.authorization =
+                                                     AuthorizationOf(exchange->request())};
+  Question<tidemark::v1::GetJobRequest> next = question;
+  question.request.set_job_id(asked.other_job_id());
+  next.request.set_job_id(job_id);
+  Ask(*stub_->async(), &JobCalls::GetJob, std::move(question), job_id, exchange,
+      [this, job_id, next, exchange](const auto&, tidemark::v1::GetJobResponse& response) {
+        Ask(*stub_->async(), &JobCalls::GetJob, next, job_id, exchange,
+            [this, earlier = response.snapshot()](const auto&,
+                                                  tidemark::v1::GetJobResponse& newest) {
+              const absl::StatusOr<Snapshot> before = wire::ParseSnapshot(earlier);
+              const absl::StatusOr<Snapshot> after = wire::ParseSnapshot(newest.snapshot());
+              if (!before.ok()) return ProblemAnswer(before.status());
+              if (!after.ok()) return ProblemAnswer(after.status());
+              return JsonAnswer(options_.comparison_of(*before, *after));
+            });
       });
 }
 

@@ -354,6 +354,8 @@ struct ApiOptions {
   AddTaskWords add_task_words;
   AddExplanationWords add_explanation_words;
   AddContentionWords add_contention_words;
+  SummaryOf summary_of;
+  ComparisonOf comparison_of;
   std::string version;
   std::string cookie;       // name of the session cookie
   bool has_tokens = false;  // whether the master requires tokens
@@ -385,6 +387,9 @@ class Api {
   void ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void ExplainCluster(const std::shared_ptr<Exchange>& exchange);
   void EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void SetDeadline(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void SummarizeJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void CompareJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void GetSession(const std::string& authorization, const std::string& token_to_keep,
                   const std::shared_ptr<Exchange>& exchange);
   void SignIn(const std::shared_ptr<Exchange>& exchange);
@@ -398,7 +403,8 @@ class Api {
                     AnswerOf answer_of);
   template <typename Service, typename Request, typename Response, typename AnswerOf>
   void Ask(Service& service, Method<Service, Request, Response> method, Question<Request> question,
-           const std::string& turn, const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of);
+           const std::string& turn, const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of,
+           std::function<HttpAnswer(const grpc::Status&)> on_error = {});
 
   const ApiOptions options_;
   const std::unique_ptr<tidemark::v1::JobService::Stub> stub_;

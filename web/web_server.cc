@@ -122,6 +122,8 @@ class Server final : public WebServer {
               .add_task_words = options.add_task_words,
               .add_explanation_words = options.add_explanation_words,
               .add_contention_words = options.add_contention_words,
+              .summary_of = options.summary_of,
+              .comparison_of = options.comparison_of,
               .version = options.version,
               .cookie = cookie,
               .has_tokens = options.has_tokens,

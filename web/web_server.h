@@ -24,6 +24,8 @@ struct WebOptions {
   AddTaskWords add_task_words;
   AddExplanationWords add_explanation_words;
   AddContentionWords add_contention_words;
+  SummaryOf summary_of;
+  ComparisonOf comparison_of;
   std::string version;
   // Connections that are silent for this long are closed.
   absl::Duration silence_max = absl::Seconds(30);

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "tidemark/job.h"
 #include "tidemark/v1/explain_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
@@ -23,6 +24,15 @@ using AddExplanationWords =
 
 // Adds words to the contention in the answer.
 using AddContentionWords = std::function<void(v1::ContentionAnswer&)>;
+
+// Returns the paragraph about the costs of an ended job. `waits` contains the waits of the job, or
+// the reason why they are unknown.
+using SummaryOf = std::function<std::string(
+    const Snapshot&, const absl::StatusOr<tidemark::v1::Explanation>& waits)>;
+
+// Compares a job with a past run.
+using ComparisonOf =
+    std::function<v1::ComparisonAnswer(const Snapshot& before, const Snapshot& after)>;
 
 // The words that a reader has received about stages and the jobs of a workflow.
 class WordChanges {

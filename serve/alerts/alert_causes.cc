@@ -378,8 +378,11 @@ void AlertCauses::AddSilenceOfJobs(const Snapshot& job, const Family& family,
                     .same_cause = std::vector<std::string>(ids.begin() + 1, ids.end())});
 }
 
+// While a query is the headline, no past run predicts the end of the application, and readers see
+// no probability.
 bool AlertCauses::IsLikelyLate(const Snapshot& job) const {
-  return IsEvidence(job.estimate) && job.late_probability.value_or(0) >= rules_.late_from;
+  return IsEvidence(job.estimate) && job.headline_group.empty() &&
+         job.late_probability.value_or(0) >= rules_.late_from;
 }
 
 void AlertCauses::CheckDeadline(const Snapshot& job, const Family& family, TrackedJob& state,

@@ -28,6 +28,8 @@ struct ServeConfig {
   std::string page_url;
   // The folder of Spark event logs that the master follows. Empty if it is missing.
   std::string spark_logs;
+  // The folder of a Hadoop history server, which has past runs. Empty if it is missing.
+  std::string history_logs;
   bool log_as_json = false;
   LogSeverity log_least = LogSeverity::kInfo;
   // How long calls in flight may take to end after SIGTERM.

@@ -139,6 +139,7 @@ const std::vector<Setting>& AllSettings() {
       FileSetting("data_dir", "a directory", AT(master.data_dir)),
       FileSetting("log_dir", "a directory", AT(master.event_log_dir)),
       FileSetting("spark_logs", "a directory", AT(spark_logs)),
+      FileSetting("history_logs", "a directory", AT(history_logs)),
       // Access.
       ReadFileSetting("tls.certificate", "a PEM file", AT(master.tls.certificate_file)),
       ReadFileSetting("tls.key", "a PEM file", AT(master.tls.key_file)),

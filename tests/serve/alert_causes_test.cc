@@ -65,6 +65,19 @@ TEST_F(AlertCausesTest, ReportALateJobAfterTwoUpdatesInARow) {
   EXPECT_THAT(Update(job_.Next(0.8)), ElementsAre(AlertKind::kLate));
 }
 
+// The probability refers to the application, whose end is not shown.
+TEST_F(AlertCausesTest, IgnoreTheProbabilityWhileAQueryIsTheHeadline) {
+  for (int i = 0; i < 3; ++i) {
+    Snapshot job = job_.Next(0.9);
+    job.headline_group = "sql/1";
+    EXPECT_THAT(Update(job), IsEmpty());
+  }
+  Snapshot late = job_.Next(0.9);
+  late.headline_group = "sql/1";
+  late.deadline = late.at;
+  EXPECT_THAT(Update(late), ElementsAre(AlertKind::kLate)) << "the deadline has passed";
+}
+
 TEST_F(AlertCausesTest, CountTheSameSnapshotOnce) {
   const Snapshot late = job_.Next(0.9);
   EXPECT_THAT(Update(late), IsEmpty());

@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <optional>
+
 #include "console/deadline_wording.h"
+#include "console/job_summary.h"
 #include "console/job_wording.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
@@ -110,10 +113,59 @@ TEST(WebWords, RoundTheEndLikeTheRemainingTime) {
   // full minute.
   words = WebWordsOf(Running(absl::Seconds(431), absl::Minutes(5), absl::Minutes(20)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(7) - absl::Seconds(20));
+  EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Minutes(20) + absl::Seconds(40));
+  // The end of a wide interval is not shown to the second, although the median is.
+  words = WebWordsOf(Running(absl::Seconds(95), absl::Seconds(20), absl::Minutes(9)));
+  EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Seconds(40));
+  EXPECT_EQ(TimeOf(words.ends_at_lower()), kNoon - absl::Seconds(20));
+  EXPECT_EQ(TimeOf(words.ends_at_upper()), kNoon + absl::Minutes(9) + absl::Seconds(40));
   // kNoon is 13 min 20 s after a full hour. If an hour remains, known to within 10 min, seconds are
   // not shown.
   words = WebWordsOf(Running(absl::Minutes(60), absl::Minutes(40), absl::Minutes(100)));
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));
+}
+
+// The ratio of 590 s and 200 s is 2.95, but that of the rounded ends exceeds 3.
+TEST(WebWords, MarkAWideEndLikeTheConsole) {
+  const auto with = [](absl::Duration lower, absl::Duration upper) {
+    Snapshot snapshot = Running(absl::Seconds(200), lower, upper);
+    snapshot.started_at = kNoon - absl::Seconds(60);
+    return snapshot;
+  };
+  EXPECT_FALSE(WebWordsOf(with(absl::Seconds(50), absl::Seconds(590))).is_end_wide());
+  EXPECT_TRUE(WebWordsOf(with(absl::Seconds(50), absl::Seconds(610))).is_end_wide());
+  EXPECT_TRUE(WebWordsOf(with(absl::ZeroDuration(), absl::Seconds(550))).is_end_wide())
+      << "the console calls an estimate between 1 min and 10 min 10 s a guess";
+  Snapshot guess = with(absl::Seconds(150), absl::Seconds(250));
+  EXPECT_FALSE(WebWordsOf(guess).is_end_wide());
+  guess.estimate.basis = Basis::kGuess;
+  EXPECT_TRUE(WebWordsOf(guess).is_end_wide());
+  guess.estimate.remaining->upper.reset();
+  EXPECT_FALSE(WebWordsOf(guess).is_end_wide()) << "there is no upper bound";
+}
+
+TEST(WebWords, ContainTheTimesOfTheJobAndItsStages) {
+  Snapshot snapshot = Running(absl::Seconds(41), absl::Seconds(35), absl::Seconds(52));
+  EXPECT_EQ(WebWordsOf(snapshot).elapsed(), "");
+  snapshot.started_at = kNoon - absl::Seconds(125);
+  snapshot.stages[0].started_at = snapshot.started_at;
+  snapshot.stages[0].ended_at = kNoon - absl::Milliseconds(121'600);
+  const web::v1::JobWords words = WebWordsOf(snapshot);
+  EXPECT_EQ(words.elapsed(), "2 min 05 s");
+  EXPECT_EQ(words.stages(0).took(), "3.4 s");
+  EXPECT_EQ(words.stages(1).took(), "");
+}
+
+TEST(WebSummary, EqualsTheParagraphOfTheConsole) {
+  Snapshot ended = Running(absl::ZeroDuration(), absl::ZeroDuration(), absl::ZeroDuration());
+  ended.is_final = true;
+  ended.state = JobState::kSucceeded;
+  ended.started_at = kNoon - absl::Seconds(60);
+  ended.ended_at = kNoon;
+  const absl::Status unknown = absl::UnavailableError("this master reports none");
+  EXPECT_EQ(WebSummaryOf(ended, unknown), "The job's waits are unknown: this master reports none.");
+  EXPECT_EQ(WebSummaryOf(ended, unknown),
+            console::TimeSpentText(ended, std::nullopt, unknown, {.unicode = true}));
 }
 
 TEST(WebWords, ContainNoEndWithoutAnEstimate) {

@@ -291,9 +291,9 @@ TEST(ServeConfig, ReportsNoConsequencesOfAFault) {
 
 // Settings that accept any text. Files are checked only when the settings are loaded.
 const std::set<std::string> kTakeAnyText = {
-    "data_dir",      "log_dir",          "spark_logs",    "tls.certificate",    "tls.key",
-    "tls.client_ca", "tokens",           "alerts.secret", "alerts.routing_key", "alerts.jobs",
-    "lineage.token", "lineage.namespace"};
+    "data_dir",    "log_dir",       "spark_logs",       "history_logs",  "tls.certificate",
+    "tls.key",     "tls.client_ca", "tokens",           "alerts.secret", "alerts.routing_key",
+    "alerts.jobs", "lineage.token", "lineage.namespace"};
 
 // Returns a file with every setting, one per line, whose values come from `value_of`. Stores the
 // line of each setting in `lines`.

@@ -110,8 +110,48 @@ const tests = {
     const { summaryOf } = await load("stage_summary.ts");
     const looks = (...all) => all.map((look) => ({ look, isCritical: false }));
     assert.equal(summaryOf(looks("done", "done"), "stages", true), "2 of 2 stages done");
-    assert.equal(summaryOf(looks("done", "failed", "waiting"), "stages", true), "1 of 3 stages done");
+    assert.equal(summaryOf(looks("done", "failed", "waiting"), "stages", true), "1 of 3 stages done, 1 failed, 1 not run");
+    assert.equal(summaryOf(looks("running", "running"), "stages", true), "0 of 2 stages done, 2 without a reported end");
     assert.equal(summaryOf(looks("done", "running", "waiting"), "jobs", false), "1 of 3 jobs running");
+  },
+
+  async "the address of the list contains its filter, order and search"() {
+    const { addressOf, queryOf } = await load("list_query.ts");
+    const usual = { filter: "all", order: "state", descending: false, search: "" };
+    for (const address of ["", "#/", "#/?filter=none&order=x", "#/?order=-toString", "#/contention"]) {
+      assert.deepEqual(queryOf(address), usual, address);
+    }
+    assert.equal(addressOf(usual), "#/");
+    const query = { filter: "late", order: "end", descending: true, search: "a&b=ü %" };
+    assert.equal(addressOf({ ...query, search: "" }), "#/?filter=late&order=-end");
+    assert.deepEqual(queryOf(addressOf(query)), query);
+  },
+
+  async "past runs are succeeded runs before this one, oldest first"() {
+    const { runOf, runsBefore } = await load("past_runs.tsx");
+    const job = (id, start, seconds, state = "JOB_STATE_SUCCEEDED") => ({
+      snapshot: { job_id: id, state, started_at: new Date(start).toISOString(), ended_at: new Date(start + 1000 * seconds).toISOString() },
+      words: { title: "nightly", elapsed: `${seconds} s` },
+    });
+    assert.equal(runOf(job("a", 0, 40, "JOB_STATE_FAILED")), undefined);
+    assert.equal(runOf({ snapshot: { job_id: "a", state: "JOB_STATE_SUCCEEDED" } }), undefined);
+    const runs = [job("c", 3000, 30), job("a", 1000, 10), job("b", 2000, 20)].map(runOf);
+    assert.equal(runs[0].seconds, 30);
+    assert.deepEqual(runsBefore(runs, "c", "1970-01-01T00:00:03Z").map((run) => run.id), ["a", "b"]);
+    const many = Array.from({ length: 30 }, (_, i) => runOf(job(`${i}`, i, 1)));
+    assert.equal(runsBefore(many, "x", "1970-01-01T01:00:00Z").length, 20);
+  },
+
+  async "the end of a wide interval is its upper bound"() {
+    const { endWords } = await load("parts.tsx");
+    const at = (seconds) => new Date(1000 * seconds).toISOString();
+    const words = { ends_at: at(60), ends_at_lower: at(10), ends_at_upper: at(180) };
+    const narrow = endWords({ at: at(0) }, words);
+    const wide = endWords({ at: at(0) }, { ...words, is_end_wide: true });
+    assert.deepEqual([narrow.before, wide.before], ["ends at", "ends by"]);
+    assert.notEqual(narrow.at, wide.at);
+    assert.deepEqual(endWords({ at: at(0) }, {}), { before: "", at: "-", title: "No forecast of the end yet" });
+    assert.equal(endWords({ at: at(9), ended_at: at(9) }, { ends_at: at(60) }).before, "ended at");
   },
 
   async "the zones of a bar equal the shared vectors"() {
@@ -136,7 +176,7 @@ const tests = {
     assert.equal(hasCriticalPath([part("done", false), part("running", true)], false), true);
     assert.deepEqual(
       [part("done", true), part("running", true), part("waiting", false)].map(criticalText),
-      ["–", "yes", "no"],
+      ["-", "yes", "no"],
     );
   },
 };

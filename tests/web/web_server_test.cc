@@ -171,6 +171,8 @@ class WebServerTest : public test::LiveMaster {
                                     .add_task_words = &serve::AddWebTaskWords,
                                     .add_explanation_words = &serve::AddWebExplanationWords,
                                     .add_contention_words = &serve::AddWebContentionWords,
+                                    .summary_of = &serve::WebSummaryOf,
+                                    .comparison_of = &serve::WebComparisonOf,
                                     .version = "0.2.0",
                                     .silence_max = silence_max});
     ASSERT_TRUE(server.ok()) << server.status();
@@ -494,6 +496,49 @@ TEST_F(WebServerTest, ReportsAtOnceThatAJobDoesNotExist) {
   }
 }
 
+TEST_F(WebServerTest, SetsTheDeadlineOfAJob) {
+  auto agent = Opened("job-1");
+  Await("job-1");
+  const auto set = [&](const std::string& job, const std::string& body) {
+    return Ask("POST", "/api/jobs/" + job + "/deadline", "Content-Type: application/json\r\n", body)
+        .status;
+  };
+  const std::string deadline = "2031-01-01T00:00:00Z";
+  const std::string body = fmt::format(R"({{"deadline_at":"{}"}})", deadline);
+  EXPECT_EQ(Json::parse(Get("/api/jobs/job-1").body)["may_report"], true);
+  EXPECT_EQ(set("job-1", "{}"), 400);
+  EXPECT_EQ(set("none", body), 404);
+  EXPECT_EQ(set("job-1", body), 200);
+  EXPECT_TRUE(Eventually([&] {
+    return Json::parse(Get("/api/jobs/job-1").body)["snapshot"]["deadline_at"] == deadline;
+  }));
+}
+
+TEST_F(WebServerTest, SummarizesAJob) {
+  auto agent = Opened("job-1");
+  Await("job-1");
+  EXPECT_EQ(Json::parse(Get("/api/jobs/job-1/summary").body)["text"], "") << "the job runs";
+  agent->CloseJob(JobOutcome::kSucceeded, "");
+  agent->Shutdown();
+  AwaitFinal("job-1");
+  EXPECT_EQ(Json::parse(Get("/api/jobs/job-1/summary").body)["text"], "") << "the job was short";
+  EXPECT_EQ(Get("/api/jobs/none/summary").status, 404);
+}
+
+TEST_F(WebServerTest, ComparesTwoRuns) {
+  for (const char* id : {"job-1", "job-2"}) {
+    auto agent = Opened(id);
+    agent->CloseJob(JobOutcome::kSucceeded, "");
+    agent->Shutdown();
+    AwaitFinal(id);
+  }
+  const Json rows = Json::parse(Get("/api/jobs/job-2/comparison?other_job_id=job-1").body)["rows"];
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows[0]["what"], "time");
+  EXPECT_EQ(Get("/api/jobs/job-2/comparison").status, 400);
+  EXPECT_EQ(Get("/api/jobs/none/comparison?other_job_id=job-1").status, 404);
+}
+
 TEST_F(WebServerTest, RejectsInvalidRequests) {
   const auto status = [&](const std::string& method, const std::string& path,
                           const std::string& headers = "", const std::string& body = "") {
@@ -701,10 +746,12 @@ TEST_F(WebServerTest, MatchesItsOpenApiDescription) {
         ExpectMatches(UpdatesIn(stream->read()).front(), content["schema"], schemas, address);
         continue;
       }
-      const Answered got =
-          method == "get"
-              ? Get(address)
-              : Ask("POST", address, json, path == "/api/session" ? R"({"token":"any"})" : "{}");
+      const std::string body = path == "/api/session" ? R"({"token":"any"})"
+                               : path.ends_with("/deadline")
+                                   ? R"({"deadline_at":"2031-01-01T00:00:00Z"})"
+                                   : "{}";
+      if (path.ends_with("/comparison")) address += "?other_job_id=job-1";
+      const Answered got = method == "get" ? Get(address) : Ask("POST", address, json, body);
       EXPECT_EQ(got.status, 200) << method << " " << address << got.body;
       ExpectMatches(Json::parse(got.body), content["schema"], schemas, address);
       for (const Json& parameter : operation.value("parameters", Json::array())) {
@@ -715,7 +762,7 @@ TEST_F(WebServerTest, MatchesItsOpenApiDescription) {
       }
     }
   }
-  EXPECT_EQ(answers, 11);
+  EXPECT_EQ(answers, 14);
   ExpectMatches(Json::parse(Get("/api/jobs/nobody").body), schemas["tidemark.web.v1.Problem"],
                 schemas, "problem");
   agent->Shutdown();

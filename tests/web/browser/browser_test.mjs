@@ -34,7 +34,8 @@ async function open(url, { height = 800 } = {}) {
     if (/Content Security Policy|Refused to/.test(message.text())) page.faults.push(message.text());
   });
   page.on("request", (request) => {
-    if (!request.url().startsWith(new URL(url).origin)) page.faults.push(`asks ${request.url()}`);
+    // The browser draws its own controls with images from data: URLs.
+    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith("data:")) page.faults.push(`asks ${request.url()}`);
   });
   await page.goto(url);
   return page;
@@ -114,7 +115,7 @@ const tests = {
     const rows = () => page.$$eval("details[open] > table tbody tr", (all) => all.map((row) => row.innerText));
     await until("a live comparison", async () => {
       const [shown, nearestfit] = await rows();
-      return /^shown \(key groups\)/.test(shown) && /^nearestfit\s+≈ \d+ % .*left/.test(nearestfit);
+      return /^tidemark \(key groups\)/.test(shown) && /^nearestfit\s+≈ \d+ % .*left/.test(nearestfit);
     }, 60_000);
     await shows(page, "Method");
     await until("the chart", () => page.$('[aria-label^="Progress by each estimator"] canvas'));
@@ -125,6 +126,120 @@ const tests = {
     await close(page);
     await stop(master);
   },
+
+  "the address of the list contains its filter and order": besideJobs("#/?filter=succeeded", {}, async ({ page }) => {
+    await shows(page, "No jobs match.");
+    await click(page, "button", "Show all jobs");
+    await shows(page, "10,000 tasks");
+    await click(page, "thead button", "Job");
+    assert.equal(await page.evaluate(() => location.hash), "#/?order=name");
+    await page.type("[type=search]", "2,000");
+    await until("one row", async () => (await page.$$("tbody tr")).length === 1);
+    assert.match(await page.evaluate(() => location.hash), /search=2%2C000/);
+    await page.reload();
+    await until("one row", async () => (await page.$$("tbody tr")).length === 1);
+    await checkAxe(page, "a filtered list");
+    // Safari rejects more than 100 changes of the address within 30 seconds.
+    await page.evaluate(() => {
+      history.replaceState = () => {
+        throw new DOMException("too many calls", "SecurityError");
+      };
+    });
+    await page.type("[type=search]", " none");
+    await shows(page, "No jobs match.");
+  }),
+
+  async "the command beside an empty list starts a job on this master"() {
+    const master = await startMaster();
+    const page = await open(master.url);
+    await shows(page, "No job has reported yet");
+    const command = (await page.$eval("code", (code) => code.innerText)).replace("HOST:PORT", master.address);
+    const job = start(tidemark, [...command.split(" ").slice(1), "-o", "quiet"]);
+    await page.waitForSelector("tbody tr");
+    await stop(job);
+    await close(page);
+    await stop(master);
+  },
+
+  "a reader who may report a job sets its deadline": besideJobs("#/jobs/stages", {}, async ({ page }) => {
+    await page.waitForSelector(".deadline summary");
+    await click(page, ".deadline summary", "Set a deadline");
+    await page.$eval(".deadline input", (input) => (input.value = "2031-01-01T06:00"));
+    await click(page, ".deadline button", "Set");
+    await shows(page, "The deadline is set.");
+    await until("the deadline", async () => /2031/.test(await page.$eval(".due", (due) => due.innerText).catch(() => "")));
+    await shows(page, "Change the deadline");
+    await checkAxe(page, "a deadline");
+  }),
+
+  async "a second run links the first, and the list shows both durations"() {
+    const master = await startMaster();
+    for (const id of ["first", "second"]) {
+      const run = start(tidemark, ["run", "example", "synthetic", "--param", "n=2000", "--slots", "1", "--reducers", "1",
+        "--master", master.address, "--job-id", id, "-o", "quiet"]);
+      assert.equal(await run.ended, 0, run.output);
+    }
+    const page = await open(`${master.url}#/jobs/second`, ALL_CARDS);
+    await shows(page, "Past runs");
+    await shows(page, "Duration");
+    await shows(page, "This run took");
+    await checkAxe(page, "past runs");
+    await checkNumbersAreExplained(page, "past runs");
+    await click(page, ".past-runs a", "Show the past run");
+    await until("the first run", async () => (await page.evaluate(() => location.hash)) === "#/jobs/first");
+    await page.goto(`${master.url}#/?order=start`);
+    await page.waitForSelector(".jobs .sparkline");
+    await checkNumbersAreExplained(page, "the list of both runs");
+    await close(page);
+    await stop(master);
+  },
+
+  async "a workflow and its jobs link each other, and its chart remains after its end and a restart"() {
+    const data = join(work, "workflow");
+    const plan = join(work, "plan.yaml");
+    const job = "profile: {maps: 4, reduces: 1, map_task_seconds: 1, reduce_task_seconds: 1}";
+    writeFileSync(plan, `id: nightly\ncluster: {slots: 2}\njobs:\n  - {name: parse, job_id: parse-1, ${job}}\n  - {name: count, after: [parse], job_id: count-1, ${job}}\n`);
+    let master = await startMaster(["--data-dir", data]);
+    const submit = start(tidemark, ["submit", plan, "--master", master.address]);
+    assert.equal(await submit.ended, 0, submit.output);
+    for (const id of ["parse-1", "count-1"]) {
+      const run = start(tidemark, ["run", "example", "synthetic", "--param", "n=20000", "--slots", "1", "--reducers", "1",
+        "--master", master.address, "--job-id", id, "-o", "quiet"]);
+      assert.equal(await run.ended, 0, run.output);
+    }
+    let page = await open(`${master.url}#/jobs/nightly`, ALL_CARDS);
+    await shows(page, "the workflow has ended");
+    await shows(page, "2 of 2 jobs done");
+    await until("two linked boxes", async () => (await page.$$(".dag a")).length === 2);
+    await checkAxe(page, "a workflow");
+    await page.click(".dag a");
+    await until("the first job", async () => (await page.evaluate(() => location.hash)) === "#/jobs/parse-1");
+    await shows(page, "Part of");
+    await click(page, "dd a", "nightly");
+    await until("the workflow", async () => (await page.evaluate(() => location.hash)) === "#/jobs/nightly");
+    await close(page);
+    const forecasts = async () => (await (await fetch(`${master.url}api/jobs/nightly/forecasts`)).json()).list.forecasts;
+    const before = await forecasts();
+    assert.ok(before.length > 1, before.length);
+    await stop(master);
+    master = await startMaster(["--data-dir", data]);
+    assert.deepEqual(await forecasts(), before);
+    page = await open(`${master.url}#/jobs/nightly`, ALL_CARDS);
+    await page.waitForSelector(".chart canvas");
+    await close(page);
+    await stop(master);
+  },
+
+  "a job that the master no longer has keeps its last state on the page": besideJobs("#/jobs/large", {}, async ({ page, master, jobs }) => {
+    await shows(page, "of 10,000 tasks done");
+    const { address, url } = master;
+    await endJobs(jobs);
+    await stop(master, "SIGKILL");
+    const other = await startMaster([], { listen: address, web: new URL(url).host });
+    await shows(page, "The master no longer has this job");
+    await checkAxe(page, "a removed job");
+    await stop(other);
+  }),
 
   async "a job that does not exist is named at once, with a link to the list, and shown once it reports"() {
     const master = await startMaster();

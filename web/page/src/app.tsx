@@ -11,8 +11,8 @@ import "./style.css";
 
 const CONTENTION = "#/contention";
 
-// Returns the job of "#/jobs/ID", or "". CONTENTION shows the cluster, and every other address the
-// list.
+// Returns the job of "#/jobs/ID", or "". CONTENTION shows the cluster, and every other address shows
+// the list (list_query.ts).
 function jobOf(hash: string): string {
   const found = /^#\/jobs\/(.+)$/.exec(hash);
   try {
@@ -36,6 +36,14 @@ function App() {
   useEffect(() => {
     ask<Session>("GET", "/api/session").then(setSession, () => {});
   }, [round]);
+  const replace = (address: string) => {
+    setHash(address);
+    try {
+      history.replaceState(null, "", address);
+    } catch {
+      // Browsers limit the rate of these calls; the list works without the address.
+    }
+  };
   const onRefused = (liveness: Liveness) => liveness.state === "refused" && setRefused(liveness);
   const signOut = async () => {
     await ask("DELETE", "/api/session").catch(() => {});
@@ -74,7 +82,7 @@ function App() {
         ) : hash === CONTENTION ? (
           <Contention key={round} onRefused={onRefused} />
         ) : (
-          <List key={round} onRefused={onRefused} />
+          <List key={round} hash={hash} onAddress={replace} onRefused={onRefused} />
         )}
       </main>
     </>

@@ -19,6 +19,7 @@ export interface Point {
 
 const POINTS_MAX = 2000;
 const HEIGHT = 210;
+const MINUTES_FROM = 300;  // seconds; like console/deadline_wording.cc
 const SECONDS_APART = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800];
 
 // Returns the points, followed by `point` if it is newer. Drops every second point of a list that
@@ -91,20 +92,26 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, n
     incrs: SECONDS_APART,
     values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)),
   };
-  const format = (value: number | null | undefined) =>
-    value === null || value === undefined ? "–" : isEnd ? shortClock(1000 * value, 1000) : `${value.toFixed(0)} %`;
+  // Percentages are rounded down, as in the bar. Ends with wide intervals have no seconds.
+  const format = (value: number | null | undefined, [, , lower, upper]: uPlot.AlignedData, i: number | null) => {
+    if (value === null || value === undefined) return "-";
+    if (!isEnd) return `${Math.floor(value + 1e-6)} %`;
+    const width = i === null ? 0 : (upper?.[i] ?? 0) - (lower?.[i] ?? 0);
+    return shortClock(1000 * value, width >= MINUTES_FROM ? 60_000 : 1000);
+  };
   const line = (label: string, name: string, lineWidth: number, dash?: number[]): uPlot.Series => ({
-    label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (_, value) => format(value),
+    label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (plot, value, __, i) => format(value, plot.data, i),
   });
-  const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "–" : shortClock(1000 * value, 1000)) };
+  const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "-" : shortClock(1000 * value, 1000)) };
+  const exact = (label: string, name: string, dash: number[]): uPlot.Series => ({ ...line(label, name, 1.5, dash), value: at.value });
   const bounds = isEnd
     ? [line("earliest", "--range", 0.5), line("latest", "--range", 0.5)]
-    : [line("at least", "--range", 0.5), line("at most", "--range", 0.5)];
+    : [line("lower bound", "--range", 0.5), line("upper bound", "--range", 0.5)];
   const series = {
     progress: () => [at, line("done", "--run", 2), ...bounds],
-    end: () => [at, line("predicted", "--run", 2), ...bounds, line(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", 1.5, [5, 4]),
-      ...(isDue ? [line("due", "--bad", 1.5, [2, 3])] : [])],
-    estimators: () => [at, line("shown", "--run", 2), ...names.map((name, i) => line(name, OTHER_COLORS[i % OTHER_COLORS.length], 1.5, [6, 2 + i]))],
+    end: () => [at, line("predicted", "--run", 2), ...bounds, exact(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", [5, 4]),
+      ...(isDue ? [exact("due", "--bad", [2, 3])] : [])],
+    estimators: () => [at, line("tidemark", "--run", 2), ...names.map((name, i) => line(name, OTHER_COLORS[i % OTHER_COLORS.length], 1.5, [6, 2 + i]))],
   };
   return {
     width,

@@ -24,10 +24,10 @@ function Table({ table }: { table: ContentionTable }) {
           <tr>{headings.map((heading) => <th key={heading} scope="col" title={TITLES[heading]}>{heading}</th>)}</tr>
         </thead>
         <tbody>
-          {(table.rows ?? []).map(({ cells = [] }) => (
+          {(table.rows ?? []).map(({ cells = [], job_id }) => (
             <tr key={cells.join("\n")}>
               {cells.map((cell, i) =>
-                i === 0 ? <th key={i} scope="row" dir="auto">{cell}</th> : <td key={i} data-label={headings[i]} title={TITLES[headings[i]]} dir="auto">{cell}</td>,
+                i === 0 ? <th key={i} scope="row" dir="auto">{job_id ? <a href={`#/jobs/${encodeURIComponent(job_id)}`}>{cell}</a> : cell}</th> : <td key={i} data-label={headings[i]} title={TITLES[headings[i]]} dir="auto">{cell}</td>,
               )}
             </tr>
           ))}
@@ -73,7 +73,7 @@ export function Contention({ onRefused }: { onRefused: (liveness: Liveness) => v
         </label>
       </div>
       {problem && <p class="warning">{problem}</p>}
-      {!answer && !problem && <p class="quiet">…</p>}
+      {!answer && !problem && <p class="quiet">Loading the contention …</p>}
       {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
       {tables.filter((table) => !table.is_of_stages).map((table) => <Table key={table.kind} table={table} />)}
       {stages.length > 0 && (

@@ -2,6 +2,7 @@
 export interface Node {
   key: string;
   name: string;
+  href?: string; // address to which the node links
   state: string;
   look: string;
   isCritical: boolean;
@@ -55,7 +56,7 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
   const height = (Math.max(...rows) + 1) * (HEIGHT + GAP_Y) - GAP_Y;
   return (
     <div class="dag" tabIndex={0} role="region" aria-label={`Dependencies of ${nodes.length} ${what}`}>
-      <svg width={width + 4} height={height + 4} viewBox={`-2 -2 ${width + 4} ${height + 4}`} role="img"
+      <svg width={width + 4} height={height + 4} viewBox={`-2 -2 ${width + 4} ${height + 4}`} role="group"
         aria-label={`${nodes.length} ${what}`}>
         {nodes.flatMap((node) =>
           node.after.map((before) => {
@@ -69,7 +70,7 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
         )}
         {nodes.map((node) => {
           const { x, y } = places.get(node.key)!;
-          return (
+          const box = (
             <g key={node.key} class={`node ${node.look} ${node.isCritical ? "critical" : ""}`}>
               <title>{`${node.name}: ${node.state}${node.isCritical ? "; a delay here delays the whole" : ""}`}</title>
               <rect x={x} y={y} width={WIDTH} height={HEIGHT} rx={4} />
@@ -77,6 +78,7 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
               <text x={x + 8} y={y + 35} class="node-state">{clipped(node.state)}</text>
             </g>
           );
+          return node.href ? <a key={node.key} href={node.href}>{box}</a> : box;
         })}
       </svg>
     </div>

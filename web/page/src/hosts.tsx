@@ -183,7 +183,7 @@ export function Tasks({ id, snapshot, words }: { id: string; snapshot: Snapshot;
           <p><button type="button" onClick={() => setHost(undefined)}>All hosts</button> <strong dir="auto">{hostName(host)}</strong></p>
         )}
         {problem && (isOver ? <p class="quiet" dir="auto">{problem}</p> : <p class="bad" role="alert" dir="auto">{problem}</p>)}
-        {!answer && !problem && <p class="quiet">…</p>}
+        {!answer && !problem && <p class="quiet">Loading the tasks …</p>}
         {answer && (rows.length > 0 ? (
           <>
             <Timeline rows={rows} now={now} label={`${rows.length} rows of hosts and slots over time`} />

@@ -14,7 +14,7 @@ export function Indicators({ snapshot, words, live }: { snapshot: Snapshot; word
     );
   }
   const last = snapshot.final ? "Forecast error" : "Remaining";
-  const shown = { name: `shown${words.method ? ` (${words.method})` : ""}`, percent: `${words.percent} ${words.percent_bounds ?? ""}`, remaining: `${words.remaining}${words.remaining_detail}`, accuracy: words.accuracy };
+  const shown = { name: `tidemark${words.method ? ` (${words.method})` : ""}`, percent: `${words.percent} ${words.percent_bounds ?? ""}`, remaining: `${words.remaining}${words.remaining_detail}`, accuracy: words.accuracy };
   const compared = live.filter((point) => Object.keys(point.others ?? {}).length > 0);
   return (
     <details class="card" open>

@@ -2,12 +2,14 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
 import { added, Chart, type Point, reachOf } from "./chart";
-import { applied, type PartWords, remember } from "./delta";
+import { DeadlineForm } from "./deadline";
+import { applied, type PartWords, remember, secondsOf } from "./delta";
 import { Tasks } from "./hosts";
 import { Indicators } from "./indicators";
 import { follow, type Liveness } from "./live";
-import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, BarLegend, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
+import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot, SummaryAnswer } from "./messages";
+import { Bar, BarLegend, clock, count, Due, endWords, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
+import { PastRuns } from "./past_runs";
 import { usePoll } from "./poll";
 import { Stages } from "./stages";
 import { Waits } from "./waits";
@@ -67,16 +69,18 @@ function TaskCounts({ snapshot }: { snapshot: Snapshot }) {
 const seconds = (instant: string | undefined) => (instant ? Date.parse(instant) / 1000 : null);
 
 function pointOf(snapshot: Snapshot, words: JobWords): Point {
-  const estimate = snapshot.estimate;
   const percent = (fraction: number | undefined) => (words.has_percent ? 100 * (fraction ?? 0) : null);
+  const at = Date.parse(snapshot.at ?? "") / 1000;
+  const remaining = snapshot.estimate?.remaining;
+  const end = (left: string | undefined) => (words.ends_at && left !== undefined ? at + secondsOf(left) : null);
   return {
-    at: Date.parse(snapshot.at ?? "") / 1000,
-    percent: percent(estimate?.fraction_done),
-    lower: percent(estimate?.fraction_done_lower),
-    upper: percent(estimate?.fraction_done_upper),
-    end: seconds(words.ends_at),
-    endLower: seconds(words.ends_at_lower),
-    endUpper: seconds(words.ends_at_upper),
+    at,
+    percent: percent(words.shown_fraction),
+    lower: percent(words.shown_lower),
+    upper: percent(words.shown_upper),
+    end: end(remaining?.median),
+    endLower: end(remaining?.lower),
+    endUpper: end(remaining?.upper),
     others: Object.fromEntries((snapshot.indicators ?? []).flatMap(({ estimate: other }) =>
       other?.remaining ? [[other.indicator || "tidemark", 100 * (other.fraction_done ?? 0)]] : [])),
   };
@@ -104,8 +108,8 @@ async function forecastsAfter(id: string, after: string): Promise<{ points: Poin
 
 const HISTORY_EVERY_MS = 3000;
 
-// Returns all forecasts of a job. The master keeps none for workflows, so this page collects them.
-function useHistory(id: string, run: string, isWorkflow: boolean, isOver: boolean, live: Point[]): Point[] {
+// Returns all forecasts of a job, and the newest snapshot, so that the chart ends with the numbers of the bar.
+function useHistory(id: string, run: string, isOver: boolean, live: Point[]): Point[] {
   const [points, setPoints] = useState<Point[]>([]);
   const last = useRef("");
   useEffect(() => {
@@ -114,7 +118,7 @@ function useHistory(id: string, run: string, isWorkflow: boolean, isOver: boolea
   }, [id, run]);
   usePoll(
     async (isWanted) => {
-      if (isWorkflow || !run) return true;
+      if (!run) return true;
       const newest = await forecastsAfter(id, last.current);
       if (!isWanted()) return true;
       if (newest.points.length > 0) {
@@ -124,9 +128,9 @@ function useHistory(id: string, run: string, isWorkflow: boolean, isOver: boolea
       return isOver;
     },
     HISTORY_EVERY_MS,
-    [id, run, isWorkflow, isOver],
+    [id, run, isOver],
   );
-  return isWorkflow ? live : points;
+  return points.length === 0 || isOver ? points : live.slice(-1).reduce(added, points);
 }
 
 function useJob(id: string, onRefused: (liveness: Liveness) => void) {
@@ -167,16 +171,39 @@ function useJob(id: string, onRefused: (liveness: Liveness) => void) {
   const history = useHistory(
     id,
     snapshot ? `${run} ${snapshot.run_uid ?? ""}` : "",
-    snapshot?.info?.kind === "JOB_KIND_WORKFLOW",
     snapshot?.final ?? false,
     points,
   );
   return { snapshot, words, points: history, live: points, liveness, parts: parts.current };
 }
 
+// Explains ends without a message of the engine.
+const UNEXPLAINED: Record<string, string> = {
+  JOB_STATE_FAILED: "The job failed, and no reason was reported; see the logs of its engine.",
+  JOB_STATE_KILLED: "The job was killed, and no reason was reported.",
+  JOB_STATE_ABANDONED: "The job has not reported for a long time, so the master stopped following it; see its engine for the outcome.",
+  JOB_STATE_UNKNOWN_END: "The job has ended, and its outcome was not reported; see its engine.",
+};
+
+// Returns the paragraph about the costs of a job that has succeeded, or "".
+function useSummary(id: string, { state, run_uid }: Snapshot): string {
+  const [text, setText] = useState("");
+  useEffect(() => {
+    setText("");
+    if (state !== "JOB_STATE_SUCCEEDED") return;
+    let isWanted = true;
+    ask<SummaryAnswer>("GET", `${jobPath(id)}/summary`).then((answer) => isWanted && setText(answer.text ?? ""), () => {});
+    return () => void (isWanted = false);
+  }, [id, state, run_uid]);
+  return text;
+}
+
 function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
   const basis = snapshot.final ? undefined : BASES[snapshot.estimate?.basis ?? ""];
   const workflow = snapshot.info?.workflow_id;
+  const end = endWords(snapshot, words);
+  const id = snapshot.job_id ?? "";
+  const summary = useSummary(id, snapshot);
   return (
     <section class="headline card" data-sequence={snapshot.sequence}>
       {words.headline && <h2 dir="auto" title="The query or action that users wait for; the application may start others">{words.headline}</h2>}
@@ -185,7 +212,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
         <p class="remaining" title={LEFT_TITLE}>
           <strong>{words.remaining}</strong>{words.remaining_detail}
         </p>
-        <p class="end">{snapshot.ended_at ? "ended at " : "ends at "}<strong><EndAt snapshot={snapshot} words={words} /></strong></p>
+        {end.before && <p class="end">{end.before} <strong title={end.title}>{end.at}</strong></p>}
         {words.due_before && <p class="due"><Due snapshot={snapshot} words={words} /></p>}
       </div>
       <Bar snapshot={snapshot} words={words} />
@@ -201,13 +228,21 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
           Forecast error: {words.accuracy}
         </p>
       )}
-      {snapshot.message && <p class="bad" dir="auto">{snapshot.message}</p>}
+      {summary && <p class="summary" dir="auto">{summary}</p>}
+      {(snapshot.message || UNEXPLAINED[snapshot.state ?? ""]) && <p class="bad" dir="auto">{snapshot.message || UNEXPLAINED[snapshot.state ?? ""]}</p>}
       {(words.warnings ?? []).map((warning) => <p key={warning} class="warning" dir="auto">{warning}</p>)}
+      {snapshot.silent_since && !snapshot.final && (
+        <p class="quiet">The job may still run: check its host and the network to the master. The interval grows until the next report.</p>
+      )}
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
       <TaskCounts snapshot={snapshot} />
       <dl>
         {words.step && <div><dt>{snapshot.final ? "Last step" : "Current step"}</dt><dd title={STEP_TITLE}>{words.step}</dd></div>}
+        <div><dt>Id</dt><dd dir="auto">{id}</dd></div>
         <div><dt>Started</dt><dd title="Time of the job's submission or first report">{clock(snapshot.started_at)}</dd></div>
+        {words.elapsed && <div><dt>{snapshot.final ? "Duration" : "Elapsed"}</dt><dd title="Time since the start, or the duration of an ended job">{words.elapsed}</dd></div>}
+        {words.first_forecast && <div><dt>First forecast</dt><dd title="Duration according to the first forecast that was not a guess">{words.first_forecast}</dd></div>}
+        {words.throughput && <div><dt>Throughput</dt><dd title="Input of all tasks, divided by the elapsed time">{words.throughput}</dd></div>}
         {basis && <div><dt>Basis of the estimate</dt><dd title="The strongest available evidence">{basis}</dd></div>}
         {words.method && <div><dt>Method</dt><dd title="How the percentage and the end are computed">{words.method}</dd></div>}
         {snapshot.info?.user && <div><dt>User</dt><dd dir="auto">{snapshot.info.user}</dd></div>}
@@ -217,6 +252,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
           <div><dt>Part of</dt><dd><a dir="auto" href={`#/jobs/${encodeURIComponent(workflow)}`}>{workflow}</a></dd></div>
         )}
       </dl>
+      {!snapshot.final && <DeadlineForm key={id} id={id} deadlineAt={snapshot.deadline_at} />}
     </section>
   );
 }
@@ -255,6 +291,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
       <>
         <h1 class="name" dir="auto">{id}</h1>
         <LiveNote liveness={liveness} what="the job" />
+        {liveness.state === "connecting" && <p class="quiet">Loading the job …</p>}
         {liveness.state === "missing" && (
           <p>
             There is no such job on this master: it has not reported yet, or it was removed. <a href="#/">See all jobs</a>
@@ -271,9 +308,13 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
         <State snapshot={snapshot} words={words} />
         <LiveNote liveness={liveness} what={isWorkflow ? "the workflow" : "the job"} />
       </div>
+      {liveness.state === "missing" && (
+        <p class="warning">The master no longer has this job: it was removed, or the master has restarted without a data directory. The page shows its last state. <a href="#/">See all jobs</a></p>
+      )}
       <Headline snapshot={snapshot} words={words} />
       {!words.headline && <Charts points={points} snapshot={snapshot} />}
       <LastTasks snapshot={snapshot} words={words} />
+      <PastRuns key={snapshot.run_uid} job={{ snapshot, words }} />
       {!isWorkflow && <Waits id={id} isOver={snapshot.final ?? false} />}
       {isWorkflow && <Stages snapshot={snapshot} words={parts} />}
       {!snapshot.final && <WhatIf id={id} snapshot={snapshot} now={words} isWorkflow={isWorkflow} />}

@@ -1,33 +1,34 @@
 // Lists the jobs that run or have ended.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { follow, type Liveness } from "./live";
+import { addressOf, type Filter, FILTERS, type ListQuery, type Order, ORDERS, queryOf } from "./list_query";
 import type { JobListUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, BarLegend, clock, count, Due, EndAt, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
+import { Bar, BarLegend, clock, count, Due, endWords, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
+import { type Run, runOf, runsBefore, Sparkline } from "./past_runs";
 
 interface Row {
   snapshot: Snapshot;
   words: JobWords;
 }
-type Column = "name" | "state" | "end" | "due" | "start";
-
-type Which = "all" | "going" | "late" | "good" | "bad";
-
 const ROWS_AT_ONCE = 100;
 const ended = (row: Row) => row.snapshot.final === true;
 const isLate = ({ snapshot, words }: Row) =>
   !snapshot.final &&
   (words.is_likely_late || snapshot.estimate?.state === "ESTIMATE_STATE_OVERDUE" || snapshot.silent_since !== undefined ||
     (words.warnings ?? []).length > 0);
-const isOf: Record<Which, (row: Row) => boolean> = {
+const isOf: Record<Filter, (row: Row) => boolean> = {
   all: () => true,
-  going: (row) => !ended(row),
+  running: (row) => !ended(row),
   late: isLate,
-  good: (row) => row.snapshot.state === "JOB_STATE_SUCCEEDED",
-  bad: (row) => ended(row) && row.snapshot.state !== "JOB_STATE_SUCCEEDED",
+  ended,
+  succeeded: (row) => row.snapshot.state === "JOB_STATE_SUCCEEDED",
+  failed: (row) => ended(row) && row.snapshot.state !== "JOB_STATE_SUCCEEDED",
 };
-const NAMES: Record<Which, string> = { all: "all", going: "running", late: "likely late or with warnings", good: "succeeded", bad: "failed" };
 
-const keyFor: Record<Column, (row: Row) => string | number> = {
+// Returns the elapsed seconds, or the duration of an ended job.
+const elapsedOf = ({ snapshot }: Row) => Date.parse(snapshot.ended_at ?? snapshot.at ?? "") - Date.parse(snapshot.started_at ?? "") || 0;
+
+const keyFor: Record<Order, (row: Row) => string | number> = {
   name: (row) => (row.words.title ?? "").toLowerCase(),
   // Sorts jobs with warnings before running jobs and ended jobs; each group starts with the newest.
   state: (row) => (isLate(row) ? 0 : ended(row) ? 2 : 1),
@@ -37,9 +38,10 @@ const keyFor: Record<Column, (row: Row) => string | number> = {
   // follow.
   due: ({ snapshot }) => (!snapshot.deadline_at ? 3 : snapshot.final ? 2 : snapshot.late_probability === undefined ? 1 : -snapshot.late_probability),
   start: ({ snapshot }) => -Date.parse(snapshot.started_at ?? "") || Infinity,
+  elapsed: (row) => -elapsedOf(row),
 };
 
-function ordered(rows: Row[], column: Column, descending: boolean): Row[] {
+function ordered(rows: Row[], column: Order, descending: boolean): Row[] {
   const key = keyFor[column];
   const sign = descending ? -1 : 1;
   return rows.sort((a, b) => {
@@ -50,9 +52,10 @@ function ordered(rows: Row[], column: Column, descending: boolean): Row[] {
   });
 }
 
-function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown: boolean }) {
+function JobRow({ row: { snapshot, words }, runs, isDueShown }: { row: Row; runs: Run[]; isDueShown: boolean }) {
   const id = snapshot.job_id ?? "";
   const info = snapshot.info;
+  const end = endWords(snapshot, words);
   const more = [words.title !== id ? id : "", info?.kind === "JOB_KIND_WORKFLOW" ? "workflow" : "", info?.user ?? "", info?.queue ?? ""];
   return (
     <tr>
@@ -65,13 +68,21 @@ function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown
         <Bar snapshot={snapshot} words={words} />
         <Percent words={words} />
       </td>
-      <td data-label={snapshot.final ? "Forecast error" : "Remaining"} title={snapshot.final ? undefined : LEFT_TITLE}>
-        {snapshot.final ? <span title="Difference between the shown and the true progress over all updates">{words.accuracy}</span> : <>{words.headline && <small class="name" dir="auto">{words.headline}</small>}<strong>{words.remaining}</strong>{words.remaining_detail}</>}
+      <td data-label={snapshot.final ? "Forecast" : "Remaining"} title={snapshot.final ? undefined : LEFT_TITLE}>
+        {snapshot.final ? (
+          <>
+            {words.first_forecast && <span title="Duration according to the first forecast that was not a guess">predicted {words.first_forecast}</span>}
+            <small title="Difference between the shown and the true progress over all updates">{words.accuracy}</small>
+          </>
+        ) : <>{words.headline && <small class="name" dir="auto">{words.headline}</small>}<strong>{words.remaining}</strong>{words.remaining_detail}</>}
         {words.warnings?.[0] && <small class="warning" dir="auto">{words.warnings[0]}</small>}
       </td>
-      <td data-label={snapshot.final ? "Ended" : "Ends"}><EndAt snapshot={snapshot} words={words} /></td>
+      <td data-label={snapshot.final ? "Ended" : "Ends"}><span title={end.title}>{end.before === "ends by" ? `by ${end.at}` : end.at}</span></td>
       {isDueShown && <td><Due snapshot={snapshot} words={words} /></td>}
       <td data-label="Started" title="Time of the job's submission or first report">{clock(snapshot.started_at)}</td>
+      <td data-label={snapshot.final ? "Took" : "Elapsed"} title="Time since the start, or the duration of an ended job">
+        {words.elapsed || "-"} <Sparkline runs={runsBefore(runs, id, snapshot.started_at)} own={runs.find((run) => run.id === id)} />
+      </td>
     </tr>
   );
 }
@@ -79,15 +90,35 @@ function JobRow({ row: { snapshot, words }, isDueShown }: { row: Row; isDueShown
 const searched = ({ snapshot, words }: Row) =>
   [words.title, snapshot.job_id, snapshot.info?.user, snapshot.info?.queue].join("\n").toLowerCase();
 
-export function List({ onRefused }: { onRefused: (liveness: Liveness) => void }) {
+// Replaces the table if no jobs are shown.
+function Empty({ isLoading, hasJobs, onAll }: { isLoading: boolean; hasJobs: boolean; onAll: () => void }) {
+  if (isLoading) return <p class="quiet">Loading the jobs …</p>;
+  if (hasJobs) return <p>No jobs match. <button type="button" onClick={onAll}>Show all jobs</button></p>;
+  return (
+    <>
+      <p>No job has reported yet. The list shows each job from its first report on.</p>
+      <p class="quiet">
+        In a terminal, <code>tidemark run example synthetic --master HOST:PORT</code> starts a job on the master at this address. With <code>--master</code>, <code>tidemark run spark</code>, <code>tidemark run hadoop</code> and <code>tidemark run tez</code> follow yours.
+      </p>
+    </>
+  );
+}
+
+interface ListProps {
+  hash: string; // the address, which contains the query
+  onAddress: (address: string) => void;
+  onRefused: (liveness: Liveness) => void;
+}
+
+export function List({ hash, onAddress, onRefused }: ListProps) {
   const rows = useRef(new Map<string, Row>());
   const [version, setVersion] = useState(0);
   const [synced, setSynced] = useState(false);
   const [liveness, setLiveness] = useState<Liveness>({ state: "connecting" });
-  const [search, setSearch] = useState("");
-  const [which, setWhich] = useState<Which>("all");
-  const [order, setOrder] = useState<{ column: Column; descending: boolean }>({ column: "state", descending: false });
   const [most, setMost] = useState(ROWS_AT_ONCE);
+  const query = queryOf(hash);
+  const { filter, order, descending, search } = query;
+  const change = (changed: Partial<ListQuery>) => onAddress(addressOf({ ...query, ...changed }));
 
   useEffect(
     () =>
@@ -113,20 +144,27 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
   const shown = useMemo(() => {
     const wanted = search.toLowerCase();
     const found = [...rows.current.values()].filter(
-      (row) => isOf[which](row) && (wanted === "" || searched(row).includes(wanted)),
+      (row) => isOf[filter](row) && (wanted === "" || searched(row).includes(wanted)),
     );
-    return ordered(found, order.column, order.descending);
-  }, [version, search, which, order]);
+    return ordered(found, order, descending);
+  }, [version, search, filter, order, descending]);
+  const runs = useMemo(() => {
+    const byTitle = new Map<string, Run[]>();
+    for (const row of rows.current.values()) {
+      const run = runOf(row);
+      const same = run && byTitle.get(run.title);
+      if (same) same.push(run);
+      else if (run) byTitle.set(run.title, [run]);
+    }
+    return byTitle;
+  }, [version]);
 
   const isDueShown = shown.some(({ words }) => words.due_before);
-  const heading = (column: Column, text: string) => (
-    <th scope="col" class={`${column}-column`} aria-sort={order.column !== column ? "none" : order.descending ? "descending" : "ascending"}>
-      <button
-        type="button"
-        onClick={() => setOrder({ column, descending: order.column === column && !order.descending })}
-      >
+  const heading = (column: Order, text: string) => (
+    <th scope="col" class={`${column}-column`} aria-sort={order !== column ? "none" : descending ? "descending" : "ascending"}>
+      <button type="button" onClick={() => change({ order: column, descending: order === column && !descending })}>
         {text}
-        <span aria-hidden="true">{order.column !== column ? "" : order.descending ? " ▼" : " ▲"}</span>
+        <span aria-hidden="true">{order !== column ? "" : descending ? " ▼" : " ▲"}</span>
       </button>
     </th>
   );
@@ -140,29 +178,25 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
         <label>
           Search{" "}
           <input type="search" placeholder="name, id, user or queue" value={search}
-            onInput={(event) => setSearch(event.currentTarget.value)} />
+            onInput={(event) => change({ search: event.currentTarget.value })} />
         </label>
         <label>
           Show{" "}
-          <select value={which} onChange={(event) => setWhich(event.currentTarget.value as Which)}>
-            {(Object.keys(NAMES) as Which[]).map((each) => (
-              <option key={each} value={each}>{NAMES[each]} ({count([...rows.current.values()].filter(isOf[each]).length)})</option>
+          <select value={filter} onChange={(event) => change({ filter: event.currentTarget.value as Filter })}>
+            {(Object.keys(FILTERS) as Filter[]).map((each) => (
+              <option key={each} value={each}>{FILTERS[each]} ({count([...rows.current.values()].filter(isOf[each]).length)})</option>
             ))}
           </select>
         </label>
         <label class="narrow-only">
           Order{" "}
-          <select value={order.column} onChange={(event) => setOrder({ column: event.currentTarget.value as Column, descending: false })}>
-            <option value="state">running first</option>
-            <option value="end">earliest end first</option>
-            <option value="due">most likely late first</option>
-            <option value="start">newest first</option>
-            <option value="name">by name</option>
+          <select value={order} onChange={(event) => change({ order: event.currentTarget.value as Order, descending: false })}>
+            {Object.entries(ORDERS).map(([each, text]) => <option key={each} value={each}>{text}</option>)}
           </select>
         </label>
       </div>
       {shown.length === 0 ? (
-        <p>{!synced ? "…" : rows.current.size === 0 ? "No job has reported yet." : "No jobs match."}</p>
+        <Empty isLoading={!synced} hasJobs={rows.current.size > 0} onAll={() => onAddress("#/")} />
       ) : (
         <table class="jobs">
           <thead>
@@ -174,11 +208,12 @@ export function List({ onRefused }: { onRefused: (liveness: Liveness) => void })
               {heading("end", "Ends at")}
               {isDueShown && heading("due", "Due")}
               {heading("start", "Started")}
+              {heading("elapsed", "Elapsed")}
             </tr>
           </thead>
           <tbody>
             {shown.slice(0, most).map((row) => (
-              <JobRow key={row.snapshot.job_id} row={row} isDueShown={isDueShown} />
+              <JobRow key={row.snapshot.job_id} row={row} runs={runs.get(row.words.title ?? "") ?? []} isDueShown={isDueShown} />
             ))}
           </tbody>
         </table>

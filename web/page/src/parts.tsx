@@ -40,13 +40,13 @@ const BAR_TITLE = "Elapsed share of the duration; 9 of 10 intervals contain the 
 export const STEP_TITLE = "Number of finished tasks, stages or jobs";
 export const LEFT_TITLE = "Median, with the 90 % interval in parentheses; 9 of 10 intervals contain the true value";
 
-export function EndAt({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) {
-  if (snapshot.ended_at) return <span title="Actual end">{clock(snapshot.ended_at)}</span>;
-  if (!words.ends_at) return <span title="No forecast of the end yet">–</span>;
-  const range = words.ends_at_lower
-    ? `Median; in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`
-    : "Median; its interval is unknown";
-  return <span title={range}>{clock(words.ends_at)}</span>;
+// The end with the words before it: "ended at 09:51:57", "ends at 09:52", "ends by 10:01".
+export function endWords(snapshot: Snapshot, words: JobWords): { before: string; at: string; title: string } {
+  if (snapshot.ended_at) return { before: "ended at", at: clock(snapshot.ended_at), title: "Actual end" };
+  if (!words.ends_at) return { before: "", at: "-", title: "No forecast of the end yet" };
+  const range = `in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`;
+  if (words.is_end_wide) return { before: "ends by", at: clock(words.ends_at_upper), title: `Upper bound; ${range}` };
+  return { before: "ends at", at: clock(words.ends_at), title: words.ends_at_lower ? `Median; ${range}` : "Median; its interval is unknown" };
 }
 
 const DUE_TITLE =

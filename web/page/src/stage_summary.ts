@@ -6,10 +6,13 @@ export interface SummarizedPart {
   isCritical: boolean;
 }
 
-// Returns "2 of 5 stages running", or "5 of 5 stages done" for a job that has ended.
+// Returns "2 of 5 stages running", or "4 of 6 stages done, 1 failed, 1 not run" for a job that has ended.
 export function summaryOf(parts: SummarizedPart[], what: string, isOver: boolean): string {
-  const look = isOver ? "done" : "running";
-  return `${parts.filter((part) => part.look === look).length} of ${parts.length} ${what} ${look}`;
+  const of = (look: Look) => parts.filter((part) => part.look === look).length;
+  if (!isOver) return `${of("running")} of ${parts.length} ${what} running`;
+  const rest = ([["failed", "failed"], ["waiting", "not run"], ["running", "without a reported end"]] as [Look, string][])
+    .filter(([look]) => of(look) > 0).map(([look, text]) => `, ${of(look)} ${text}`);
+  return `${of("done")} of ${parts.length} ${what} done${rest.join("")}`;
 }
 
 // Returns false if there is no critical path. The critical path is a forecast, so a job that has
@@ -18,4 +21,4 @@ export const hasCriticalPath = (parts: SummarizedPart[], isOver: boolean) =>
   !isOver && parts.some((part) => part.isCritical && part.look !== "done");
 
 // A finished part cannot delay the job.
-export const criticalText = (part: SummarizedPart) => (part.look === "done" ? "–" : part.isCritical ? "yes" : "no");
+export const criticalText = (part: SummarizedPart) => (part.look === "done" ? "-" : part.isCritical ? "yes" : "no");

@@ -21,6 +21,7 @@ const childLook = (state: Child["state"]): Look =>
 interface Part {
   key: string;
   name: string;
+  href?: string; // page of the part's job
   state: string;
   look: Look;
   isCritical: boolean;
@@ -57,6 +58,7 @@ function partsOf(snapshot: Snapshot, words: PartWords): Part[] {
       return {
         key: String(child.number),
         name: texts?.name ?? "",
+        href: child.job_id && child.state !== "CHILD_STATE_PENDING" && child.state !== "CHILD_STATE_AWAITED" ? `#/jobs/${encodeURIComponent(child.job_id)}` : undefined,
         state: texts?.state ?? "",
         look: childLook(child.state),
         isCritical: child.is_critical ?? false,
@@ -78,7 +80,7 @@ function partsOf(snapshot: Snapshot, words: PartWords): Part[] {
       key,
       name: texts?.name ?? "",
       state: texts?.state ?? "",
-      look: stageLook(stage.state),
+      look: snapshot.final && stage.state === "STAGE_STATE_UNKNOWN_END" ? "running" : stageLook(stage.state),
       isCritical: stage.is_critical ?? false,
       after: (infos.get(key)?.parents ?? []).map((parent) => `${stage.id?.child ?? 0}.${parent}`),
       tasks: `${count(stage.finished_task_count)} / ${count(stage.task_count)}`,
@@ -100,7 +102,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
     return [
       all,
       all.map((part) => ({ name: part.name, note: part.state, isCritical: part.isCritical, spans: spansOf(part, now) })),
-      all.map(({ key, name, state, look, isCritical, after }) => ({ key, name, state, look, isCritical, after })),
+      all.map(({ key, name, href, state, look, isCritical, after }) => ({ key, name, href, state, look, isCritical, after })),
     ];
   }, [snapshot]);
   if (parts.length === 0) return null;
@@ -137,7 +139,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
           <tbody>
             {listed.map((part) => (
               <tr key={part.key}>
-                <th scope="row" dir="auto">{part.name}</th>
+                <th scope="row" dir="auto">{part.href ? <a href={part.href}>{part.name}</a> : part.name}</th>
                 <td data-label="State" title="Remaining times are medians">{part.state}</td>
                 <td data-label={isWorkflow ? "Progress" : "Tasks done"}
                   title={isWorkflow ? "Elapsed share of the duration" : "Tasks that have succeeded, out of all tasks"}>

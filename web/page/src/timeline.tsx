@@ -222,12 +222,13 @@ export function Timeline({ rows, now, label }: { rows: Row[]; now: number; label
   );
 }
 
-// `range` describes the shaded range, and is undefined if there are no forecasts.
+// `range` describes the shaded range, and is undefined if there are no forecasts. `what` is appended to the legend, such as
+// "; ● on the critical path".
 export function Legend({ range, what }: { range?: string; what: string }) {
   return (
     <p class="legend">
-      <span class="swatch done" /> done <span class="swatch running" /> running <span class="swatch failed" /> failed{" "}
-      {range && <><span class="swatch ghost" /> predicted <span class="swatch range" /> {range}</>}{what}
+      <span class="swatch done" /> done <span class="swatch running" /> running <span class="swatch failed" /> failed
+      {range && <> <span class="swatch ghost" /> predicted <span class="swatch range" /> {range}</>}{what}
     </p>
   );
 }

@@ -28,7 +28,7 @@ export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
       <h2>Causes of waits</h2>
       {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
       {answer && queries.length === 0 && !answer.explanation?.more_to_come && <p class="quiet">The job's tasks reported no waits.</p>}
-      {!answer && <p class="quiet">…</p>}
+      {!answer && <p class="quiet">Loading the waits …</p>}
       {queries.length > 0 && (
         <details>
           <summary>Waits of each query</summary>

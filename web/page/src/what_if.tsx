@@ -18,7 +18,7 @@ function End({ snapshot, words, executors }: Forecast) {
   return (
     <span title={LEFT_TITLE}>
       {words.remaining}{words.remaining_detail}
-      {words.ends_at && `, at ${clock(words.ends_at)}`}
+      {words.ends_at && !words.is_end_wide && `, at ${clock(words.ends_at)}`}
       {words.due_before && <>; <Due snapshot={snapshot} words={words} /></>}
       {executors ? `, on ${executors === 1 ? "1 executor" : `${count(executors)} executors`}` : ""}
     </span>
