@@ -229,8 +229,12 @@ std::vector<ContentionTable> DescribeContention(const ClusterContention& content
   for (const ListWords& words : kListWords) {
     const auto list = std::ranges::find(contention.lists, words.kind, &ContentionList::kind);
     if (list == contention.lists.end()) continue;
-    ContentionTable table = {
-        .kind = words.kind, .title = words.title, .headings = {}, .rows = {}, .left_out = 0};
+    ContentionTable table = {.kind = words.kind,
+                             .title = words.title,
+                             .headings = {},
+                             .rows = {},
+                             .job_ids = {},
+                             .left_out = 0};
     const std::vector<ContentionColumn> columns = ContentionColumnsOf(words.kind, options.unicode);
     for (const ContentionColumn& column : columns) table.headings.emplace_back(column.heading);
     table.left_out = list->left_out;
@@ -245,6 +249,8 @@ std::vector<ContentionTable> DescribeContention(const ClusterContention& content
         row.push_back(Printable(column.text(from), options.unicode));
       }
       table.rows.push_back(std::move(row));
+      const auto& first = from.delayed ? from.delayed : from.cause;
+      table.job_ids.push_back(first ? first->job_id : "");
     }
     if (!table.rows.empty()) tables.push_back(std::move(table));
   }

@@ -16,7 +16,8 @@ struct ContentionTable {
   std::string title;  // "Queries that delayed others"
   Row headings;       // "Query", "Delay", ...
   std::vector<Row> rows;
-  std::uint32_t left_out = 0;  // number of rows beyond the limit of the question
+  std::vector<std::string> job_ids;  // the job in the first cell of each row; empty if none
+  std::uint32_t left_out = 0;        // number of rows beyond the limit of the question
 };
 
 // Returns the tables of causes, delayed queries, hosts, resources and places, then the tables of

@@ -20,6 +20,10 @@ constexpr absl::Duration kSecondsWithin = absl::Hours(1);
 // Durations of at least this length are rounded to whole minutes. Chosen by hand.
 constexpr absl::Duration kMinutesFrom = absl::Minutes(2);
 
+// Ends whose intervals have at least this width are shown to the minute. Chosen by hand as five
+// minutes, since numbers are rounded to a fifth of the interval.
+constexpr absl::Duration kMinutesFromWidth = absl::Minutes(5);
+
 absl::Time ToTheMinute(absl::Time at) {
   return absl::UnixEpoch() + absl::Floor(at - absl::UnixEpoch(), absl::Minutes(1));
 }
@@ -45,10 +49,11 @@ std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options)
   return absl::FormatTime(day + (has_seconds ? "%H:%M:%S" : "%H:%M"), at, zone);
 }
 
-absl::Time EndAfter(absl::Duration left, const KnownRemaining& known, absl::Time now) {
-  const bool is_to_the_minute = known.remaining >= kMinutesFrom &&
-                                absl::Floor(known.remaining, absl::Minutes(1)) == known.remaining;
-  return is_to_the_minute ? ToTheMinute(now + left) : now + left;
+absl::Duration ClockStep(const KnownRemaining& known) {
+  const bool is_in_minutes = known.remaining >= kMinutesFrom &&
+                             absl::Floor(known.remaining, absl::Minutes(1)) == known.remaining;
+  const bool is_wide = known.has_range && known.upper - known.lower >= kMinutesFromWidth;
+  return is_in_minutes || is_wide ? absl::Minutes(1) : absl::Seconds(1);
 }
 
 std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot) {
@@ -57,9 +62,9 @@ std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot) {
   // Readers trust a clock time more than a duration, so none is shown if the interval is wide.
   if (remaining->upper && *remaining->upper > kUpperMax * remaining->median) return std::nullopt;
   const KnownRemaining known = RoundToKnown(remaining->median, remaining->lower, remaining->upper);
-  const absl::Time end = EndAfter(known.remaining, known, snapshot.at);
+  const absl::Time end = snapshot.at + known.remaining;
   if (end == absl::InfinitePast() || end == absl::InfiniteFuture()) return std::nullopt;
-  return end;
+  return ClockStep(known) > absl::Seconds(1) ? ToTheMinute(end) : end;
 }
 
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {

@@ -15,9 +15,9 @@ namespace tidemark::console {
 // `now`, the text has seconds, "07:30:20", unless the time is a whole minute.
 std::string ClockText(absl::Time at, absl::Time now, const TextOptions& options);
 
-// Returns the time `left` after `now`, where `left` is one of the numbers of `known`. The result is
-// a whole minute if the median is.
-absl::Time EndAfter(absl::Duration left, const KnownRemaining& known, absl::Time now);
+// Returns the precision of the times of day for `known`: a minute if the median is shown in whole
+// minutes or the interval is wide, otherwise a second.
+absl::Duration ClockStep(const KnownRemaining& known);
 
 // Returns the forecast end, as precise as the shown remaining time. Returns nullopt if the job has
 // ended, has no forecast, or its upper bound is more than three times the median.

@@ -99,13 +99,17 @@ KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Durati
   const absl::Duration least = std::min(Clamp(*lower), remaining);
   const absl::Duration most = std::max(Clamp(*upper), remaining);
   const bool is_open = most > text::kLongestSaid;
-  const absl::Duration width = WidthStep(remaining, *lower, *upper);
-  const absl::Duration step = RoundingStep(std::min(width, least / kStepsInNumber));
   const absl::Duration rounded = RoundedWithin(remaining, {remaining, lower, upper});
+  if (most - least < absl::Seconds(1)) return {rounded, rounded, rounded, /*has_range=*/true};
+  const absl::Duration width = WidthStep(remaining, *lower, *upper);
+  // Both bounds have the unit of the width, unless it would round half a unit or more to zero.
+  const absl::Duration step = RoundingStep(std::min(width, least / kStepsInNumber));
+  const absl::Duration unit = is_open ? step : std::max(step, UnitAtMost(width));
+  const bool is_part_of_unit = least < unit && least >= unit / 2;
+  const absl::Duration lowest = absl::Floor(least, is_part_of_unit ? step : unit);
   return {.remaining = rounded,
-          .lower = is_open ? absl::Floor(least, step)
-                           : std::min(Nearest(least, std::max(step, UnitAtMost(width))), rounded),
-          .upper = std::max(Nearest(most, RoundingStep(width)), rounded),
+          .lower = std::min(lowest, rounded),
+          .upper = std::max(absl::Ceil(most, RoundingStep(width)), rounded),
           .has_range = true};
 }
 

@@ -31,10 +31,12 @@ struct KnownRemaining {
 // and at least 1 s.
 absl::Duration RoundingStep(absl::Duration precision);
 
-// Rounds each number to a multiple of a step. The step is at most a fifth of the interval's width,
-// and at most half of the number. The lower bound is rounded at least to the unit of that width, so
-// that both bounds share it. If a bound is missing, the step is at most a tenth of `remaining`.
-// Negative or contradictory arguments are corrected.
+// Rounds each number to a multiple of a step: the median to the nearest, the bounds outwards. The
+// step is at most a fifth of the interval's width. For the median and the lower bound, it is also
+// at most half of the number. The lower bound is rounded at least to the unit of that width, so
+// that both bounds share it, unless half a unit or more would become zero. Bounds less than a
+// second apart become the median. If a bound is missing, the step is at most a tenth of
+// `remaining`. Negative or contradictory arguments are corrected.
 KnownRemaining RoundToKnown(absl::Duration remaining, std::optional<absl::Duration> lower,
                             std::optional<absl::Duration> upper);
 

@@ -37,15 +37,6 @@ struct Piece {
   std::string text;
 };
 
-// Returns why no other estimators are shown, or an empty string if some are.
-std::string NoComparisonText(const Snapshot& snapshot) {
-  if (!snapshot.indicators.empty() || !snapshot.info || snapshot.is_final) return "";
-  return snapshot.info->kind == JobKind::kMapReduce
-             ? "this master runs no other estimators; start it with --indicator tidemark "
-               "nearestfit hadoop"
-             : "no other estimators: they exist for MapReduce jobs only";
-}
-
 class Frame {
  public:
   Frame(const Snapshot& snapshot, const FrameOptions& options)
@@ -58,7 +49,9 @@ class Frame {
   std::vector<std::string> Render() {
     AddHeader();
     AddBars();
-    if (options_.compare) AddSentence(Style::kDim, NoComparisonText(snapshot_));
+    if (options_.compare && !snapshot_.is_final) {
+      AddSentence(Style::kDim, NoComparisonText(snapshot_));
+    }
     AddParts();
     AddSentence(Style::kDim, StragglerText(main_, text_));
     for (const std::string& text : WarningTexts(snapshot_, text_)) {

@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kIndicatorNameMax = 24;
 constexpr int kEndingLinesMax = 8;
+constexpr std::size_t kFailedStagesMax = 2;
 
 std::string PointsText(std::optional<double> points) {
   return points && *points >= 0 ? fmt::format("{:.1f}", std::min(*points, 100.0)) : "-";
@@ -48,6 +49,30 @@ std::string ProgressAtEnd(const Snapshot& ended, const TextOptions& options) {
   return percent == "-" ? "" : " at " + percent;
 }
 
+// Returns " (4 min 10 s predicted after 15 s)", or "" if there was no forecast.
+std::string FirstForecast(const Snapshot& ended) {
+  const std::string forecast = FirstForecastText(ended);
+  if (forecast.empty()) return "";
+  const absl::Duration after =
+      ErrorOf(ended, ended.estimate.indicator)->first_forecast_after.value_or(absl::ZeroDuration());
+  return fmt::format(" ({} predicted after {})", forecast, ElapsedText(after));
+}
+
+// Returns why stages failed although the application succeeded.
+std::vector<std::string> FailedStages(const Snapshot& ended, const TextOptions& options) {
+  std::vector<std::string> texts;
+  const bool is_application = ended.info && ended.info->kind == JobKind::kApplication;
+  if (ended.state != JobState::kSucceeded || !is_application) return texts;
+  for (const StageProgress& stage : ended.stages) {
+    if (stage.state != StageState::kFailed || texts.size() == kFailedStagesMax) continue;
+    texts.push_back(fmt::format("{} failed: {}; the application continued without it",
+                                StageName(ended, stage.id, options),
+                                stage.failure.empty() ? "no cause was reported"
+                                                      : Printable(stage.failure, options.unicode)));
+  }
+  return texts;
+}
+
 bool HasReduce(const Snapshot& snapshot) {
   return snapshot.info && snapshot.info->kind == JobKind::kMapReduce;
 }
@@ -72,9 +97,9 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
                                           StateName(snapshot), ProgressAtEnd(snapshot, options)));
   } else if (is_ending_known) {
     const std::string due = DeadlineText(snapshot, options);
-    add(StateStyle(snapshot),
-        fmt::format("{} {}{} after {}{}{}", title, StateName(snapshot),
-                    ProgressAtEnd(snapshot, options), elapsed, due.empty() ? "" : ", ", due));
+    add(StateStyle(snapshot), fmt::format("{} {}{} after {}{}{}{}", title, StateName(snapshot),
+                                          ProgressAtEnd(snapshot, options), elapsed,
+                                          FirstForecast(snapshot), due.empty() ? "" : ", ", due));
   } else if (!ending.empty()) {
     const std::string text = fmt::format("{} {}", title, Printable(ending, options.unicode));
     for (const std::string& line : WrapWords(text, width, kEndingLinesMax, options.unicode)) {
@@ -88,6 +113,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
     add(Style::kPlain, Printable(snapshot.message, options.unicode));
   }
   for (const std::string& text : WarningTexts(snapshot, options)) add(Style::kWarning, text);
+  for (const std::string& text : FailedStages(snapshot, options)) add(Style::kWarning, text);
   for (const Child& child : snapshot.children) {
     if (!child.started_at || !child.ended_at) continue;
     add(Style::kPlain, fmt::format("  {}: {}", Printable(child.name, options.unicode),
@@ -108,6 +134,7 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
         Clip(Printable(error.indicator, options.unicode), name_columns, options.unicode);
     add(Style::kPlain, ErrorRow(PadRight(name, name_columns), error));
   }
+  if (const std::string none = NoComparisonText(snapshot); !none.empty()) add(Style::kDim, none);
   return lines;
 }
 
@@ -118,6 +145,7 @@ namespace {
 // Chosen by hand. Smaller shares of the time are not shown.
 constexpr double kStageShare = 0.5;
 constexpr double kLoneShare = 0.2;
+constexpr double kBeforeShare = 0.8;  // share of the idle time
 constexpr double kGroupShare = 0.5;   // share of the time for which the task was alone
 constexpr double kWaitedShare = 0.1;  // share of the time for which the task was alone
 // Chosen by hand. Shorter jobs get no paragraph.
@@ -183,13 +211,36 @@ std::string LongestPart(const Snapshot& job, const Explanation* waits, const Tex
                      ElapsedText(job.elapsed()));
 }
 
+// Returns a sentence about the time in which no stage ran.
+std::string Idle(const Snapshot& job) {
+  const std::optional<IdleTime> idle = IdleTimeOf(job);
+  const absl::Duration elapsed = job.elapsed();
+  if (!idle || !IsNotable(absl::ToDoubleSeconds(idle->total), absl::ToDoubleSeconds(elapsed))) {
+    return "";
+  }
+  if (job.info->kind == JobKind::kMapReduce) {
+    const std::string text = BeforeFirstTaskText(idle->before_first, elapsed);
+    return text.empty() ? "" : text + ".";
+  }
+  const char* const cause = job.info->engine == "spark"
+                                ? "the driver, or the wait for executors, took this time."
+                                : "the application, or the wait for resources, took this time.";
+  if (idle->before_first >= kBeforeShare * idle->total) {
+    return fmt::format("{} of {} passed before the first task: {}", ElapsedText(idle->before_first),
+                       ElapsedText(elapsed), cause);
+  }
+  return fmt::format("No task ran for {} of {}: {}", ElapsedText(idle->total), ElapsedText(elapsed),
+                     cause);
+}
+
 // Returns the longest task of all queries that is worth reporting, or null. Ignores tasks longer
-// than the job, which clock differences can cause.
+// than the job, which clock differences can cause, and tasks shorter than a tenth of the job.
 const LongestTask* LongestFound(const Explanation& waits, absl::Duration elapsed) {
   const LongestTask* longest = nullptr;
   for (const QueryWaits& query : waits.queries) {
     const LongestTask* const task = FoundLongestTask(query);
     if (task == nullptr || absl::Seconds(task->seconds) > elapsed) continue;
+    if (!IsNotable(task->seconds, absl::ToDoubleSeconds(elapsed))) continue;
     if (!longest || task->seconds > longest->seconds) longest = task;
   }
   return longest;
@@ -303,7 +354,8 @@ bool HasWaits(const Explanation& waits) {
   });
 }
 
-// Returns why some waits of the job are unknown, or the sentence that none is worth reporting.
+// Returns why some waits of the job are unknown, or the sentence that none is worth reporting. The
+// time before the first task may be a wait.
 std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOptions& options) {
   if (waits.queries.empty()) {
     return waits.more_to_come
@@ -312,7 +364,7 @@ std::string NotKnown(const Snapshot& job, const Explanation& waits, const TextOp
   }
   if (!HasWaits(waits)) return "The job's waits are unknown: its tasks reported none.";
   std::vector<std::string> sentences;
-  if (!WorstWaitOf(waits, options.unicode)) {
+  if (!WorstWaitOf(waits, options.unicode) && Idle(job).empty()) {
     sentences.emplace_back("No known wait took 10 % or more of the job's time.");
   }
   if (waits.is_partial) {
@@ -361,6 +413,35 @@ LoneTask After(const std::optional<LoneTask>& lone, const NamedTask& task, absl:
 
 }  // namespace
 
+std::string BeforeFirstTaskText(absl::Duration before, absl::Duration total) {
+  if (!IsNotable(absl::ToDoubleSeconds(before), absl::ToDoubleSeconds(total))) return "";
+  return fmt::format(
+      "{} of {} passed before the first task: the start of the job, or its wait for slots, took "
+      "this time",
+      ElapsedText(before), ElapsedText(total));
+}
+
+std::optional<IdleTime> IdleTimeOf(const Snapshot& ended) {
+  const bool has_stages = ended.info && (ended.info->kind == JobKind::kApplication ||
+                                         ended.info->kind == JobKind::kMapReduce);
+  if (!has_stages || !ended.started_at) return std::nullopt;
+  std::vector<std::pair<absl::Time, absl::Time>> spans;
+  for (const StageProgress& stage : ended.stages) {
+    const auto end = stage.ended_at ? stage.ended_at : ended.ended_at;
+    if (stage.started_at && end) spans.emplace_back(*stage.started_at, *end);
+  }
+  if (spans.empty()) return std::nullopt;
+  std::ranges::sort(spans);
+  absl::Duration busy;
+  absl::Time until = spans.front().first;
+  for (const auto& [began, end] : spans) {
+    busy += std::max(end - std::max(began, until), absl::ZeroDuration());
+    until = std::max(until, end);
+  }
+  return IdleTime{std::max(ended.elapsed() - busy, absl::ZeroDuration()),
+                  std::max(spans.front().first - *ended.started_at, absl::ZeroDuration())};
+}
+
 void LoneTaskWatch::Add(const Snapshot& next) {
   if (next.is_final) return;
   seen_at_ = next.at;
@@ -389,7 +470,7 @@ std::string TimeSpentText(const Snapshot& ended, const std::optional<LoneTask>& 
   if (!is_shown) return "";
   const LongestTask* const longest = waits.ok() ? LongestFound(*waits, ended.elapsed()) : nullptr;
   std::vector<std::string> sentences = {
-      LongestPart(ended, waits.ok() ? &*waits : nullptr, options)};
+      Idle(ended), LongestPart(ended, waits.ok() ? &*waits : nullptr, options)};
   std::string of_task;
   if (lone) of_task = Alone(ended, *lone, longest, options);
   if (of_task.empty() && longest != nullptr) of_task = Longest(ended, *longest, options);

@@ -30,6 +30,18 @@ std::vector<std::string> RenderSummary(const Snapshot& snapshot, int width,
                                        const TextOptions& options, const std::string& ending = "",
                                        bool compare = false);
 
+// Time in which no stage of an application or a MapReduce job ran, such as the time of a driver.
+struct IdleTime {
+  absl::Duration total;
+  absl::Duration before_first;  // before the first stage
+};
+// Returns nullopt for other jobs, and without times of stages. O(n log n) for n stages.
+std::optional<IdleTime> IdleTimeOf(const Snapshot& ended);
+
+// Returns a sentence about a MapReduce job without its full stop, or "" for less than a tenth of
+// the total.
+std::string BeforeFirstTaskText(absl::Duration before, absl::Duration total);
+
 // A task that runs after all other tasks have ended.
 struct LoneTask {
   AttemptId attempt;

@@ -17,6 +17,8 @@ namespace {
 
 // End of the text of a remaining time.
 constexpr std::string_view kLeft = " left";
+constexpr std::size_t kEndedTasksMax = 20;
+constexpr char kNoReportedEnd[] = "unknown (no end reported)";
 
 std::string KindName(const Snapshot& job) {
   switch (job.info ? job.info->kind : JobKind::kUnknown) {
@@ -64,6 +66,8 @@ std::string BusyText(const Outcome& outcome) {
 std::string CeilingText(absl::Duration duration) {
   return DurationText(absl::Ceil(duration, text::UnitOf(duration)));
 }
+
+std::string OrDash(std::string text) { return text.empty() ? "-" : std::move(text); }
 
 std::string DurationOr(const std::optional<Range>& range, const char* otherwise) {
   return range ? NearestText(range->median) : otherwise;
@@ -123,6 +127,24 @@ std::vector<std::string> RenderStates(const Outcome& outcome, const std::vector<
   return lines;
 }
 
+// Shortens the ids in the first column as far as the next columns and the start of the last column
+// require.
+void ShortenIds(const TableOptions& options, std::vector<Row>& rows) {
+  constexpr int kIdColumnsMin = 12;
+  constexpr int kLastColumnsMin = 20;
+  constexpr int kGapColumns = 2;
+  std::vector<int> widths(rows.front().size(), 0);
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], Columns(row[i]));
+  }
+  int needed = std::min(widths.back(), kLastColumnsMin);
+  for (std::size_t i = 0; i + 1 < widths.size(); ++i) needed += widths[i] + kGapColumns;
+  const int too_wide = needed - options.width;
+  if (too_wide <= 0) return;
+  const int columns = std::max(kIdColumnsMin, widths[0] - too_wide);
+  for (Row& row : rows) row[0] = ClipMiddle(row[0], columns, options.text.unicode);
+}
+
 // Returns the names of the scenarios at these ascending indexes, as the prefix of a remark.
 std::string NamesOf(const std::vector<std::size_t>& places,
                     const std::vector<ScenarioRow>& scenarios) {
@@ -142,7 +164,10 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                                         const TableOptions& options) {
   if (jobs.empty()) return {TableLine("no jobs", options)};
   std::vector<Row> rows = {{"JOB", "STATE", "DONE", "ELAPSED", "STAGE"}};
-  if (options.is_wide) rows[0].insert(rows[0].end(), {"METHOD", "NAME", "KIND", "USER", "QUEUE"});
+  if (options.is_wide) {
+    rows[0].insert(rows[0].end(),
+                   {"METHOD", "THROUGHPUT", "PREDICTED", "NAME", "KIND", "USER", "QUEUE"});
+  }
   rows[0].push_back("END");
   const auto printable = [&](const std::string& text) {
     return text.empty() ? "-" : Printable(text, options.text.unicode);
@@ -155,13 +180,15 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
                job.is_final ? "" : CurrentStep(job)};
     if (options.is_wide) {
       const JobInfo info = job.info.value_or(JobInfo());
-      row.insert(row.end(),
-                 {printable(MethodText(main.estimate, options.text)), printable(info.name),
-                  KindName(job), printable(info.user), printable(info.queue)});
+      row.insert(row.end(), {printable(MethodText(main.estimate, options.text)),
+                             printable(ThroughputText(job.throughput)),
+                             printable(FirstForecastText(job)), printable(info.name), KindName(job),
+                             printable(info.user), printable(info.queue)});
     }
     row.push_back(EndCell(job, options.text));
     rows.push_back(std::move(row));
   }
+  ShortenIds(options, rows);
   return RenderTable(rows, options);
 }
 
@@ -186,7 +213,7 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
   const bool has_jobs = !snapshot.children.empty();
   Row heading = {"STAGE", "DONE", "TASKS", "RUNNING", "FAILED"};
   if (has_jobs) heading.insert(heading.begin(), "JOB");
-  if (options.is_wide) heading.insert(heading.end(), {"TASK TIME", "BOTTLENECK"});
+  if (options.is_wide) heading.insert(heading.end(), {"TASK TIME", "BOTTLENECK", "THROUGHPUT"});
   heading.push_back("STATE");
   std::vector<Row> rows = {std::move(heading)};
   const std::vector<std::string> names = StageNames(snapshot, options.text);
@@ -201,6 +228,7 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
       row.push_back(stage.task_time ? DurationText(*stage.task_time) : "-");
       row.push_back(stage.bottleneck.empty() ? "-"
                                              : Printable(stage.bottleneck, options.text.unicode));
+      row.push_back(OrDash(ThroughputText(stage.throughput)));
     }
     row.push_back(StageStateText(snapshot, stage, options.text) +
                   (stage.is_critical ? std::string(", ") + kCriticalPath : ""));
@@ -224,15 +252,78 @@ std::string WhyNoTask(const Snapshot& snapshot) {
 
 }  // namespace
 
-std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options) {
+std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options,
+                                         const JobTasks& running) {
   if (snapshot.named_tasks.empty()) return {TableLine(WhyNoTask(snapshot), options)};
-  std::vector<Row> rows = {{"TASK", "HOST", "LEFT", "WHY"}};
+  std::vector<Row> rows = {{"TASK", "HOST", "LEFT"}};
+  if (options.is_wide) rows[0].push_back("THROUGHPUT");
+  rows[0].push_back("WHY");
   for (const NamedTask& task : snapshot.named_tasks) {
-    rows.push_back({TaskText(snapshot, task, options.text),
-                    task.host.empty() ? "-" : Printable(task.host, options.text.unicode),
-                    DurationOr(task.remaining, "-"), Printable(task.reason, options.text.unicode)});
+    Row row = {TaskText(snapshot, task, options.text),
+               OrDash(Printable(task.host, options.text.unicode)), DurationOr(task.remaining, "-")};
+    if (options.is_wide) {
+      const auto attempt = std::ranges::find(running.tasks, task.attempt, &TaskProgress::attempt);
+      row.push_back(attempt == running.tasks.end() ? "-"
+                                                   : OrDash(ThroughputText(attempt->throughput)));
+    }
+    row.push_back(Printable(task.reason, options.text.unicode));
+    rows.push_back(std::move(row));
   }
   return RenderTable(rows, options);
+}
+
+namespace {
+
+std::string OutcomeText(const TaskProgress& task, const TextOptions& options) {
+  const std::string cause =
+      task.failure.empty() ? "" : ": " + Printable(task.failure, options.unicode);
+  switch (task.state) {
+    case AttemptState::kFinished:
+      return "finished";
+    case AttemptState::kFailed:
+      return "failed" + cause;
+    case AttemptState::kKilled:
+      return "killed" + cause;
+    case AttemptState::kObsolete:
+      return "finished; its output was lost";
+    case AttemptState::kQueued:
+    case AttemptState::kStarted:
+    case AttemptState::kShuffled:
+    case AttemptState::kLost:
+      break;
+  }
+  return kNoReportedEnd;
+}
+
+}  // namespace
+
+std::vector<std::string> RenderEndedTasks(const Snapshot& snapshot, const JobTasks& tasks,
+                                          const TableOptions& options) {
+  if (tasks.tasks.empty()) return {TableLine("no task was reported", options)};
+  std::vector<Row> rows = {{"TASK", "HOST", "TOOK", "THROUGHPUT", "STATE"}};
+  const std::size_t shown = std::min(tasks.tasks.size(), kEndedTasksMax);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const TaskProgress& task = tasks.tasks[i];
+    std::string name = TaskText(snapshot, {.attempt = task.attempt}, options.text);
+    if (task.is_speculative) name += ", speculative";
+    std::string took = "-";
+    if (task.started_at) {
+      took = (task.ended_at ? "" : "> ") +
+             ElapsedText(task.ended_at.value_or(std::max(tasks.at, *task.started_at)) -
+                         *task.started_at);
+    }
+    rows.push_back({std::move(name), OrDash(Printable(task.host, options.text.unicode)),
+                    std::move(took), OrDash(ThroughputText(task.throughput)),
+                    OutcomeText(task, options.text)});
+  }
+  std::vector<std::string> lines = RenderTable(rows, options);
+  if (const std::size_t more = tasks.tasks.size() + tasks.tasks_left_out - shown; more > 0) {
+    lines.push_back(TableLine(
+        fmt::format("{} less time; -o json lists up to 2,000 attempts",
+                    more == 1 ? "1 more attempt took" : fmt::format("{} more attempts took", more)),
+        options, Style::kDim));
+  }
+  return lines;
 }
 
 std::vector<std::string> RenderEstimate(const Outcome& outcome, const TableOptions& options) {

@@ -9,6 +9,7 @@
 #include "console/job_wording.h"
 #include "console/text.h"
 #include "tidemark/job_query.h"
+#include "tidemark/job_tasks.h"
 
 namespace tidemark::console {
 
@@ -21,8 +22,12 @@ std::vector<std::string> RenderJobList(std::vector<Snapshot> jobs, std::size_t l
 
 // Returns the stages of the job, or of all jobs of a workflow.
 std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableOptions& options);
-// Returns the tasks that end last.
-std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options);
+// Returns the tasks that end last. A wide table has the throughput of the tasks in `running`.
+std::vector<std::string> RenderTaskTable(const Snapshot& snapshot, const TableOptions& options,
+                                         const JobTasks& running = {});
+// Returns the first 20 attempts of the list, which belong to a job that has ended.
+std::vector<std::string> RenderEndedTasks(const Snapshot& snapshot, const JobTasks& tasks,
+                                          const TableOptions& options);
 
 // Returns the forecast of a plan or job: its end, and then the start, end, criticality and
 // bottleneck of each stage, or else of each job. For a job that has ended, returns its outcome.

@@ -1,6 +1,7 @@
 #include "console/job_wording.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 
 #include "console/duration_text.h"
 #include "text/counted.h"
+#include "text/size_text.h"
 
 namespace tidemark::console {
 namespace {
@@ -285,11 +287,17 @@ std::string StagesText(const Snapshot& snapshot) {
 }
 
 // Returns the progress of an application whose headline is a group. Groups outside of SQL are jobs.
+// The smallest view has only the group of the headline.
 std::string GroupsText(const Snapshot& snapshot) {
   const std::uint32_t done = snapshot.counts.finished_groups;
-  const bool is_job = snapshot.headline_group.starts_with("job/");
-  return fmt::format("{} {} done, more may come", done,
-                     is_job ? (done == 1 ? "job" : "jobs") : (done == 1 ? "query" : "queries"));
+  const auto is_job = [](std::string_view group) { return group.starts_with("job/"); };
+  const bool is_headline_job = is_job(snapshot.headline_group);
+  const bool is_mixed = std::ranges::any_of(
+      snapshot.groups, [&](const Group& group) { return is_job(group.group) != is_headline_job; });
+  const char* const noun = is_mixed          ? (done == 1 ? "query or job" : "queries and jobs")
+                           : is_headline_job ? (done == 1 ? "job" : "jobs")
+                                             : (done == 1 ? "query" : "queries");
+  return fmt::format("{} {} done, more may come", done, noun);
 }
 
 std::string GroupName(const Group& group) {
@@ -355,6 +363,7 @@ Basis BasisOf(const Snapshot& snapshot, std::uint32_t child) {
 // Marks the text as a guess. Empty text leaves it unchanged.
 RemainingWords AsGuess(const std::string& guess, RemainingWords words) {
   if (guess.empty() || words.about == kUnknownLeft) return words;
+  words.is_guess = true;
   words.joint = " ";
   if (words.detail.empty()) {
     words.detail = "(" + guess + ")";
@@ -508,7 +517,10 @@ std::string RaisedText(const Snapshot& snapshot) {
     case RaiseCause::kUnknown:
       break;
   }
-  return "estimate raised";
+  if (KindOf(snapshot) == JobKind::kWorkflow) {
+    return "estimate raised: jobs take longer or start later than predicted";
+  }
+  return main.counts.running_tasks == 0 ? "estimate raised: no task is running" : "estimate raised";
 }
 
 // Describes how long an application or open workflow has had no work, up to its last report.
@@ -882,6 +894,38 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) 
   const NamedTask& last = snapshot.named_tasks.front();
   const std::string reason = Printable(last.reason, options.unicode);
   return reason.empty() ? "last to end: " + TaskText(snapshot, last, options) : reason;
+}
+
+std::string ThroughputText(const std::optional<Throughput>& throughput) {
+  if (!throughput) return "";
+  std::vector<std::string> rates;
+  if (const double bytes = throughput->bytes_per_second; bytes > 0) {
+    rates.push_back(text::SizeText(static_cast<std::uint64_t>(std::min(bytes, 1e18))) + "/s");
+  }
+  if (const double records = throughput->records_per_second; records > 0) {
+    rates.push_back(records < 10 ? fmt::format("{:.2g} records/s", records)
+                                 : fmt::format("{:.0f} records/s", std::min(records, 1e18)));
+  }
+  return fmt::format("{}", fmt::join(rates, ", "));
+}
+
+const IndicatorError* ErrorOf(const Snapshot& ended, const std::string& indicator) {
+  const auto error = std::ranges::find(ended.errors, indicator.empty() ? "tidemark" : indicator,
+                                       &IndicatorError::indicator);
+  return error == ended.errors.end() ? nullptr : &*error;
+}
+
+std::string FirstForecastText(const Snapshot& ended) {
+  const IndicatorError* const error = ErrorOf(ended, ended.estimate.indicator);
+  return error == nullptr || !error->first_forecast ? "" : ElapsedText(*error->first_forecast);
+}
+
+std::string NoComparisonText(const Snapshot& snapshot) {
+  if (!snapshot.indicators.empty() || !snapshot.info) return "";
+  return KindOf(snapshot) == JobKind::kMapReduce
+             ? "this master runs no other estimators; start it with --indicator tidemark "
+               "nearestfit hadoop"
+             : "no other estimators: they exist for MapReduce jobs only";
 }
 
 std::string LossText(const Snapshot& snapshot) {

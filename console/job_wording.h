@@ -72,6 +72,7 @@ struct RemainingWords {
   std::string about;
   std::string joint;
   std::string detail;
+  bool is_guess = false;
   std::string text() const { return about + joint + detail; }
 };
 // Describes the remaining time of a job, or the state of an ended job.
@@ -132,6 +133,18 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
 // Returns how long a job has been silent: "for 6 min", or "since the master started, 6 min ago" if
 // the newest report is older than the master.
 std::string SilenceText(const Snapshot& snapshot);
+
+// Returns "1.2 MB/s, 45 records/s", only with the known rates, or "" if none is known.
+std::string ThroughputText(const std::optional<Throughput>& throughput);
+
+// Returns the error of an indicator, or null if it is unknown. An empty name means "tidemark".
+const IndicatorError* ErrorOf(const Snapshot& ended, const std::string& indicator);
+// Returns "4 min 10 s", the duration of the job according to its first forecast, or "" if there was
+// no forecast.
+std::string FirstForecastText(const Snapshot& ended);
+
+// Returns why the snapshot has no other estimators, or "" if it has some.
+std::string NoComparisonText(const Snapshot& snapshot);
 
 // Returns "3 messages lost, 1 measurement dropped", or "".
 std::string LossText(const Snapshot& snapshot);

@@ -132,6 +132,20 @@ std::string Clip(const std::string& text, int columns, bool unicode) {
   return text.substr(0, BytesThatFit(text, columns - Columns(ellipsis))) + ellipsis;
 }
 
+std::string ClipMiddle(const std::string& text, int columns, bool unicode) {
+  if (Columns(text) <= columns) return text;
+  const std::string ellipsis = unicode ? "…" : "...";
+  const int kept = columns - Columns(ellipsis);
+  if (kept < 2) return Clip(text, columns, unicode);
+  std::size_t tail = 0;  // start of the longest suffix that fits
+  for (int left = Columns(text); left > kept / 2;) {
+    const Character character = Decode(text, tail);
+    left -= ColumnsOf(character.code);
+    tail += character.bytes;
+  }
+  return text.substr(0, BytesThatFit(text, kept - kept / 2)) + ellipsis + text.substr(tail);
+}
+
 std::string PadRight(const std::string& text, int columns) {
   return text + Spaces(columns - Columns(text));
 }

@@ -23,6 +23,9 @@ int Columns(const std::string& text);
 // Returns `text` in at most `columns`. An ellipsis replaces the end of longer text.
 std::string Clip(const std::string& text, int columns, bool unicode);
 
+// Returns `text` in at most `columns`. An ellipsis replaces the middle of longer text.
+std::string ClipMiddle(const std::string& text, int columns, bool unicode);
+
 // These functions return `text` padded with spaces to `columns`. Longer text is unchanged.
 std::string PadRight(const std::string& text, int columns);
 std::string PadLeft(const std::string& text, int columns);

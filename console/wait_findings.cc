@@ -92,7 +92,10 @@ WaitFinding FindingOf(const Explanation& explanation, const QueryWaits& query, W
   const FoundWait& first = waits.front();
   const bool is_one =
       waits.size() == 1 && SecondsText(finding.seconds) == SecondsText(first.seconds);
-  const bool is_least = explanation.more_to_come || (is_one ? first.is_least : all.is_least);
+  // If limits are shown, "at least" is omitted.
+  const bool has_limits =
+      is_one && first.cause != nullptr && !Limits(explanation, first, unicode).empty();
+  const bool is_least = explanation.more_to_come || (has_limits ? first.is_least : all.is_least);
   const std::string seconds = SecondsText(finding.seconds);
   const std::string host = CommonHost(waits);
   if (first.cause == nullptr) {

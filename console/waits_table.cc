@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/ascii.h"
 #include "console/duration_text.h"
+#include "console/job_wording.h"
 #include "console/wait_findings.h"
 #include "text/did_you_mean.h"
 
@@ -293,6 +297,90 @@ std::string WorkflowHasNo(const std::string& parts, const Snapshot& workflow) {
   return fmt::format("{} is a workflow and has no {}; pass one of its jobs{}", workflow.job_id,
                      parts,
                      started.empty() ? " once it has started" : ": " + text::FewNames(started));
+}
+
+std::vector<DecisiveJob> DecisiveJobs(const Snapshot& workflow) {
+  const auto end_of = [](const Child& child) {
+    return child.ended_at.value_or(absl::InfiniteFuture());
+  };
+  const auto ends_later = [&](const Child& a, const Child& b) {
+    return std::tuple(end_of(a), a.is_critical, *b.started_at) >
+           std::tuple(end_of(b), b.is_critical, *a.started_at);
+  };
+  const Child* next = nullptr;
+  for (const Child& child : workflow.children) {
+    if (child.started_at && (next == nullptr || ends_later(child, *next))) next = &child;
+  }
+  std::vector<DecisiveJob> jobs;
+  // The bound ends the loop even if a damaged snapshot has a cycle.
+  while (next != nullptr && jobs.size() < workflow.children.size()) {
+    const Child& child = *next;
+    DecisiveJob& job = jobs.emplace_back();
+    job.job = &child;
+    job.lasted =
+        std::max(child.ended_at.value_or(workflow.at) - *child.started_at, absl::ZeroDuration());
+    next = nullptr;
+    for (const std::uint32_t number : child.after) {
+      if (number == 0 || number > workflow.children.size()) continue;
+      const Child& before = workflow.children[number - 1];
+      if (!before.started_at || !before.ended_at) continue;
+      if (next == nullptr || *before.ended_at > *next->ended_at) next = &before;
+    }
+    if (next != nullptr) {
+      job.pause = std::max(*child.started_at - *next->ended_at, absl::ZeroDuration());
+    }
+  }
+  std::ranges::reverse(jobs);
+  const auto lasted = [&](const StageProgress& stage) {
+    return stage.ended_at.value_or(workflow.at) - *stage.started_at;
+  };
+  std::map<std::uint32_t, const StageProgress*> longest;  // stages by child
+  for (const StageProgress& stage : workflow.stages) {
+    if (!stage.started_at) continue;
+    const StageProgress*& of_child = longest[stage.id.child];
+    if (of_child == nullptr || lasted(stage) > lasted(*of_child)) of_child = &stage;
+  }
+  for (DecisiveJob& job : jobs) {
+    const auto stage = longest.find(job.job->number);
+    if (stage == longest.end()) continue;
+    job.stage = StageName(workflow, stage->second->id, {.unicode = true});
+    job.stage_lasted = lasted(*stage->second);
+  }
+  return jobs;
+}
+
+std::vector<std::string> RenderDecisiveJobs(const Snapshot& workflow,
+                                            const std::vector<DecisiveJob>& jobs,
+                                            const std::vector<std::vector<std::string>>& sentences,
+                                            const TableOptions& options) {
+  std::vector<Row> rows = {{"JOB", "ID", "PAUSE BEFORE", "LASTED", "LONGEST STAGE"}};
+  absl::Duration pauses;
+  absl::Duration whole;
+  for (const DecisiveJob& job : jobs) {
+    pauses += job.pause;
+    whole += job.pause + job.lasted;
+    rows.push_back({Printable(job.job->name, options.text.unicode),
+                    Printable(job.job->job_id, options.text.unicode), DurationText(job.pause),
+                    DurationText(job.lasted),
+                    job.stage.empty() ? "unknown"
+                                      : Printable(fmt::format("{}, {}", job.stage,
+                                                              DurationText(job.stage_lasted)),
+                                                  options.text.unicode)});
+  }
+  std::vector<std::string> lines = RenderTable(rows, options);
+  lines.emplace_back();
+  lines.push_back(workflow.is_final ? "These jobs determined the duration of the workflow."
+                                    : "These jobs determined the duration of the workflow so far.");
+  if (pauses >= absl::Seconds(1)) {
+    lines.back() +=
+        fmt::format(" {} of {} passed between them.", DurationText(pauses), DurationText(whole));
+  }
+  for (const std::vector<std::string>& of_job : sentences) {
+    for (const std::string& sentence : of_job) {
+      lines.push_back(Printable(sentence, options.text.unicode));
+    }
+  }
+  return lines;
 }
 
 std::string WorstWait(const Explanation& explanation, const TextOptions& options) {

@@ -43,6 +43,29 @@ std::string WaitsToCome(const std::string& job_id, absl::Duration within,
 // is "queries". Names the jobs that have started.
 std::string WorkflowHasNo(const std::string& parts, const Snapshot& workflow);
 
+// A job of a workflow that determined the duration of the workflow until its end, or until now.
+struct DecisiveJob {
+  const Child* job = nullptr;
+  // Time from the end of the last job that it waited for until its start. Zero for the first job.
+  absl::Duration pause;
+  absl::Duration lasted;  // until now if the job runs
+  std::string stage;      // name of its longest stage; empty if unknown
+  absl::Duration stage_lasted;
+};
+
+// Returns the jobs that determined the duration of the workflow, from first to last. The last one
+// is the job that ends last. Each earlier one is the job that ended last among those for which the
+// next one waited. Returns none before the first job starts. The workflow must outlive the result.
+// O(edges + (jobs + stages) log jobs).
+std::vector<DecisiveJob> DecisiveJobs(const Snapshot& workflow);
+
+// Returns a table with a row for each of these jobs, a sentence about the pauses between them, and
+// `sentences`, which has a list for each job.
+std::vector<std::string> RenderDecisiveJobs(const Snapshot& workflow,
+                                            const std::vector<DecisiveJob>& jobs,
+                                            const std::vector<std::vector<std::string>>& sentences,
+                                            const TableOptions& options);
+
 // Returns "waits for CPU on node-3, mostly behind app-7/sql/3" for the cause that delays a query
 // longest. The text has "partly" if the cause explains less than half of the wait. Returns "" if no
 // cause delays its query by more than a fifth of the query's time.

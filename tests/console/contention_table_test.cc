@@ -57,6 +57,12 @@ TEST(ContentionTable, NamesTheWorstCauseAndTheMostDelayedQueryFirst) {
           "2 other jobs  48 s (40-48 s)  100 %  1.00"));
 }
 
+TEST(ContentionTable, ContainsTheJobInTheFirstCell) {
+  const auto tables = DescribeContention(SomeContention(), {});
+  ASSERT_FALSE(tables.empty());
+  EXPECT_THAT(tables[0].job_ids, ElementsAre("app-7", ""));
+}
+
 ContentionRow CauseOf(const std::string& job_id, double seconds, const LimitedAmount& share) {
   return {.cause = ContentionParty{.job_id = job_id, .jobs = job_id.empty() ? 0U : 1U},
           .seconds = LimitedAmount{seconds, seconds, seconds},
@@ -101,6 +107,7 @@ TEST(ContentionTable, RoundsALimitThatEqualsItsDelayLikeTheDelay) {
       {.jobs = 1, .lists = {{.kind = ContentionKind::kHosts, .rows = {host, wide}}}}, {});
   ASSERT_EQ(tables.size(), 1U);
   EXPECT_EQ(tables[0].rows[0][1], "9 s (9-16 s)");
+  EXPECT_EQ(tables[0].job_ids, std::vector<std::string>(2)) << "hosts are not jobs";
   EXPECT_EQ(tables[0].rows[1][1], "9 s (0 - 1 min 27 s)");
 }
 

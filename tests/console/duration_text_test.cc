@@ -43,7 +43,7 @@ TEST(RoundingStep, GrowsWithThePrecision) {
 
 TEST(RoundToKnown, IsExactToTheSecondWhenTheIntervalIsNarrow) {
   const KnownRemaining known = RoundToKnown(Seconds(41.4), Seconds(35.2), Seconds(51.1));
-  EXPECT_EQ(known, (KnownRemaining{Seconds(41), Seconds(35), Seconds(51), true}));
+  EXPECT_EQ(known, (KnownRemaining{Seconds(41), Seconds(35), Seconds(52), true}));
 }
 
 TEST(RoundedWithin, KeepsTheOrderOfInstantsAndEndsLikeTheWhole) {
@@ -64,9 +64,9 @@ TEST(RoundToKnown, IsCoarseWhenTheIntervalIsWide) {
   EXPECT_EQ(RoundToKnown(Seconds(198), Seconds(171), Seconds(249)),
             (KnownRemaining{Seconds(200), Seconds(170), Seconds(250), true}));
   EXPECT_EQ(RoundToKnown(Minutes(50), Minutes(22), Minutes(81)),
-            (KnownRemaining{Minutes(50), Minutes(20), Minutes(80), true}));
+            (KnownRemaining{Minutes(50), Minutes(20), Minutes(90), true}));
   EXPECT_EQ(RoundToKnown(Seconds(180), Seconds(58), Seconds(527)),
-            (KnownRemaining{Minutes(3), Minutes(1), Minutes(9), true}));
+            (KnownRemaining{Minutes(3), Seconds(50), Minutes(9), true}));
 }
 
 TEST(RoundToKnown, RoundsNoMedianToZeroAndBothBoundsToOneUnit) {
@@ -77,8 +77,7 @@ TEST(RoundToKnown, RoundsNoMedianToZeroAndBothBoundsToOneUnit) {
   EXPECT_EQ(RoundToKnown(Minutes(11), Seconds(20), Minutes(207)),
             (KnownRemaining{Minutes(10), Minutes(0), Minutes(210), true}));
   EXPECT_EQ(RoundToKnown(Seconds(50), Seconds(45), Minutes(9)),
-            (KnownRemaining{Seconds(50), Seconds(50), Minutes(9), true}))
-      << "the bounds enclose the median";
+            (KnownRemaining{Seconds(50), Seconds(40), Minutes(9), true}));
 }
 
 TEST(RoundToKnown, KeepsTheLowerBoundOfAnOpenInterval) {
@@ -123,6 +122,21 @@ TEST(RoundToKnown, KeepsItsOrderForAnyArguments) {
     ASSERT_LE(known.lower, known.remaining);
     ASSERT_LE(known.remaining, known.upper);
     ASSERT_LT(known.upper, Hours(24 * 1010));
+  }
+}
+
+TEST(RoundToKnown, RoundsTheBoundsOutwards) {
+  std::mt19937_64 random(7);
+  const auto any = [&] {
+    return absl::Milliseconds(static_cast<std::int64_t>(random() % 100'000'000));
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    const absl::Duration lower = any();
+    const absl::Duration median = lower + any();
+    const absl::Duration upper = median + Seconds(1) + any();
+    const KnownRemaining known = RoundToKnown(median, lower, upper);
+    ASSERT_LE(known.lower, lower);
+    ASSERT_GE(known.upper, upper);
   }
 }
 

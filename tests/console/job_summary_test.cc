@@ -41,6 +41,35 @@ TEST(JobSummary, HasNoErrorOfAReducePhaseWithoutAnUpdate) {
   EXPECT_EQ(lines[5], "exact        0.0     0.0         100 %     0.0     0.0");
 }
 
+TEST(JobSummary, ComparesTheDurationWithTheFirstForecast) {
+  Snapshot snapshot = Ended(JobState::kSucceeded);
+  snapshot.errors = {{.indicator = "tidemark",
+                      .first_forecast = absl::Seconds(40),
+                      .first_forecast_after = absl::Seconds(4.5)}};
+  EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
+              ElementsAre("two-path succeeded after 1 min 12 s (40 s predicted after 4.5 s)"));
+}
+
+TEST(JobSummary, ShowsThatSparkHasNoOtherIndicators) {
+  Snapshot snapshot = Ended(JobState::kSucceeded);
+  snapshot.info->kind = JobKind::kApplication;
+  snapshot.indicators.clear();
+  snapshot.errors = {{.indicator = "tidemark"}};
+  EXPECT_EQ(RenderSummary(snapshot, 80, kAscii, "", true).back(),
+            "no other estimators: they exist for MapReduce jobs only");
+}
+
+TEST(JobSummary, ShowsWhyAStageOfASuccessfulApplicationFailed) {
+  Snapshot snapshot = Ended(JobState::kSucceeded);
+  snapshot.stages[0].state = StageState::kFailed;
+  snapshot.stages[0].failure = "fetch failed";
+  EXPECT_THAT(RenderSummary(snapshot, 80, kAscii), testing::SizeIs(1)) << "a MapReduce job";
+  snapshot.info->kind = JobKind::kApplication;
+  EXPECT_THAT(RenderSummary(snapshot, 80, kAscii),
+              ElementsAre("two-path succeeded after 1 min 12 s",
+                          "map failed: fetch failed; the application continued without it"));
+}
+
 TEST(JobSummary, ShowsTenthsOfAShortJob) {
   Snapshot snapshot = Ended(JobState::kSucceeded);
   snapshot.ended_at = *snapshot.started_at + absl::Milliseconds(640);

@@ -41,6 +41,15 @@ TEST(JobTable, HasARowForEachJob) {
                           "failed four times: out of memory"));
 }
 
+TEST(JobTable, ShortensIdsBeforeColumnsVanish) {
+  Snapshot job = SomeSnapshot();
+  job.job_id = "application_1700000000000_0042";
+  EXPECT_THAT(RenderJobTable({job}, {.width = 110})[1], StartsWith(job.job_id + "  running"));
+  const std::string row = RenderJobTable({job}, {.width = 90})[1];
+  EXPECT_THAT(row, StartsWith("appli..._0042  running  "));
+  EXPECT_THAT(row, HasSubstr("  reduce 1/4 tasks  ~ 3 min 20 s left"));
+}
+
 TEST(JobTable, MarksASilentJob) {
   Snapshot silent = SomeSnapshot();
   silent.silent_since = silent.at - absl::Seconds(131);
@@ -84,8 +93,69 @@ TEST(JobTable, IsWideWhenAsked) {
   job.estimate.method = EstimateMethod::kKeyGroups;
   EXPECT_THAT(
       RenderJobTable({job}, {.width = 200, .is_wide = true}),
-      ElementsAre(HasSubstr("STAGE             METHOD      NAME      KIND       USER  QUEUE  END"),
-                  HasSubstr("key groups  two-path  mapreduce  ada   -      ~ 3 min 20 s left")));
+      ElementsAre(HasSubstr("STAGE             METHOD      THROUGHPUT  PREDICTED  NAME      KIND  "
+                            "     USER  QUEUE  END"),
+                  HasSubstr("key groups  -           -          two-path  mapreduce  ada   -      "
+                            "~ 3 min 20 s left")));
+}
+
+TEST(JobTable, ShowsTheThroughputAndTheFirstForecastOfAnEndedJob) {
+  Snapshot job = Succeeded();
+  job.throughput = Throughput{.bytes_per_second = 1'200'000, .records_per_second = 45.2};
+  job.errors = {{.indicator = "tidemark", .first_forecast = absl::Seconds(250)}};
+  EXPECT_THAT(RenderJobTable({job}, {.width = 200, .is_wide = true})[1],
+              HasSubstr("  1.2 MB/s, 45 records/s  4 min 10 s  two-path  "));
+}
+
+TEST(Throughput, ShowsKnownRatesOnly) {
+  EXPECT_EQ(ThroughputText({}), "");
+  EXPECT_EQ(ThroughputText(Throughput{.bytes_done = 5}), "");
+  EXPECT_EQ(ThroughputText(Throughput{.bytes_per_second = 900}), "900 B/s");
+  EXPECT_EQ(ThroughputText(Throughput{.records_per_second = 0.25}), "0.25 records/s");
+}
+
+TEST(TaskTable, ShowsTheOutcomeOfEachEndedTask) {
+  const absl::Time start = absl::FromUnixSeconds(1'700'000'000);
+  JobTasks tasks;
+  tasks.tasks = {
+      {.attempt = {.stage = 1, .index = 2},
+       .state = AttemptState::kFinished,
+       .host = "a",
+       .started_at = start,
+       .ended_at = start + absl::Seconds(20),
+       .throughput = Throughput{.bytes_per_second = 2000}},
+      {.attempt = {.stage = 0, .index = 1},
+       .state = AttemptState::kFailed,
+       .started_at = start,
+       .ended_at = start + absl::Seconds(4.5),
+       .failure = "disk full"},
+      {.attempt = {.stage = 0, .index = 1, .attempt = 1},
+       .state = AttemptState::kLost,
+       .is_speculative = true},
+      {.attempt = {.stage = 0, .index = 3}, .state = AttemptState::kLost, .started_at = start}};
+  tasks.at = start + absl::Seconds(3);
+  tasks.tasks_left_out = 2;
+  EXPECT_THAT(
+      RenderEndedTasks(Succeeded(), tasks, kWide),
+      ElementsAre(
+          "TASK                                HOST  TOOK     THROUGHPUT  STATE",
+          "reduce task 2                       a     20 s     2.0 kB/s    finished",
+          "map task 1                          -     4.5 s    -           failed: disk full",
+          "map task 1, attempt 1, speculative  -     -        -           unknown (no end "
+          "reported)",
+          "map task 3                          -     > 3.0 s  -           unknown (no end "
+          "reported)",
+          "2 more attempts took less time; -o json lists up to 2,000 attempts"));
+  EXPECT_THAT(RenderEndedTasks(Succeeded(), {}, kWide), ElementsAre("no task was reported"));
+}
+
+TEST(TaskTable, ShowsTheThroughputIfWide) {
+  JobTasks running;
+  running.tasks = {
+      {.attempt = {.stage = 1, .index = 2}, .throughput = Throughput{.records_per_second = 12}}};
+  const auto lines = RenderTaskTable(SomeSnapshot(), {.width = 200, .is_wide = true}, running);
+  EXPECT_THAT(lines[0], HasSubstr("LEFT  THROUGHPUT    WHY"));
+  EXPECT_THAT(lines[1], HasSubstr("  12 records/s  Reduce task 2 will end last"));
 }
 
 TEST(StageTable, HasARowForEachStage) {
@@ -381,7 +451,7 @@ TEST(EstimateTable, RoundsToTheNearest) {
   EXPECT_THAT(ScenarioLines({{"as it is", outcome}}).back(),
               StartsWith("as it is  57 s     50 s  1 min 05 s  50 %"));
   EXPECT_THAT(EstimateLines(outcome).front(),
-              StartsWith("visits: ~ 57 s left (51 s - 1 min 04 s)"));
+              StartsWith("visits: ~ 57 s left (50 s - 1 min 05 s)"));
   outcome.snapshot.estimate.remaining =
       Range{absl::Minutes(100), absl::Minutes(90), absl::Minutes(100) + absl::Seconds(1)};
   EXPECT_THAT(ScenarioLines({{"as it is", outcome}}).back(),

@@ -115,8 +115,21 @@ TEST(Warnings, ShowWhyTheProgressMovesBack) {
     snapshot.estimate_raised = raised;
     EXPECT_THAT(WarningTexts(snapshot, {}), ElementsAre(text));
   }
+  snapshot.counts.running_tasks = 0;
+  EXPECT_THAT(WarningTexts(snapshot, {}), ElementsAre("estimate raised: no task is running"));
+  snapshot.info->kind = JobKind::kWorkflow;
+  EXPECT_THAT(WarningTexts(snapshot, {}),
+              ElementsAre("estimate raised: jobs take longer or start later than predicted"));
   snapshot.estimate.state = EstimateState::kWarmingUp;
   EXPECT_THAT(WarningTexts(snapshot, {}), IsEmpty()) << "no progress is shown";
+}
+
+TEST(JobWording, CountsQueriesAndJobsTogether) {
+  Snapshot snapshot = SecondQuery();
+  snapshot.counts.finished_groups = 6;
+  EXPECT_EQ(CurrentStep(snapshot), "6 queries done, more may come");
+  snapshot.groups[0].group = "job/0";
+  EXPECT_EQ(CurrentStep(snapshot), "6 queries and jobs done, more may come");
 }
 
 TEST(Warnings, ShowHowLongAnApplicationIsIdle) {

@@ -59,6 +59,14 @@ TEST(Clip, MarksOmittedText) {
 
 TEST(Clip, NeverCutsThroughAWideCharacter) { EXPECT_EQ(Clip("群組群組", 4, true), "群…"); }
 
+TEST(ClipMiddle, KeepsBothEnds) {
+  EXPECT_EQ(ClipMiddle("application_0042", 16, false), "application_0042");
+  EXPECT_EQ(ClipMiddle("application_0042", 11, false), "appl...0042");
+  EXPECT_EQ(ClipMiddle("application_0042", 10, true), "appli…0042");
+  EXPECT_EQ(ClipMiddle("application_0042", 3, false), "app");
+  EXPECT_EQ(ClipMiddle("群群群群群", 7, true), "群…群");
+}
+
 TEST(WrapWords, BreaksBetweenWords) {
   EXPECT_THAT(WrapWords("", 10, 3, false), IsEmpty());
   EXPECT_THAT(WrapWords("   ", 10, 3, false), IsEmpty());

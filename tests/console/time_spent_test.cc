@@ -13,6 +13,7 @@ namespace tidemark::console::time_spent_test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr TextOptions kAscii = {};
 const absl::StatusOr<Explanation> kNone = absl::UnknownError("no master reported them");
@@ -109,6 +110,47 @@ TEST(LoneTask, RecordsOneKeyGroupAtATime) {
 
 TEST(LoneTask, IgnoresTheFinalSnapshot) {
   EXPECT_EQ(After({Alone(60), Long()}), After({Alone(60)}));
+}
+
+// The stages ran from 30 to 50 s, from 40 to 60 s, and from 70 to 80 s of 100 s.
+TEST(TimeSpent, StatesHowLongAnApplicationRanNoTask) {
+  Snapshot job = Long();
+  const auto text = [&] { return TimeSpentText(job, {}, kNone, kAscii); };
+  job.info->kind = JobKind::kApplication;
+  job.info->engine = "spark";
+  job.stages.push_back(job.stages[1]);
+  job.stages[2].id.stage = 2;
+  const absl::Time start = *job.started_at;
+  const double times[][2] = {{30, 50}, {40, 60}, {70, 80}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    job.stages[i].started_at = start + absl::Seconds(times[i][0]);
+    job.stages[i].ended_at = start + absl::Seconds(times[i][1]);
+  }
+  EXPECT_THAT(text(), HasSubstr("No task ran for 1 min of 1 min 40 s: the driver, or the wait for "
+                                "executors, took this time."));
+  job.stages[2].ended_at.reset();
+  EXPECT_THAT(text(), HasSubstr("No task ran for 40 s of 1 min 40 s: "));
+  job.info->engine = "tez";
+  EXPECT_THAT(text(), HasSubstr("40 s: the application, or the wait for resources, took"));
+  job.info->engine = "spark";
+  job.stages[2].started_at = start + absl::Seconds(60);
+  EXPECT_THAT(text(), HasSubstr("30 s of 1 min 40 s passed before the first task: the driver"));
+  job.stages[0].started_at = start + absl::Seconds(9);
+  EXPECT_THAT(text(), Not(HasSubstr("first task")));
+}
+
+// The first map task started after 38 of 100 s.
+TEST(TimeSpent, StatesTheTimeBeforeTheFirstTaskOfAMapReduceJob) {
+  Snapshot job = Long();
+  job.stages[0].started_at = *job.started_at + absl::Seconds(38);
+  job.stages[0].ended_at = *job.started_at + absl::Seconds(60);
+  job.stages[1].started_at = job.stages[0].ended_at;
+  const std::string text = TimeSpentText(job, {}, Waits(9), kAscii);
+  EXPECT_THAT(text, HasSubstr("38 s of 1 min 40 s passed before the first task: the start of the "
+                              "job, or its wait for slots, took this time."));
+  EXPECT_THAT(text, Not(HasSubstr("No known wait")));
+  job.stages[0].started_at = *job.started_at + absl::Seconds(9);
+  EXPECT_THAT(TimeSpentText(job, {}, Waits(9), kAscii), HasSubstr("No known wait"));
 }
 
 TEST(TimeSpent, NamesTheLongestStage) {

@@ -12,6 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 constexpr TableOptions kWide{.width = 200};
@@ -278,6 +279,38 @@ TEST(WaitsTable, NamesTheJobsOfAWorkflowThatHaveQueries) {
   workflow.children[0].started_at = absl::UnixEpoch();
   EXPECT_EQ(WorkflowHasNo("queries", workflow),
             "nightly is a workflow and has no queries; pass one of its jobs: load-7");
+}
+
+TEST(WaitsTable, TheEndOfAWorkflowDependsOnTheJobsThatEndedLast) {
+  const auto at = [](int seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); };
+  Snapshot workflow;
+  workflow.at = at(100);
+  workflow.children = {
+      {.number = 1, .name = "load", .job_id = "j1", .started_at = at(0), .ended_at = at(10)},
+      {.number = 2, .name = "count", .job_id = "j2", .started_at = at(11), .ended_at = at(51)},
+      {.number = 3, .name = "clean", .job_id = "j3", .started_at = at(11), .ended_at = at(20)},
+      {.number = 4, .name = "store", .job_id = "j4", .started_at = at(60)},
+      {.number = 5, .name = "mail"}};
+  workflow.children[1].after = workflow.children[2].after = {1};
+  workflow.children[3].after = {2, 3};
+  workflow.children[4].after = {4};
+  workflow.stage_infos = {{.id = {2, 0}, .name = "map"}, {.id = {2, 1}, .name = "reduce"}};
+  workflow.stages = {{.id = {2, 0}, .started_at = at(11), .ended_at = at(21)},
+                     {.id = {2, 1}, .started_at = at(20), .ended_at = at(51)}};
+  const std::vector<DecisiveJob> jobs = DecisiveJobs(workflow);
+  EXPECT_THAT(RenderDecisiveJobs(workflow, jobs, {{}, {"j2 waited"}, {}}, {}),
+              ElementsAre("JOB    ID  PAUSE BEFORE  LASTED  LONGEST STAGE",
+                          "load   j1  0 s           10 s    unknown",
+                          "count  j2  1 s           40 s    reduce, 31 s",
+                          "store  j4  9 s           40 s    unknown", "",
+                          "These jobs determined the duration of the workflow so far. 10 s of "
+                          "1 min 40 s passed between them.",
+                          "j2 waited"));
+  workflow.is_final = true;
+  EXPECT_THAT(RenderDecisiveJobs(workflow, jobs, {}, {}),
+              Contains(HasSubstr("the duration of the workflow. 10 s")));
+  workflow.children.clear();
+  EXPECT_THAT(DecisiveJobs(workflow), IsEmpty());
 }
 
 TEST_F(WaitsTableTest, ShowsTheWorstWaitOfMoreThanAFifth) {
