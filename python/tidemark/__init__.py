@@ -56,6 +56,7 @@ from tidemark.job import (
     StageProgress,
     StageState,
     TaskAttemptId,
+    Throughput,
     View,
 )
 from tidemark.spark import spark_conf
@@ -97,6 +98,7 @@ __all__ = [
     "StageProgress",
     "StageState",
     "TaskAttemptId",
+    "Throughput",
     "TidemarkError",
     "UnreachableError",
     "View",

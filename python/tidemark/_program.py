@@ -6,15 +6,18 @@ The program computes answers that need no connection, and renders sentences. Its
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 import importlib.metadata
 import json
 import os
 import pathlib
+import secrets
 import shutil
 import subprocess
+import tempfile
 import threading
-from typing import Any, Deque, Dict, List, Mapping, Optional, Type
+from typing import Any, Deque, Dict, List, Mapping, Optional, Sequence, Type
 
 from tidemark import errors
 
@@ -113,8 +116,8 @@ def options(given: Mapping[str, Any]) -> List[str]:
 class Master:
     """A master on the loopback interface, whose process ends with this one, since that closes its standard input."""
 
-    def __init__(self, listen: str = "127.0.0.1:0") -> None:
-        words = ["serve", "--listen", listen, "--set", "web.listen=127.0.0.1:0", "--end-with-stdin"]
+    def __init__(self, listen: str = "127.0.0.1:0", options: Sequence[str] = ()) -> None:
+        words = ["serve", "--listen", listen, "--end-with-stdin", "--set", "web.listen=127.0.0.1:0", *options]
         # A separate session keeps Ctrl-C of a terminal from the master.
         self._process = subprocess.Popen(
             [program(), *words],
@@ -174,25 +177,78 @@ _embedded: Optional[Master] = None
 def embedded_master() -> Master:
     """Returns the master of this process. Starts it at the first call, and again if it has ended.
 
-    The next one listens on the same address if possible, since connectors retry that address.
-    Sets TIDEMARK_MASTER, so that all calls of this process and `!tidemark` in a notebook use that master.
+    The next one listens on the same address if possible, since connectors retry that address. Sets TIDEMARK_MASTER and
+    TIDEMARK_TOKEN_FILE, so that all calls of this process and `!tidemark` in a notebook use that master. Other users
+    of this host have no token. Past runs stay in the user's cache unless TIDEMARK_KEEP_RUNS is "0".
     """
     global _embedded
     with _lock:
         if _embedded is None or not _embedded.is_running():
-            _embedded = _successor(_embedded)
+            folder = _cache()
+            _embedded = _successor(_embedded, folder)
             os.environ["TIDEMARK_MASTER"] = _embedded.address
+            os.environ["TIDEMARK_TOKEN_FILE"] = str(folder / "token")
         return _embedded
 
 
-def _successor(before: Optional[Master]) -> Master:
-    if before is None:
-        return Master()
-    before.close()
+def _successor(before: Optional[Master], folder: pathlib.Path) -> Master:
+    if before is not None:
+        before.close()
+    tokens = f"tokens={folder / 'tokens'}"
+    options = [tokens, *_data_options(folder)]
+    # Another process may use the port or the data directory.
+    for listen in dict.fromkeys((before.address if before else "127.0.0.1:0", "127.0.0.1:0")):
+        with contextlib.suppress(errors.UnreachableError):
+            return Master(listen, options)
+    return Master(options=[tokens])
+
+
+def _data_options(folder: pathlib.Path) -> List[str]:
+    """Returns the options of a data directory, or none if that is switched off or unusable."""
+    runs = folder / "runs"
     try:
-        return Master(before.address)
-    except errors.UnreachableError:  # Another process uses the port.
-        return Master()
+        if os.environ.get("TIDEMARK_KEEP_RUNS", "") != "0":
+            runs.mkdir(mode=0o700, exist_ok=True)
+            return ["limits.jobs=100", "history.bytes=64MiB", "--data-dir", str(runs)]
+    except OSError:
+        pass
+    return []
+
+
+def _cache() -> pathlib.Path:
+    """Returns the user's folder for a token and past runs, or a temporary folder if it is another user's or not writable."""
+    try:
+        cache = os.environ.get("XDG_CACHE_HOME", "") or pathlib.Path.home() / ".cache"
+        folder = pathlib.Path(cache, "tidemark")
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+            raise PermissionError(folder)  # Its owner could replace the token.
+        _keep_token(folder)
+    except (OSError, RuntimeError):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="tidemark-"))
+        _keep_token(folder)
+    return folder
+
+
+def _keep_token(folder: pathlib.Path) -> None:
+    """Makes sure that the files `token`, for clients, and `tokens`, for masters, contain the user's token."""
+    token = folder / "token"
+    if not token.exists():
+        made = _private_file(folder, secrets.token_urlsafe(32))
+        try:
+            with contextlib.suppress(FileExistsError):  # Another process was faster.
+                os.link(made, token)
+            os.unlink(made)
+        except OSError:  # The file system has no hard links.
+            os.replace(made, token)
+    os.replace(_private_file(folder, f"admin * {token.read_text('utf-8').strip()}"), folder / "tokens")
+
+
+def _private_file(folder: pathlib.Path, line: str) -> str:
+    opened, name = tempfile.mkstemp(dir=folder)
+    with open(opened, "w", encoding="utf-8") as file:
+        file.write(line + "\n")
+    return name
 
 
 def _leave_after_fork() -> None:

@@ -52,8 +52,10 @@ def _converter(name: str, hint: Any) -> Callable[[Any], Any]:
         return lambda value: job.EPOCH + _duration(value)
     if hint is timedelta:
         return _duration
-    if hint is float and not name.endswith("_points"):
-        return lambda value: min(value, 1.0) if value >= 0 else 0.0  # NaN becomes 0.
+    if hint is float and name.endswith(("_points", "_per_second", "_width")):
+        return lambda value: value if value >= 0 else 0.0  # NaN becomes 0.
+    if hint is float:
+        return lambda value: min(value, 1.0) if value >= 0 else 0.0
     if issubclass(hint, Enum):
         return functools.partial(_member, hint)
     if dataclasses.is_dataclass(hint):

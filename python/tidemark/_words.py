@@ -92,13 +92,17 @@ def round_to_known(found: Range) -> Known:
     # Chosen by hand: an interval contains five steps, and the median is not rounded to 0.
     width = (most - least) / 5
     rounded = _nearest(remaining, _rounding_step(min(width, remaining / 2)))
+    if most - least < _SECOND:
+        return Known(rounded, rounded, rounded, True)
     if most > _LONGEST:
         step = _rounding_step(least / 2)
         return Known(rounded, least // step * step, most, True)
-    unit = max(unit for unit in (_SECOND, _MINUTE, _HOUR, _DAY) if unit <= max(width, _SECOND))
-    lower = _nearest(least, max(_rounding_step(min(width, least / 2)), unit))
-    upper = _nearest(most, _rounding_step(width))
-    return Known(rounded, min(lower, rounded), max(upper, rounded), True)
+    # Both bounds have the unit of the width, unless it would round half a unit or more to zero.
+    step = _rounding_step(min(width, least / 2))
+    unit = max(step, *(unit for unit in (_SECOND, _MINUTE, _HOUR, _DAY) if unit <= max(width, _SECOND)))
+    unit = step if unit / 2 <= least < unit else unit
+    upper = -(-most // _rounding_step(width)) * _rounding_step(width)
+    return Known(rounded, min(least // unit * unit, rounded), max(upper, rounded), True)
 
 
 def _sane(duration: timedelta) -> timedelta:
@@ -328,7 +332,10 @@ def parts_text(snapshot: Snapshot) -> str:
     if snapshot.info.kind == JobKind.WORKFLOW or counts.child_count:
         return f"{counts.finished_child_count} of {counts.child_count} jobs done"
     if snapshot.headline_group and not snapshot.final:
-        one, many = ("job", "jobs") if snapshot.headline_group.startswith("job/") else ("query", "queries")
+        is_job = snapshot.headline_group.startswith("job/")
+        one, many = ("job", "jobs") if is_job else ("query", "queries")
+        if any(group.group.startswith("job/") != is_job for group in snapshot.groups):
+            one, many = "query or job", "queries and jobs"
         done = counts.finished_group_count
         return f"{done} {one if done == 1 else many} done, more may come"
     expected = _stages_that_are(StageState.EXPECTED, snapshot)
@@ -398,7 +405,11 @@ def raised_text(snapshot: Snapshot) -> Optional[str]:
         RaiseCause.OVERDUE: ": tasks still run after their predicted end",
         RaiseCause.NOT_ENDED: ": the application has not ended yet",
     }
-    return "estimate raised" + causes.get(raised.cause, "")
+    if snapshot.info.kind == JobKind.WORKFLOW:
+        cause = ": jobs take longer or start later than predicted"
+    else:
+        cause = "" if snapshot.headline.counts.running_task_count else ": no task is running"
+    return "estimate raised" + causes.get(raised.cause, cause)
 
 
 def _idle_text(snapshot: Snapshot) -> Optional[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import tempfile
@@ -31,7 +32,8 @@ class Answer(Dict[str, Any]):
     def text(self) -> str:
         """The answer in a sentence or two."""
         if "sentences" in self:
-            return "; ".join(self["sentences"]) or f"{self.get('query') or 'the job'} has no known waits"
+            subject = self.get("query") or self.get("job") or "the job"
+            return "; ".join(self["sentences"]) or f"{subject} has no known waits"
         if "snapshot" in self:
             scale = [f"{self[name]} {name}" for name in ("executors", "slots") if self.get(name)]
             left = _words.remaining_text(self["snapshot"], True)
@@ -52,9 +54,11 @@ class Deadline:
 
 
 def explain(subject: Path, *, query: str = "", top: Optional[int] = None, **connection: Path) -> List[Answer]:
-    """Returns what a job waited for and which jobs caused the waits, one answer per query (`tidemark why`).
+    """Returns what a job waited for and which jobs caused the waits (`tidemark why`).
 
-    subject: the id of a job, JOB/QUERY such as "app-1/sql/3", or a Spark event log. connection: the arguments of
+    The list has one answer per query, or one per job of a workflow.
+
+    subject: the id of a job or workflow, JOB/QUERY such as "app-1/sql/3", or a Spark event log. connection: the arguments of
     Client that select a master, except `token`.
     """
     words = _program.options({"query": query or None, "top": top, **connection})
@@ -78,10 +82,19 @@ def submit(plan: Plan, **connection: Path) -> str:
         return _program.run("submit", *_program.options(connection), "--", file).strip()
 
 
-def deadline(job_id: str, **connection: Any) -> Optional[Deadline]:
-    """Returns the deadline of a job and the probability of being late, or None without a deadline."""
+def deadline(job_id: str, at: Optional[datetime] = None, **connection: Any) -> Optional[Deadline]:
+    """Returns the deadline of a job and the probability of being late, or None without a deadline.
+
+    at: sets or replaces the deadline of a running job first. A time without a zone is local.
+    """
     with Client(**connection) as client:
-        return _deadline_of(client.get(job_id, view=View.BASIC))
+        if at is not None:
+            client.set_deadline(job_id, at)
+        snapshot = client.get(job_id, view=View.BASIC)
+        if at is not None and snapshot.deadline_at != at.astimezone():
+            # The next snapshot contains the deadline.
+            snapshot = dataclasses.replace(snapshot, deadline_at=at.astimezone(), late_probability=None)
+        return _deadline_of(snapshot)
 
 
 def _deadline_of(snapshot: Snapshot) -> Optional[Deadline]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import TracebackType
 from typing import (
     Any,
@@ -29,7 +29,7 @@ from tidemark import _security, _wire, errors
 from tidemark._following import Follower, OutOfTime
 from tidemark._reading import read_snapshot
 from tidemark._security import Path
-from tidemark.job import JobKind, JobState, Snapshot, View
+from tidemark.job import EPOCH, JobKind, JobState, Snapshot, View
 
 # Type of durations in arguments, which are seconds or a timedelta.
 Seconds = Union[float, timedelta]
@@ -255,6 +255,15 @@ class Client:
         Raises RefusedError if the job is running.
         """
         self._ask("ForgetJob", job_id=job_id)
+
+    def set_deadline(self, job_id: str, at: datetime) -> None:
+        """Sets or replaces the deadline of a running job or workflow. A time without a zone is local.
+
+        Raises NotFoundError for an unknown job, and RefusedError if the job has ended.
+        """
+        since, second = at.astimezone() - EPOCH, timedelta(seconds=1)
+        deadline_at = {"seconds": since // second, "nanos": since % second // timedelta(microseconds=1) * 1000}
+        self._ask("SetDeadline", job_id=job_id, deadline_at=deadline_at)
 
     def _ask(self, method: str, **fields: Any) -> Any:
         request = _wire.request(method, **fields)

@@ -200,6 +200,16 @@ class ShuffleProgress:
 
 
 @dataclass(frozen=True)
+class Throughput:
+    """Processed input and its rate since the start of the stage or job. 0 if unknown."""
+
+    bytes_done: int = 0
+    records_done: int = 0
+    bytes_per_second: float = 0.0
+    records_per_second: float = 0.0
+
+
+@dataclass(frozen=True)
 class StageProgress:
     id: StageId = StageId()
     state: StageState = StageState.UNKNOWN
@@ -217,6 +227,7 @@ class StageProgress:
     is_critical: bool = False
     shuffle: Optional[ShuffleProgress] = None
     failure: str = ""
+    throughput: Optional[Throughput] = None
 
 
 @dataclass(frozen=True)
@@ -316,6 +327,8 @@ class IndicatorError:
     job_max_points: float = 0.0
     interval_coverage: Optional[float] = None
     interval_width: Optional[float] = None
+    first_forecast: Optional[timedelta] = None
+    first_forecast_after: Optional[timedelta] = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -339,6 +352,7 @@ class Snapshot:
     estimate_raised: Optional[EstimateRaised] = None
     idle_since: Optional[datetime] = None
     headline_group: str = ""
+    throughput: Optional[Throughput] = None
     stage_infos: tuple[StageInfo, ...] = ()
     stages: tuple[StageProgress, ...] = ()
     children: tuple[Child, ...] = ()

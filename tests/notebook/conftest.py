@@ -30,6 +30,16 @@ class Notebook:
         return "".join(output.text for output in self.outputs[cell] if output.output_type == "stream")
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    """The user's cache. Later tests do not see the master of this one."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    for variable in ("TIDEMARK_MASTER", "TIDEMARK_TOKEN_FILE"):
+        monkeypatch.setenv(variable, "")
+    return folder / "tidemark"
+
+
 @pytest.fixture
 def execute(tmp_path, monkeypatch):
     folder = tmp_path / "kernels" / "here"

@@ -79,6 +79,41 @@ def test_the_next_master_of_a_process_has_the_same_address():
         _program.embedded_master().close()
 
 
+def test_only_its_user_may_use_the_master_of_a_process(cache):
+    master = _program.embedded_master()
+    try:
+        token = cache / "token"
+        assert os.environ["TIDEMARK_TOKEN_FILE"] == str(token) and token.stat().st_mode & 0o077 == 0
+        with tidemark.Client(master.address) as client:
+            assert client.list() == []
+        with tidemark.Client(master.address, token="x" * 20) as client, pytest.raises(tidemark.DeniedError):
+            client.list()
+    finally:
+        master.close()
+
+
+def test_the_next_master_keeps_the_runs_unless_another_has_them(cache, tmp_path, monkeypatch):
+    text = tmp_path / "text"
+    text.write_text("to be or not to be\n")
+    first = _program.embedded_master()
+    try:
+        _program.run(*WORDS.split()[1:], str(text), "--master", first.address)
+        monkeypatch.setattr(_program, "_embedded", None)  # Another process would do the same.
+        with tidemark.Client(_program.embedded_master().address) as client:
+            assert client.list() == []
+        _program.embedded_master().close()
+        first.close()
+        with tidemark.Client(_program.embedded_master().address) as client:
+            assert client.get("words").final
+        _program.embedded_master().close()
+        monkeypatch.setenv("TIDEMARK_KEEP_RUNS", "0")
+        with tidemark.Client(_program.embedded_master().address) as client:
+            assert client.list() == []
+    finally:
+        first.close()
+        _program.embedded_master().close()
+
+
 def is_running(pid):
     try:
         os.kill(pid, 0)

@@ -2,14 +2,17 @@
 
 import asyncio
 import concurrent.futures
+import os
+import shutil
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
 import tidemark
 from conftest import APPLICATION, ROOT
 from tidemark import _program
+from tidemark.answers import Answer
 
 LOG = ROOT / "tests" / "data" / "spark" / "local-1795466322781.zst"
 PLAN = {
@@ -81,6 +84,15 @@ def test_a_deadline_has_a_probability(new_master):
     due = tidemark.deadline("nightly", master=master.address)
     assert due.at.year == 2099
     assert repr(due).startswith("<due ")
+
+
+def test_a_deadline_can_be_set(new_master):
+    master = new_master().start()
+    tidemark.submit(PLAN, master=master.address)
+    at = datetime(2099, 1, 1, 12, 30, 0, 250000, tzinfo=timezone.utc)
+    assert tidemark.deadline("nightly", at, master=master.address).at == at
+    with pytest.raises(tidemark.NotFoundError):
+        tidemark.deadline("absent", at, master=master.address)
 
 
 def test_a_job_without_a_deadline_has_none(master):
@@ -155,6 +167,35 @@ def test_a_name_that_resembles_an_option_is_a_name(master):
 def test_options_become_words():
     given = {"tls_ca": "ca.crt", "token_file": None, "cores": [2, 4], "conf": {"a": 1, "b": 2}, "slots": []}
     assert _program.options(given) == "--tls-ca ca.crt --cores 2,4 --conf a=1 b=2".split()
+
+
+def test_an_answer_without_waits_names_its_job():
+    assert Answer({"job": "count", "sentences": []}).text == "count has no known waits"
+    assert Answer({"query": "sql/3", "sentences": []}).text == "sql/3 has no known waits"
+    assert Answer({"sentences": []}).text == "the job has no known waits"
+
+
+def test_a_cache_without_hard_links_keeps_the_token(monkeypatch, tmp_path):
+    def fail(*_):
+        raise PermissionError("no hard links")
+
+    monkeypatch.setattr(os, "link", fail)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert _program._cache() == tmp_path / "tidemark"
+    token = (tmp_path / "tidemark" / "token").read_text("utf-8")
+    assert _program._cache() == tmp_path / "tidemark"
+    assert (tmp_path / "tidemark" / "token").read_text("utf-8") == token
+    assert sorted(os.listdir(tmp_path / "tidemark")) == ["token", "tokens"]
+
+
+def test_a_cache_of_another_user_is_not_used(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    folder = _program._cache()
+    assert folder != tmp_path / "tidemark"
+    assert os.listdir(tmp_path / "tidemark") == []
+    shutil.rmtree(folder)
 
 
 def test_a_missing_program_is_an_error_with_a_remedy(monkeypatch):

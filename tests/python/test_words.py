@@ -35,12 +35,14 @@ def test_durations_have_two_units(seconds, text):
 @pytest.mark.parametrize(
     ("median", "lower", "upper", "text"),
     [
-        (41.4, 35.2, 51.1, "35-51 s"),
+        (41.4, 35.2, 51.1, "35-52 s"),
         (198, 171, 249, "2 min 50 s - 4 min 10 s"),
-        (50 * 60, 22 * 60, 81 * 60, "20 min - 1 h 20 min"),
+        (50 * 60, 22 * 60, 81 * 60, "20 min - 1 h 30 min"),
         (4.6, 2.2, 29, "2-30 s"),
         (9, 12, 4, "9 s"),
         (60, 0, 180, "0-3 min"),
+        (180, 58, 527, "50 s - 9 min"),
+        (72, 7, 720, "0-12 min"),
         (1e9, 35, 1e11, "30 s or more"),
     ],
 )
