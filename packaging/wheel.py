@@ -24,7 +24,7 @@ import zipfile
 import sbom
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-ENGINES = ("hadoop", "spark")
+ENGINES = re.search(r"^set\(TIDEMARK_ENGINES (.*)\)$", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1].split()
 GRAPH = "data/graphs/musae-github.txt.zst"
 # The C library belongs to the system, which must have one that is new enough.
 OF_THE_SYSTEM = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|pthread|dl|rt|resolv|util|anl|mvec))\.so.*")
