@@ -14,6 +14,7 @@
 #include "cli/engines.h"
 #include "cli/master_call.h"
 #include "cli/options.h"
+#include "examples/local_mapreduce/run.h"
 #include "text/did_you_mean.h"
 
 namespace tidemark::cli {
@@ -21,8 +22,9 @@ namespace {
 
 // The commands, in the order in which `tidemark --help` lists them.
 constexpr void (*kCommands[])(CLI::App&, Invocation&) = {
-    AddGet,    AddWatch, AddPlanCommands, AddWhatIf, AddWhy,    AddContention, AddAdvise,
-    AddReplay, AddRun,   AddDemo,         AddServe,  AddDoctor, AddProfile,    AddCompletion};
+    AddGet,        AddWatch,   AddPlanCommands, AddWhatIf,  AddWhy,
+    AddContention, AddCompare, AddAdvise,       AddReplay,  AddRun,
+    AddDemo,       AddServe,   AddDoctor,       AddProfile, AddCompletion};
 
 class HelpFormatter final : public CLI::Formatter {
  public:
@@ -212,18 +214,39 @@ std::variant<Invocation, Answer> ParseCommandLine(const std::vector<std::string>
   return invocation;
 }
 
-std::vector<std::string> CompletionsOf(const std::vector<std::string>& words) {
+Completions CompletionsOf(const std::vector<std::string>& words) {
   CLI::App root("", "tidemark");
   Invocation invocation;
   AddCommands(root, invocation);
   const CLI::App* command = &root;
+  std::string before;
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
-    if (HasSubcommand(*command, words[i])) command = command->get_subcommand(words[i]);
+    before = words[i];
+    if (HasSubcommand(*command, before)) command = command->get_subcommand(before);
   }
   const std::string prefix = words.empty() ? "" : words.back();
-  std::vector<std::string> found =
-      prefix.starts_with("-") ? OptionsOf(*command) : SubcommandsOf(*command);
-  std::erase_if(found, [&](const std::string& name) { return !name.starts_with(prefix); });
+  const auto matching = [&](std::vector<std::string> names) {
+    std::erase_if(names, [&](const std::string& name) { return !name.starts_with(prefix); });
+    return names;
+  };
+  if (prefix.starts_with("-")) return {.words = matching(OptionsOf(*command))};
+  Completions found = {.words = matching(SubcommandsOf(*command))};
+  const CLI::Option* const option =
+      before.starts_with("-") ? command->get_option_no_throw(before) : nullptr;
+  if (option != nullptr && option->get_items_expected_max() > 0) {
+    // The type of an option with choices is "TEXT:{bar,plain}".
+    const std::string type = option->get_type_name();
+    const std::size_t begin = type.find('{');
+    const std::size_t end = type.find('}', begin);
+    if (end == std::string::npos) return found;
+    found.values = matching(absl::StrSplit(type.substr(begin + 1, end - begin - 1), ','));
+    return found;
+  }
+  if (command->get_name() == "example") found.values = matching(examples::JobNames());
+  found.takes_job_id = std::ranges::any_of(command->get_options(), [](const CLI::Option* argument) {
+    const std::string name = argument->get_single_name();
+    return argument->get_positional() && (name.find("ID") != std::string::npos || name == "RUN");
+  });
   return found;
 }
 

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -44,18 +45,30 @@ struct Answer {
 // (`tidemark help connection`).
 std::variant<Invocation, Answer> ParseCommandLine(const std::vector<std::string>& words);
 
-// Returns the subcommands and options that begin with the last of `words`.
-std::vector<std::string> CompletionsOf(const std::vector<std::string>& words);
+// Completions of the last of the words before the cursor of a shell.
+struct Completions {
+  std::vector<std::string> words;   // subcommands or options
+  std::vector<std::string> values;  // values of the option before it, or jobs of the example engine
+  bool takes_job_id = false;        // whether the word may be the id of a job on a master
+};
+Completions CompletionsOf(const std::vector<std::string>& words);
+// Returns true if a shell may insert the id without quotes. Ids come from untrusted peers.
+bool IsPlainWord(std::string_view id);
+// Returns the words and values of CompletionsOf(), and the ids of jobs on the master of the
+// environment.
+std::vector<std::string> AllCompletionsOf(const std::vector<std::string>& words);
 
 // Each function declares one command, or a group of commands, below `root`. If the command line
 // names a declared command, parsing fills in `invocation`.
 void AddAdvise(CLI::App& root, Invocation& invocation);
+void AddCompare(CLI::App& root, Invocation& invocation);
 void AddCompletion(CLI::App& root, Invocation& invocation);
 void AddContention(CLI::App& root, Invocation& invocation);
 void AddDemo(CLI::App& root, Invocation& invocation);
 void AddDoctor(CLI::App& root, Invocation& invocation);
 void AddGet(CLI::App& root, Invocation& invocation);
-void AddPlanCommands(CLI::App& root, Invocation& invocation);  // submit, attach, forget, workflow
+void AddPlanCommands(CLI::App& root, Invocation& invocation);  // submit, attach, workflow,
+                                                               // deadline, forget
 void AddProfile(CLI::App& root, Invocation& invocation);
 void AddReplay(CLI::App& root, Invocation& invocation);
 void AddRun(CLI::App& root, Invocation& invocation);  // run example, run ENGINE, ENGINE conf
@@ -101,7 +114,7 @@ struct ServeArguments {
 void AddServeOptions(CLI::App& app, ServeArguments& arguments);
 
 struct WhatIfArguments {
-  std::string subject;                   // a plan file, a Spark event log, or a job's id
+  std::string subject;                   // a plan file, a log, or a job's id
   std::vector<std::uint32_t> slots;      // one scenario each; if empty, the current slots
   std::vector<std::uint32_t> executors;  // executors of a Spark application; excludes `slots`
   std::map<std::string, std::string> settings;  // Spark settings
@@ -120,6 +133,7 @@ struct WhatIfArguments {
   std::map<std::string, std::string> limits;      // limits of the search, by name
   std::optional<double> data_factor;
   std::optional<SchedulingPolicy> policy;
+  std::vector<std::uint32_t> reducers;  // numbers of reduce tasks of a MapReduce job
   MasterArguments master;
   TableFormat format = TableFormat::kTable;
 };

@@ -80,7 +80,8 @@ struct Engine {
 // Each function returns one row and is defined in NAME/engine.cc.
 Engine HadoopEngine();
 Engine SparkEngine();
-inline constexpr Engine (*kEngineRows[])() = {HadoopEngine, SparkEngine};
+Engine TezEngine();
+inline constexpr Engine (*kEngineRows[])() = {HadoopEngine, SparkEngine, TezEngine};
 
 // Returns the table of engines.
 const std::vector<Engine>& Engines();

@@ -36,7 +36,7 @@ int Main(const std::vector<std::string>& words) {
     std::fputs(answer->err.c_str(), stderr);
     return CheckOutput(answer->exit_code);
   }
-  return CheckOutput(std::get<Invocation>(parsed).run());
+  return WithSignal(CheckOutput(std::get<Invocation>(parsed).run()));
 }
 
 }  // namespace
@@ -51,7 +51,8 @@ int main(int argc, char** argv) {
   }
   // The scripts of `tidemark completion` call the hidden command `complete`.
   if (words.size() > 1 && words[1] == "complete") {
-    for (const std::string& word : tidemark::cli::CompletionsOf({words.begin() + 2, words.end()})) {
+    for (const std::string& word :
+         tidemark::cli::AllCompletionsOf({words.begin() + 2, words.end()})) {
       std::puts(word.c_str());
     }
     return tidemark::cli::kSuccess;

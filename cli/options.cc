@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "cli/process.h"
 #include "text/counted.h"
 #include "text/did_you_mean.h"
 #include "text/size_text.h"
@@ -52,7 +53,7 @@ constexpr char kEmptyWord[] = "must not be empty; is a shell variable unset?";
 bool IsPath(const std::string& subject) {
   std::error_code ignored;
   return std::filesystem::exists(subject, ignored) || subject.starts_with('/') ||
-         subject.starts_with('.');
+         subject.starts_with('.') || subject.ends_with(".jhist");
 }
 
 std::string OrEmpty(const std::string& word) { return word.empty() ? "empty" : word; }
@@ -135,18 +136,22 @@ void AddProgress(CLI::App& app, ProgressArguments& progress) {
             "How to show progress [auto: a bar on a terminal, plain lines elsewhere]");
   app.add_flag("--compare", progress.compare,
                "Also show the other indicators and, at the end, their errors");
-  app.add_option_function<std::string>(
-         "--deadline",
-         [&progress](const std::string& word) {
-           const absl::StatusOr<Deadline> deadline = ParseDeadline(word);
-           if (!deadline.ok()) {
-             throw CLI::ValidationError(
-                 fmt::format("--deadline {}", std::string(deadline.status().message())));
-           }
-           progress.deadline = *deadline;
-         },
-         "Show the probability that the job ends after WHEN: 07:30, or 2h30m after its start")
+  AddDeadline(app, "--deadline", progress.deadline,
+              "Show the probability that the job ends after WHEN: 07:30, or 2h30m after its start")
       ->type_name("WHEN");
+}
+
+CLI::Option* AddDeadline(CLI::App& app, const std::string& name, std::optional<Deadline>& deadline,
+                         const std::string& help) {
+  const auto parse = [&deadline, name](const std::string& word) {
+    const absl::StatusOr<Deadline> parsed = ParseDeadline(word);
+    if (!parsed.ok()) {
+      throw CLI::ValidationError(
+          fmt::format("{} {}", name, std::string(parsed.status().message())));
+    }
+    deadline = *parsed;
+  };
+  return app.add_option_function<std::string>(name, parse, help);
 }
 
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators) {
@@ -183,6 +188,16 @@ void AddMaster(CLI::App& app, MasterArguments& master) {
       ->envname(kConnectionOptions[0].variable)
       ->group(kConnectionGroup);
   app.footer("The master (--master HOST:PORT), TLS and tokens: see `tidemark help connection`.");
+}
+
+MasterArguments MasterOfEnvironment() {
+  MasterArguments master;
+  for (const ConnectionOption& option : kConnectionOptions) {
+    const std::string value = EnvironmentVariable(option.variable);
+    (option.target == nullptr ? master.address : master.security.*option.target) = value;
+  }
+  if (master.address.empty()) master.address = serve::kDefaultMaster;
+  return master;
 }
 
 std::string ConnectionHelp() {

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
@@ -125,6 +126,9 @@ bool IsPath(const std::string& subject);
 
 // Adds the options of commands that show progress, compute indicators, or print a result.
 void AddProgress(CLI::App& app, ProgressArguments& progress);
+// Adds an option or a positional argument for a deadline.
+CLI::Option* AddDeadline(CLI::App& app, const std::string& name, std::optional<Deadline>& deadline,
+                         const std::string& help);
 CLI::Option* AddIndicators(CLI::App& app, std::vector<std::string>& indicators);
 void AddFormat(CLI::App& app, TableFormat& format, const char* names = "-o,--output");
 
@@ -134,6 +138,8 @@ inline constexpr char kConnectionGroup[] = "Connection";
 
 // Adds the options of kConnectionGroup.
 void AddMaster(CLI::App& app, MasterArguments& master);
+// Returns the master that the environment variables of these options name.
+MasterArguments MasterOfEnvironment();
 // Adds only the options for TLS and tokens. They name files, since other users can read the words
 // of a command line.
 void AddSecurity(CLI::App& app, ClientSecurity& security);

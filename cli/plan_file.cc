@@ -60,6 +60,9 @@ constexpr ShortName kShortNames[] = {
     {"JobProfile", "reduce_task_seconds", "reduce_task_time"},
     {"JobProfile", "map_cpu_seconds", "map_cpu_time"},
     {"JobProfile", "reduce_cpu_seconds", "reduce_cpu_time"},
+    {"JobProfile", "map_start_cpu_seconds", "map_start_cpu_time"},
+    {"JobProfile", "reduce_start_cpu_seconds", "reduce_start_cpu_time"},
+    {"JobProfile", "slot_idle_seconds", "slot_idle_time"},
     {"JobProfile", "reduce_sort_seconds", "reduce_sort_time"},
 };
 // Longer tasks, lags and waits are assumed to be typing errors and rejected.
@@ -385,9 +388,9 @@ absl::StatusOr<Plan> ParsePlanFile(const std::string& text, PlanUse use) {
     return absl::InvalidArgumentError(
         "is a Tidemark event log, not a plan; `tidemark replay` reads event logs");
   }
-  if (text.starts_with(R"({"Event":)")) {
+  if (text.starts_with(R"({"Event":)") || text.starts_with("Avro-")) {
     return absl::InvalidArgumentError(
-        "is a Spark event log, not a plan; `tidemark replay`, `why` and `what-if` read it");
+        "is a log of Spark or Hadoop, not a plan; `tidemark replay`, `why` and `what-if` read it");
   }
   try {
     return Reader().Read(YAML::Load(text), use);

@@ -97,10 +97,13 @@ std::vector<std::string> IperfClientCommand(const std::string& host, int port, i
 namespace {
 
 std::atomic<bool> stop_requested = false;
-static_assert(std::atomic<bool>::is_always_lock_free, "set by a signal handler");
+std::atomic<int> stop_signal = SIGINT;
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "set by a signal handler");
 
-void HandleInterrupt(int) {
-  if (stop_requested.exchange(true)) _exit(kInterrupted);
+void HandleInterrupt(int signal) {
+  stop_signal = signal;
+  if (stop_requested.exchange(true)) _exit(128 + signal);
 }
 
 void InstallHandler(int signal, void (*handler)(int)) {
@@ -226,6 +229,8 @@ const std::atomic<bool>& StopOnInterrupt() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) InstallHandler(signal, HandleInterrupt);
   return stop_requested;
 }
+
+int WithSignal(int exit_code) { return exit_code == kInterrupted ? 128 + stop_signal : exit_code; }
 
 // exec() resets a handler, but not SIG_IGN.
 void SurviveClosedPipes() {

@@ -46,6 +46,9 @@ std::vector<std::string> IperfClientCommand(const std::string& host, int port, i
 // Makes the first SIGINT, SIGTERM or SIGHUP set the returned flag, and the second end the process
 // immediately. Ignored signals stay ignored. All callers in the process share the flag.
 const std::atomic<bool>& StopOnInterrupt();
+// Returns `exit_code`, or 128 plus the number of the signal that set the flag, as shells report it,
+// if `exit_code` is kInterrupted.
+int WithSignal(int exit_code);
 
 // Makes a write to a pipe without a reader fail instead of ending the process. Child processes are
 // not affected.

@@ -95,6 +95,20 @@ class Client::Impl {
     return broken.ok() ? client::FromGrpc(status) : broken;
   }
 
+  // Lists tasks. `selects` is the field of the request that selects them.
+  absl::StatusOr<JobTasks> ListTasks(void (v1::ListTasksRequest::*selects)(bool),
+                                     const std::string& job_id, std::uint32_t most,
+                                     const std::stop_token& stop) const {
+    v1::ListTasksRequest request;
+    request.set_job_id(job_id);
+    request.set_task_count_max(most);
+    (request.*selects)(true);
+    v1::ListTasksResponse response;
+    absl::Status asked = Ask(&Stub::ListTasks, request, response, stop);
+    if (!asked.ok()) return asked;
+    return wire::ParseTasks(response);
+  }
+
   absl::StatusOr<std::vector<Outcome>> Estimate(v1::EstimateJobRequest& request,
                                                 const std::vector<Scenario>& scenarios) const {
     for (const Scenario& scenario : scenarios) {
@@ -283,6 +297,14 @@ absl::Status Client::UpdateJob(const std::string& job_id, const PlanChange& chan
   return impl_->Ask(&Stub::UpdateJob, request, response);
 }
 
+absl::Status Client::SetDeadline(const std::string& job_id, absl::Time at) const {
+  v1::SetDeadlineRequest request;
+  request.set_job_id(job_id);
+  wire::EncodeTime(at, *request.mutable_deadline_at());
+  v1::SetDeadlineResponse response;
+  return impl_->Ask(&Stub::SetDeadline, request, response);
+}
+
 absl::Status Client::ForgetJob(const std::string& job_id) const {
   v1::ForgetJobRequest request;
   request.set_job_id(job_id);
@@ -306,14 +328,12 @@ absl::StatusOr<std::vector<Outcome>> Client::EstimatePlan(
 
 absl::StatusOr<JobTasks> Client::ListRunningTasks(const std::string& job_id, std::uint32_t most,
                                                   std::stop_token stop) const {
-  v1::ListTasksRequest request;
-  request.set_job_id(job_id);
-  request.set_task_count_max(most);
-  request.set_running_only(true);
-  v1::ListTasksResponse response;
-  absl::Status asked = impl_->Ask(&Stub::ListTasks, request, response, stop);
-  if (!asked.ok()) return asked;
-  return wire::ParseTasks(response);
+  return impl_->ListTasks(&v1::ListTasksRequest::set_running_only, job_id, most, stop);
+}
+
+absl::StatusOr<JobTasks> Client::ListLongestTasks(const std::string& job_id, std::uint32_t most,
+                                                  std::stop_token stop) const {
+  return impl_->ListTasks(&v1::ListTasksRequest::set_longest_first, job_id, most, stop);
 }
 
 absl::StatusOr<Explanation> Client::ExplainJob(const std::string& job_id,

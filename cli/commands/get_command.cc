@@ -9,6 +9,7 @@
 #include "console/job_table.h"
 #include "console/waits_table.h"
 #include "proto/wire/job_codec.h"
+#include "proto/wire/task_codec.h"
 #include "text/ascii_json.h"
 
 namespace tidemark::cli {
@@ -46,25 +47,44 @@ std::vector<std::string> TasksAsJson(const ordered_json& job) {
   return lines;
 }
 
-int ShowJob(const GetArguments& arguments, const Snapshot& job) {
-  const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
-  if (is_workflow && arguments.what == Listed::kTasks) {
+constexpr std::uint32_t kTasksMax = 2000;
+
+// Shows the tasks that end last, or the attempts of an ended job that ran longest.
+absl::StatusOr<int> ShowTasks(const GetArguments& arguments, const Snapshot& job,
+                              const Client& master) {
+  if (job.info && job.info->kind == JobKind::kWorkflow) {
     PrintError(console::WorkflowHasNo("tasks", job));
     return kUsage;
   }
+  const auto options = TableOptionsFor(arguments.format);
+  if (job.is_final) {
+    const auto tasks = master.ListLongestTasks(job.job_id, kTasksMax);
+    if (!tasks.ok()) return tasks.status();
+    if (!IsJson(arguments.format)) {
+      return PrintLines(console::RenderEndedTasks(job, *tasks, options));
+    }
+    std::vector<std::string> lines;
+    for (const TaskProgress& task : tasks->tasks) lines.push_back(wire::TaskJson(task));
+    return PrintJson(lines, arguments.format);
+  }
+  if (IsJson(arguments.format)) {
+    return PrintJson(TasksAsJson(ordered_json::parse(wire::SnapshotJson(job))), arguments.format);
+  }
+  JobTasks running;
+  if (options.is_wide)
+    running = master.ListRunningTasks(job.job_id, kTasksMax).value_or(JobTasks());
+  return PrintLines(console::RenderTaskTable(job, options, running));
+}
+
+absl::StatusOr<int> ShowJob(const GetArguments& arguments, const Snapshot& job,
+                            const Client& master) {
+  if (arguments.what == Listed::kTasks) return ShowTasks(arguments, job, master);
   const std::string json = wire::SnapshotJson(job);
   const auto options = TableOptionsFor(arguments.format);
-  switch (arguments.what) {
-    case Listed::kStages:
-      return IsJson(arguments.format)
-                 ? PrintJson(StagesAsJson(ordered_json::parse(json)), arguments.format)
-                 : PrintLines(console::RenderStageTable(job, options));
-    case Listed::kTasks:
-      return IsJson(arguments.format)
-                 ? PrintJson(TasksAsJson(ordered_json::parse(json)), arguments.format)
-                 : PrintLines(console::RenderTaskTable(job, options));
-    case Listed::kJobs:
-      break;
+  if (arguments.what == Listed::kStages) {
+    return IsJson(arguments.format)
+               ? PrintJson(StagesAsJson(ordered_json::parse(json)), arguments.format)
+               : PrintLines(console::RenderStageTable(job, options));
   }
   return IsJson(arguments.format) ? PrintLines({json})
                                   : PrintLines(console::RenderJobTable({job}, options));
@@ -94,7 +114,7 @@ int Run(const GetArguments& arguments) {
       const auto job = master.GetJob(arguments.job_id);
       if (absl::IsNotFound(job.status())) return NoSuchJob(arguments.job_id, master);
       if (!job.ok()) return job.status();
-      return ShowJob(arguments, *job);
+      return ShowJob(arguments, *job, master);
     }
     const auto jobs = master.ListJobs(arguments.filter);
     if (!jobs.ok()) return jobs.status();
@@ -129,7 +149,8 @@ void AddGet(CLI::App& root, Invocation& invocation) {
     const char* help;
   } all[] = {{"jobs", Listed::kJobs, "List all jobs, or show one"},
              {"stages", Listed::kStages, "Show the stages of a job"},
-             {"tasks", Listed::kTasks, "Show the tasks of a job that will end last, and why"}};
+             {"tasks", Listed::kTasks,
+              "Show the tasks that will end last, and why; for an ended job, the longest tasks"}};
   for (const auto& listed : all) {
     CLI::App& app = *get.add_subcommand(listed.name, listed.help);
     auto& arguments = ArgumentsOf<GetArguments>(app, invocation, Run);

@@ -1,8 +1,10 @@
-// The commands submit, attach, workflow add, cancel and close, and forget.
+// The commands submit, attach, workflow add, cancel and close, deadline, and forget.
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/time/clock.h"
 #include "cli/commands.h"
 #include "cli/master_call.h"
 #include "cli/options.h"
@@ -30,6 +32,12 @@ struct UpdateArguments {
   std::vector<std::string> cancel_jobs;
   bool cancel = false;  // whether to cancel the whole workflow
   bool close = false;   // the workflow ends once no job runs
+  MasterArguments master;
+};
+
+struct DeadlineArguments {
+  std::string job_id;
+  std::optional<Deadline> deadline;
   MasterArguments master;
 };
 
@@ -86,6 +94,17 @@ int Run(const UpdateArguments& arguments) {
   });
 }
 
+int Run(const DeadlineArguments& arguments) {
+  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
+    const absl::StatusOr<Snapshot> job = master.GetJob(arguments.job_id, View::kBasic);
+    if (absl::IsNotFound(job.status())) return NoSuchJob(arguments.job_id, master);
+    if (!job.ok()) return job.status();
+    const absl::Time start = job->started_at.value_or(absl::Now());
+    return SuccessIf(master.SetDeadline(
+        arguments.job_id, InstantOf(*arguments.deadline, start, absl::LocalTimeZone())));
+  });
+}
+
 int Run(const ForgetArguments& arguments) {
   return AtMaster(arguments.master, [&](const Client& master) {
     return SuccessIf(master.ForgetJob(arguments.job_id));
@@ -107,6 +126,17 @@ void AddAttach(CLI::App& root, Invocation& invocation) {
   app.add_option("ID", arguments.job_id, "Id of the workflow")->required();
   app.add_option("NAME", arguments.child_name, "Name of the job in the workflow")->required();
   app.add_option("JOB_ID", arguments.child_job_id, "Id under which the job reports")->required();
+  AddMaster(app, arguments.master);
+  AddFooter(app, kExitCodes);
+}
+
+void AddSetDeadline(CLI::App& root, Invocation& invocation) {
+  CLI::App& app = *root.add_subcommand("deadline", "Set the deadline of a running job or workflow");
+  auto& arguments = ArgumentsOf<DeadlineArguments>(app, invocation, Run);
+  app.add_option("ID", arguments.job_id, "Id of the job or workflow")->required();
+  AddDeadline(app, "WHEN", arguments.deadline,
+              "07:30 or \"2026-11-26 07:30\" on this host's clock, or 2h30m after the job's start")
+      ->required();
   AddMaster(app, arguments.master);
   AddFooter(app, kExitCodes);
 }
@@ -165,6 +195,7 @@ void AddPlanCommands(CLI::App& root, Invocation& invocation) {
   AddSubmit(root, invocation);
   AddAttach(root, invocation);
   AddWorkflow(root, invocation);
+  AddSetDeadline(root, invocation);
   AddForget(root, invocation);
 }
 

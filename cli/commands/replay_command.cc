@@ -15,11 +15,11 @@
 
 #include "absl/time/clock.h"
 #include "cli/commands.h"
+#include "cli/log_replay.h"
 #include "cli/master_call.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/spark/replay.h"
 #include "master/store/event_log.h"
 #include "master/store/history.h"
 #include "master/waits/cluster_waits.h"
@@ -62,7 +62,7 @@ absl::StatusOr<Explanation> WaitsIn(waits::ClusterWaits& log) {
   return absl::NotFoundError("the log contains no task");
 }
 
-int ReplaySparkLog(const ReplayArguments& arguments) {
+int ReplayLogOfEngine(const ReplayArguments& arguments) {
   const JobMonitorOptions defaults;
   std::unique_ptr<store::History> history;
   if (!arguments.history.empty()) {
@@ -74,7 +74,7 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
     history = *std::move(opened);
   }
   waits::ClusterWaits waits;
-  auto replay = SparkReplay::Open(
+  auto replay = LogReplay::Open(
       arguments.log,
       {.monitor = {.indicators = IndicatorsFor(arguments.progress, defaults.indicators)},
        .history = history.get(),
@@ -101,7 +101,7 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
   for (const std::string& remark : replay->Remarks()) {
     if (has_shown) PrintError(fmt::format("{}: {}", arguments.log, remark));
   }
-  if (more.ok()) return kSuccess;
+  if (more.ok()) return replay->has_damage() ? kLogTorn : kSuccess;
   PrintError(std::string(more.status().message()));
   return kLogTorn;
 }
@@ -110,16 +110,16 @@ int ReplaySparkLog(const ReplayArguments& arguments) {
 
 int Run(const ReplayArguments& arguments) {
   std::error_code error;
-  if (std::filesystem::is_directory(arguments.log, error)) return ReplaySparkLog(arguments);
+  if (std::filesystem::is_directory(arguments.log, error)) return ReplayLogOfEngine(arguments);
   const absl::Status readable = transport::CheckRegularFile(arguments.log);
   if (!readable.ok()) return CannotOpen(readable);
   const auto reader = whatif::OpenLogOfMaster(arguments.log);
   if (!reader.ok()) return CannotOpen(reader.status());
-  if (*reader == nullptr) return ReplaySparkLog(arguments);
+  if (*reader == nullptr) return ReplayLogOfEngine(arguments);
   if (!arguments.history.empty()) {
     PrintError(
-        "--history is for Spark event logs; a Tidemark event log already contains the past runs "
-        "that it used");
+        "--history is for logs of Spark and Hadoop; a Tidemark event log already contains the past "
+        "runs that it used");
     return kUsage;
   }
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
@@ -169,10 +169,11 @@ double ParseSpeed(const std::string& word) {
 
 void AddReplay(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
-      "replay", "Replay a job from its event log, or a Spark application from a Spark event log");
+      "replay", "Replay a job from its event log, or from a log of Spark or Hadoop");
   auto& arguments = ArgumentsOf<ReplayArguments>(app, invocation, Run);
   app.add_option("LOG", arguments.log,
-                 "Tidemark event log, or Spark event log (a file, or the folder of a rolling log)")
+                 "Tidemark event log, Spark event log (a file, or the folder of a rolling log), or "
+                 "history file of a MapReduce job (.jhist)")
       ->required();
   app.add_option_function<std::string>(
          "--speed", [&arguments](const std::string& word) { arguments.speed = ParseSpeed(word); },
@@ -180,7 +181,8 @@ void AddReplay(CLI::App& root, Invocation& invocation) {
       ->type_name("N|max");
   Directory(app.add_option(
       "--history", arguments.history,
-      "A master's data directory: learn from its past runs, and add this run (Spark logs only)"));
+      "A master's data directory: learn from its past runs, and add this run (logs of Spark and "
+      "Hadoop)"));
   AddProgress(app, arguments.progress);
   AddFooter(
       app,

@@ -149,8 +149,9 @@ absl::Status CompleteOptions(examples::RunOptions& options,
   options.worker_command = WorkerCommand();
   // TIDEMARK_TLS_CA and similar variables are for a remote master.
   if (options.master_address.empty()) options.security = ClientSecurity();
-  absl::Status logs = CreateDirectory("--log-dir", options.master_options.event_log_dir);
-  if (!logs.ok()) return logs;
+  absl::Status made = CreateDirectory("--data-dir", options.master_options.data_dir);
+  if (made.ok()) made = CreateDirectory("--log-dir", options.master_options.event_log_dir);
+  if (!made.ok()) return made;
   if (!options.output_dir.empty()) return absl::OkStatus();
   absl::StatusOr<TemporaryDirectory> created = TemporaryDirectory::Create();
   if (!created.ok()) return created.status();
@@ -303,6 +304,11 @@ void AddRunExample(CLI::App& run, Invocation& invocation) {
   CLI::Option* master = Address(app.add_option("--master", job.master_address,
                                                "Report to this master [a master in this process]"));
   AddSecurity(app, job.security);
+  app.add_option(
+         "--data-dir", job.master_options.data_dir,
+         "Data directory of the master in this process; past runs improve the next forecast")
+      ->type_name("DIR")
+      ->excludes(master);
   app.add_option("--log-dir", job.master_options.event_log_dir,
                  "Write the job's event log to this directory, for `tidemark replay`")
       ->type_name("DIR")

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,12 +22,16 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "cli/commands.h"
+#include "cli/hadoop/history_folder.h"
 #include "cli/master_call.h"
 #include "cli/options.h"
 #include "cli/process.h"
 #include "cli/progress.h"
+#include "master/store/history.h"
 #include "serve/alerts/alerts.h"
 #include "serve/config/settings.h"
 #include "serve/doctor.h"
@@ -33,28 +39,77 @@
 #include "serve/page.h"
 #include "serve/serve_log.h"
 #include "spark/log_reader.h"
+#include "text/counted.h"
 #include "tidemark/log.h"
 #include "tidemark/master.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::cli {
 
 namespace {
 
-constexpr std::chrono::seconds kPollInterval{1};
+constexpr std::chrono::seconds kSparkPollInterval{1};
+// The history server publishes the files of ended jobs every three minutes.
+constexpr std::chrono::seconds kHistoryPollInterval{60};
 // Maximum number of applications with logged rejections. Bounds memory.
 constexpr std::size_t kRejectionsMax = 10'000;
 
-// Follows the Spark event logs for a master. Polls them once a second on its own thread.
+// Calls a function repeatedly on its own thread. The destructor waits for the running call.
+class PollThread {
+ public:
+  PollThread(std::function<void()> poll, std::chrono::seconds interval)
+      : poll_(std::move(poll)), interval_(interval), thread_([this] { Run(); }) {}
+  ~PollThread() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_stopped_ = true;
+    }
+    stop_.notify_all();
+    thread_.join();
+  }
+  PollThread(const PollThread&) = delete;
+  PollThread& operator=(const PollThread&) = delete;
+
+ private:
+  void Run() {
+    std::unique_lock lock(mutex_);
+    while (!is_stopped_) {
+      lock.unlock();
+      poll_();
+      lock.lock();
+      stop_.wait_for(lock, interval_, [this] { return is_stopped_; });
+    }
+  }
+
+  const std::function<void()> poll_;
+  const std::chrono::seconds interval_;
+  std::mutex mutex_;
+  std::condition_variable stop_;
+  bool is_stopped_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+std::function<void(const std::string&)> WarningsTo(const LogSink& log) {
+  return
+      [log](const std::string& line) { log({.severity = LogSeverity::kWarning, .message = line}); };
+}
+
+// Follows the Spark event logs for a master.
 class SparkLogs {
  public:
   // `master` must outlive this object.
-  SparkLogs(const std::string& folder, Master& master, LogSink log);
-  ~SparkLogs();
+  SparkLogs(const std::string& folder, Master& master, const LogSink& log)
+      : master_(master),
+        log_(log),
+        follower_(folder, {.source_id = fmt::format("log-{}", absl::GetCurrentTimeNanos()),
+                           .note = WarningsTo(log)}),
+        thread_([this] { follower_.Poll(absl::Now(), [this](const Event& e) { Report(e); }); },
+                kSparkPollInterval) {}
+  ~SparkLogs() { follower_.Stop(); }
   SparkLogs(const SparkLogs&) = delete;
   SparkLogs& operator=(const SparkLogs&) = delete;
 
  private:
-  void Run();
   void Report(const Event& event);
 
   Master& master_;
@@ -62,41 +117,45 @@ class SparkLogs {
   spark::LogFollower follower_;
   // Status codes of logged rejections by job.
   absl::flat_hash_map<std::string, absl::flat_hash_set<absl::StatusCode>> rejections_;
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool is_stopped_ = false;  // guarded by mutex_
-  std::thread thread_;
+  PollThread thread_;  // stops before the other members are destroyed
 };
 
-SparkLogs::SparkLogs(const std::string& folder, Master& master, LogSink log)
-    : master_(master),
-      log_(std::move(log)),
-      follower_(folder, {.source_id = fmt::format("log-{}", absl::GetCurrentTimeNanos()),
-                         .note =
-                             [this](const std::string& line) {
-                               log_({.severity = LogSeverity::kWarning, .message = line});
-                             }}),
-      thread_([this] { Run(); }) {}
-
-SparkLogs::~SparkLogs() {
-  follower_.Stop();
-  {
-    const std::lock_guard lock(mutex_);
-    is_stopped_ = true;
+// Adds the runs of a Hadoop history server to the history of a master.
+class HistoryLogs {
+ public:
+  // Fails like store::History::Open(). REQUIRES: the configuration has history_logs and data_dir.
+  static absl::StatusOr<std::unique_ptr<HistoryLogs>> Start(const serve::ServeConfig& config,
+                                                            const LogSink& log) {
+    const MasterOptions& master = config.master;
+    auto history = store::History::Open(
+        master.data_dir + "/history.sqlite",
+        {.age_max = master.history_age_max, .bytes_max = master.history_bytes_max});
+    if (!history.ok()) return history.status();
+    return std::unique_ptr<HistoryLogs>(
+        new HistoryLogs(config.history_logs, *std::move(history), master.history_age_max, log));
   }
-  stop_.notify_all();
-  thread_.join();
-}
+  ~HistoryLogs() { folder_.Stop(); }
+  HistoryLogs(const HistoryLogs&) = delete;
+  HistoryLogs& operator=(const HistoryLogs&) = delete;
 
-void SparkLogs::Run() {
-  std::unique_lock lock(mutex_);
-  while (!is_stopped_) {
-    lock.unlock();
-    follower_.Poll(absl::Now(), [this](const Event& event) { Report(event); });
-    lock.lock();
-    stop_.wait_for(lock, kPollInterval, [this] { return is_stopped_; });
+ private:
+  HistoryLogs(const std::string& folder, std::unique_ptr<store::History> history,
+              absl::Duration age_max, const LogSink& log)
+      : history_(std::move(history)),
+        folder_(folder, *history_, {.age_max = age_max, .note = WarningsTo(log)}),
+        thread_([this, log] { Poll(log); }, kHistoryPollInterval) {}
+  void Poll(const LogSink& log) {
+    // Reading must not delay acknowledgements and ticks.
+    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), transport::kNice);
+    const std::size_t added = folder_.Poll(absl::Now());
+    if (added == 0) return;
+    log({.message = fmt::format("{} added to the history", text::Counted(added, "past run"))});
   }
-}
+
+  const std::unique_ptr<store::History> history_;
+  HistoryFolder folder_;
+  PollThread thread_;  // stops before the other members are destroyed
+};
 
 void SparkLogs::Report(const Event& event) {
   const absl::Status reported = master_.Report(event);
@@ -142,6 +201,8 @@ void EndWithStdin() {
       pollfd input = {.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
       ::poll(&input, 1, -1);
       count = ::read(STDIN_FILENO, bytes, sizeof bytes);
+      // Limits the cost of a descriptor that always has input.
+      if (count > 0) absl::SleepFor(absl::Milliseconds(100));
     }
     ::kill(::getpid(), SIGTERM);
   }).detach();
@@ -217,6 +278,11 @@ int Run(const ServeArguments& arguments) {
     return Reject(absl::InvalidArgumentError(
         "--end-with-stdin: standard input is closed; pass the read end of a pipe"));
   }
+  if (!config->history_logs.empty() && config->master.data_dir.empty()) {
+    return Reject(absl::InvalidArgumentError(
+        fmt::format("{}history_logs requires data_dir, where the master stores past runs",
+                    config->Where("history_logs"))));
+  }
   absl::Status status =
       CreateDirectory(config->Where("log_dir") + "log_dir", config->master.event_log_dir);
   const LogSink log = serve::MakeLogSink(config->log_as_json, config->log_least);
@@ -226,9 +292,7 @@ int Run(const ServeArguments& arguments) {
   const EndSignals signals;
   config->master.log = log;
   serve::LogLibraries(log);
-  config->master.on_notice = [log](const std::string& line) {
-    log({.severity = LogSeverity::kWarning, .message = line});
-  };
+  config->master.on_notice = WarningsTo(log);
   const auto master = Master::Start(config->master);
   if (!master.ok()) return Reject(master.status());
   std::unique_ptr<serve::Alerts> alerts;
@@ -265,13 +329,19 @@ int Run(const ServeArguments& arguments) {
   };
   log_line(fmt::format("listening on {}", (*master)->address()));
   if (page != nullptr) {
-    const std::string url = serve::WebUrl(*config, *page);
+    const std::string url = serve::PublicWebUrl(*config, *page);
     if (web::WebServer::HasPage()) {
-      (*master)->AnnouncePage(serve::PublicWebUrl(*config, *page));
+      (*master)->AnnouncePage(url);
       log_line("page at " + url);
     } else {
       log_line(fmt::format("API at {}; this program was built without its page", url));
     }
+  }
+  std::unique_ptr<HistoryLogs> history_logs;
+  if (!config->history_logs.empty()) {
+    auto started = HistoryLogs::Start(*config, log);
+    if (!started.ok()) return Reject(started.status());
+    history_logs = *std::move(started);
   }
   std::unique_ptr<SparkLogs> spark_logs;
   if (!config->spark_logs.empty()) {
@@ -285,6 +355,7 @@ int Run(const ServeArguments& arguments) {
   signals.Wait();
   watchdog.reset();
   spark_logs.reset();
+  history_logs.reset();
   log_line("shutting down");
   (*master)->Drain();
   absl::SleepFor(config->shutdown_drain);
@@ -307,6 +378,10 @@ void AddServeOptions(CLI::App& app, ServeArguments& arguments) {
               "Write each job's event log to this directory (setting log_dir)", arguments);
   AddOverride(app, "--spark-logs", "spark_logs", "DIR",
               "Follow the Spark applications that log to this directory (setting spark_logs)",
+              arguments);
+  AddOverride(app, "--history-logs", "history_logs", "DIR",
+              "Learn past runs from this directory of a Hadoop history server (setting "
+              "history_logs)",
               arguments);
   app.add_flag_callback(
       "--allow-insecure-remote",

@@ -1,8 +1,15 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "cli/commands.h"
@@ -10,15 +17,20 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
+#include "console/job_summary.h"
+#include "console/text.h"
 #include "console/waits_table.h"
 #include "master/waits/cluster_waits.h"
+#include "text/counted.h"
+#include "text/did_you_mean.h"
+#include "text/duration_text.h"
 #include "whatif/spark_run.h"
 
 namespace tidemark::cli {
 namespace {
 
 struct WhyArguments {
-  std::string subject;  // a Spark event log, or the id of a job
+  std::string subject;  // a log, or the id of a job
   ExplainQuestion question;
   MasterArguments master;
   TableFormat format = TableFormat::kTable;
@@ -101,16 +113,111 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
   return PrintLines(console::RenderWaits(explanation, arguments.question, TableOptionsFor(format)));
 }
 
+// Counts the attempts of a log: failed attempts, with their time, and attempts that ran at once.
+class LoggedAttempts {
+ public:
+  void Observe(const Event& event) {
+    if (const auto* const opened = std::get_if<JobOpened>(&event.body)) {
+      is_mapreduce_ = is_mapreduce_ || std::ranges::any_of(opened->stages, [](const auto& stage) {
+                        return stage.kind == StageKind::kMap;
+                      });
+      opened_ = std::min(opened_, event.sent_at);
+    }
+    last_ = event.sent_at;
+    const auto* const changed = std::get_if<AttemptChanged>(&event.body);
+    if (changed == nullptr || changed->state == AttemptState::kQueued) return;
+    const AttemptId& id = changed->attempt;
+    const std::tuple key(id.stage, id.stage_attempt, id.index, id.attempt);
+    const absl::Time at = changed->at.value_or(event.sent_at);
+    Starts& starts = starts_[id.stage];
+    if (changed->state == AttemptState::kStarted && started_.try_emplace(key, at).second) {
+      starts.most_running = std::max(starts.most_running, ++starts.running);
+      if (starts.tasks.empty()) starts.first = at;
+      starts.tasks.insert(id.index);
+      first_ = std::min(first_, at);
+      starts.last = at;
+    }
+    if (changed->state < AttemptState::kFinished) return;
+    const auto started = started_.find(key);
+    if (started == started_.end()) return;
+    --starts.running;
+    if (changed->state == AttemptState::kFailed) {
+      ++count_;
+      time_ += std::max(at - started->second, absl::ZeroDuration());
+      // Further lines are a stack trace.
+      const std::string& failure = changed->failure;
+      if (!failure.empty()) last_failure_ = failure.substr(0, failure.find('\n'));
+    }
+    started_.erase(started);
+  }
+  // Returns a sentence about the time before the first task of a MapReduce job, one for each of its
+  // stages that ran in waves, and one for failed attempts.
+  std::vector<std::string> Sentences(const console::TextOptions& options) const {
+    std::vector<std::string> sentences;
+    if (is_mapreduce_ && first_ < absl::InfiniteFuture()) {
+      const std::string before = console::BeforeFirstTaskText(first_ - opened_, last_ - opened_);
+      if (!before.empty()) {
+        sentences.push_back(before + "; the column SLOTS counts only waits behind other queries");
+      }
+    }
+    for (const auto& [stage, starts] : starts_) {
+      const std::size_t tasks = starts.tasks.size();
+      if (!is_mapreduce_ || tasks <= starts.most_running) continue;
+      sentences.push_back(
+          fmt::format("{}: {}, at most {} at once; the last started {} after the first",
+                      stage == kMapStage ? "map" : "reduce", text::Counted(tasks, "task"),
+                      starts.most_running, text::ElapsedText(starts.last - starts.first)));
+    }
+    if (count_ == 0) return sentences;
+    std::string failures = fmt::format("{} failed after {} in total",
+                                       text::Counted(count_, "attempt"), text::ElapsedText(time_));
+    if (!last_failure_.empty()) {
+      failures +=
+          fmt::format("; last failure: {}", console::Printable(last_failure_, options.unicode));
+    }
+    sentences.push_back(std::move(failures));
+    return sentences;
+  }
+
+ private:
+  // Attempts of one stage.
+  struct Starts {
+    std::set<std::uint32_t> tasks;
+    std::uint64_t running = 0;
+    std::uint64_t most_running = 0;
+    absl::Time first;
+    absl::Time last;
+  };
+  bool is_mapreduce_ = false;
+  absl::Time opened_ = absl::InfiniteFuture();
+  absl::Time first_ = absl::InfiniteFuture();  // start of the first task
+  absl::Time last_;                            // time of the last event
+  std::map<std::uint32_t, Starts> starts_;     // by stage
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, absl::Time>
+      started_;  // running attempts
+  std::uint64_t count_ = 0;
+  absl::Duration time_;
+  std::string last_failure_;
+};
+
 int ReportWhyError(const absl::Status& status) {
   PrintError(status);
   return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
-int NoSuchQuery(const WhyArguments& arguments) {
-  PrintError(arguments.question.query.empty()
-                 ? fmt::format("{}: no task has ended", arguments.subject)
-                 : fmt::format("{}: query {} ran no tasks; omit --query to see all queries",
-                               arguments.subject, arguments.question.query));
+// Prints why the answer has no query. `all` is the answer about all queries.
+int NoSuchQuery(const WhyArguments& arguments, const absl::StatusOr<Explanation>& all) {
+  std::vector<std::string> queries;
+  if (all.ok()) {
+    for (const QueryWaits& query : all->queries) queries.push_back(query.query);
+  }
+  PrintError(
+      arguments.question.query.empty() ? fmt::format("{}: no task has ended", arguments.subject)
+      : queries.empty()
+          ? fmt::format("{}: query {} ran no tasks; omit --query to see all queries",
+                        arguments.subject, arguments.question.query)
+          : fmt::format("{}: query {} ran no tasks; queries with tasks: {}", arguments.subject,
+                        arguments.question.query, text::FewNames(queries)));
   return kUsage;
 }
 
@@ -122,12 +229,14 @@ int ExplainLog(const WhyArguments& arguments) {
   const auto log = whatif::JobLog::Open(arguments.subject);
   if (!log.ok()) return ReportWhyError(log.status());
   waits::ClusterWaits waits;
+  LoggedAttempts attempts;
   absl::Status status;
   for (;;) {
     const auto event = (*log)->Next();
     status = event.status();
     if (!event.ok() || !*event) break;
     waits.Apply(**event);
+    attempts.Observe(**event);
   }
   if (!status.ok() && !absl::IsDataLoss(status)) return ReportWhyError(status);
   waits.Finish();
@@ -141,10 +250,19 @@ int ExplainLog(const WhyArguments& arguments) {
   }
   const bool is_empty = explanation.queries.empty();
   if (is_empty && status.ok()) {
-    const int none = NoSuchQuery(arguments);
+    const int none =
+        NoSuchQuery(arguments, jobs.empty() ? Explanation()
+                                            : waits.Ask(jobs.front(), {}).value_or(Explanation()));
     return (*log)->has_damage() ? kLogTorn : none;
   }
-  const int shown = is_empty ? kSuccess : Show(explanation, arguments);
+  int shown = is_empty ? kSuccess : Show(explanation, arguments);
+  const auto options = TableOptionsFor(arguments.format);
+  const std::vector<std::string> sentences = attempts.Sentences(options.text);
+  // The sentences count the attempts of the whole log.
+  const bool is_whole = arguments.question.query.empty() && arguments.question.because_of.empty();
+  const bool is_table = !IsJson(arguments.format) && arguments.format != TableFormat::kDot;
+  if (shown == kSuccess && is_table && is_whole && !sentences.empty())
+    shown = PrintLines(sentences);
   if (shown == kSuccess && (*log)->has_damage()) return kLogTorn;
   return shown == kSuccess && !status.ok() ? ReportWhyError(status) : shown;
 }
@@ -170,12 +288,51 @@ absl::StatusOr<Explanation> Ask(const Client& master, WhyArguments& arguments) {
   return explanation;
 }
 
+// Shows the jobs that determined the duration of a workflow, and the waits of each.
+int ExplainWorkflow(const WhyArguments& arguments, const Snapshot& workflow, const Client& master) {
+  const std::vector<console::DecisiveJob> jobs = console::DecisiveJobs(workflow);
+  if (jobs.empty() || arguments.format == TableFormat::kDot || !arguments.question.query.empty()) {
+    PrintError(console::WorkflowHasNo("queries", workflow));
+    return kUsage;
+  }
+  std::vector<std::vector<std::string>> sentences;
+  for (const console::DecisiveJob& job : jobs) {
+    std::vector<std::string>& of_job = sentences.emplace_back();
+    const auto explanation = master.ExplainJob(job.job->job_id, arguments.question);
+    // If this fails, the master has removed the job, or the user may not read it.
+    if (!explanation.ok()) continue;
+    for (const QueryWaits& query : explanation->queries) {
+      for (std::string& sentence : console::QuerySentences(
+               *explanation, query, arguments.question, TableOptionsFor(arguments.format).text)) {
+        of_job.push_back(std::move(sentence));
+      }
+    }
+  }
+  if (!IsJson(arguments.format)) {
+    return PrintLines(
+        console::RenderDecisiveJobs(workflow, jobs, sentences, TableOptionsFor(arguments.format)));
+  }
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    nlohmann::json value = {{"job", jobs[i].job->name},
+                            {"job_id", jobs[i].job->job_id},
+                            {"pause_seconds", absl::ToDoubleSeconds(jobs[i].pause)},
+                            {"seconds", absl::ToDoubleSeconds(jobs[i].lasted)},
+                            {"sentences", sentences[i]}};
+    if (!jobs[i].stage.empty()) {
+      value["longest_stage"] = {{"name", jobs[i].stage},
+                                {"seconds", absl::ToDoubleSeconds(jobs[i].stage_lasted)}};
+    }
+    values.push_back(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+  }
+  return PrintJson(std::move(values), arguments.format);
+}
+
 // Prints why the answer contains no queries.
 int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, const Client& master) {
   const auto job = master.GetJob(arguments.subject);
   if (job.ok() && job->info && job->info->kind == JobKind::kWorkflow) {
-    PrintError(console::WorkflowHasNo("queries", *job));
-    return kUsage;
+    return ExplainWorkflow(arguments, *job, master);
   }
   if (explanation.is_partial && job.ok() && job->ended_at && *job->ended_at < explanation.since) {
     PrintError(fmt::format("{} ended before this master started; a master does not store waits",
@@ -192,7 +349,9 @@ int ReportNoQueries(const WhyArguments& arguments, Explanation explanation, cons
     explanation.more_to_come = true;
     return Show(explanation, arguments);
   }
-  if (!arguments.question.query.empty()) return NoSuchQuery(arguments);
+  if (!arguments.question.query.empty()) {
+    return NoSuchQuery(arguments, master.ExplainJob(arguments.subject));
+  }
   explanation.has_ended = has_ended;
   return Show(explanation, arguments);
 }
@@ -241,11 +400,11 @@ const std::map<std::string, TableFormat> kWaitsFormats = {{"table", TableFormat:
 void AddWhy(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
       "why",
-      "Show what a job or a logged Spark application waited for, and which jobs caused the waits");
+      "Show what a job, a workflow or a logged run waited for, and which jobs caused the waits");
   auto& arguments = ArgumentsOf<WhyArguments>(app, invocation, Run);
-  app.add_option(
-         "ID|LOG", arguments.subject,
-         "Id of a job on a master, or a Spark event log (a file, or the folder of a rolling log)")
+  app.add_option("ID|LOG", arguments.subject,
+                 "Id of a job or workflow on a master, a Spark event log (a file, or the folder of "
+                 "a rolling log), or a history file of a MapReduce job (.jhist)")
       ->required();
   NotEmpty(
       app.add_option("--query", arguments.question.query, "Show only this query: sql/3 or job/7"));

@@ -313,7 +313,7 @@ class EmbeddedMaster {
  public:
   // `on_snapshot` may be empty.
   static absl::StatusOr<std::unique_ptr<EmbeddedMaster>> Start(
-      const MasterOptions& options, const std::string& job_id,
+      const MasterOptions& options, const std::string& job_id, const std::string& run_uid,
       std::function<void(const Snapshot&)> on_snapshot);
   ~EmbeddedMaster();
 
@@ -333,13 +333,16 @@ class EmbeddedMaster {
 constexpr absl::Duration kShutdownGrace = absl::Seconds(1);
 
 absl::StatusOr<std::unique_ptr<EmbeddedMaster>> EmbeddedMaster::Start(
-    const MasterOptions& options, const std::string& job_id,
+    const MasterOptions& options, const std::string& job_id, const std::string& run_uid,
     std::function<void(const Snapshot&)> on_snapshot) {
   absl::StatusOr<std::unique_ptr<Master>> master = Master::Start(options);
   if (!master.ok()) return master.status();
   std::unique_ptr<EmbeddedMaster> embedded(new EmbeddedMaster(*std::move(master)));
   auto subscription = embedded->master_->Watch(
-      job_id, [on_snapshot = std::move(on_snapshot), self = embedded.get()](const Snapshot& shot) {
+      job_id,
+      [on_snapshot = std::move(on_snapshot), run_uid, self = embedded.get()](const Snapshot& shot) {
+        // A data directory may contain a past run with this id.
+        if (shot.is_final && shot.run_uid != run_uid) return;
         if (on_snapshot) on_snapshot(shot);
         if (shot.is_final) self->final_.set_value();
       });
@@ -505,8 +508,8 @@ absl::Status JobRun::StartMaster() {
   if (!options_.agent_enabled) return absl::OkStatus();
   master_address_ = options_.master_address;
   if (!master_address_.empty()) return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<EmbeddedMaster>> embedded =
-      EmbeddedMaster::Start(options_.master_options, options_.job_id, options_.on_snapshot);
+  absl::StatusOr<std::unique_ptr<EmbeddedMaster>> embedded = EmbeddedMaster::Start(
+      options_.master_options, options_.job_id, options_.run_uid, options_.on_snapshot);
   if (!embedded.ok()) return embedded.status();
   embedded_ = *std::move(embedded);
   master_address_ = embedded_->address();

@@ -11,15 +11,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "examples/local_mapreduce/file_io.h"
 #include "examples/local_mapreduce/run.h"
 #include "examples/local_mapreduce/tasks.h"
@@ -84,18 +83,14 @@ struct Assignment {
   std::int64_t report_budget_millis = 0;
 };
 
-template <typename T>
-bool Parse(const std::string& text, T& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 absl::StatusOr<Assignment> ParseArguments(const std::vector<std::string>& arguments) {
   Assignment parsed;
-  const bool understood =
-      arguments.size() == 6 && (arguments[1] == "map" || arguments[1] == "reduce") &&
-      Parse(arguments[2], parsed.attempt.index) && Parse(arguments[3], parsed.attempt.attempt) &&
-      Parse(arguments[4], parsed.master_pid) && Parse(arguments[5], parsed.report_budget_millis);
+  const bool understood = arguments.size() == 6 &&
+                          (arguments[1] == "map" || arguments[1] == "reduce") &&
+                          absl::SimpleAtoi(arguments[2], &parsed.attempt.index) &&
+                          absl::SimpleAtoi(arguments[3], &parsed.attempt.attempt) &&
+                          absl::SimpleAtoi(arguments[4], &parsed.master_pid) &&
+                          absl::SimpleAtoi(arguments[5], &parsed.report_budget_millis);
   if (!understood) {
     return absl::InvalidArgumentError("only an application master starts workers");
   }

@@ -31,24 +31,22 @@ struct Step {
 
 struct Definition {
   std::string name;
-  std::string description;
   std::size_t inputs = 1;
   std::vector<Step> steps;
 };
 
 const std::vector<Definition>& AllWorkflows() {
   static const std::vector<Definition> workflows = {
+      // Parses visits (IP PAGE SECONDS CENTS), counts them by page and sums revenue by visitor.
+      // Then
+      // makes histograms of both.
       {.name = "web-log",
-       .description = "parse visits (IP PAGE SECONDS CENTS); count them by page and sum revenue by "
-                      "visitor; then histograms of both. One input.",
        .inputs = 1,
        .steps = {{.name = "parse", .job = "parse-visits", .input = 0},
                  {.name = "pages", .job = "count-by-page", .after = {"parse"}},
                  {.name = "visitors", .job = "revenue-by-visitor", .after = {"parse"}},
                  {.name = "histogram", .job = "visit-histogram", .after = {"pages", "visitors"}}}},
       {.name = "graph-and-words",
-       .description = "two-path and then triangle-count of a graph; meanwhile word-count of a "
-                      "text. Two inputs: the graph, the text.",
        .inputs = 2,
        .steps = {{.name = "two-path", .job = "two-path", .input = 0},
                  {.name = "triangles", .job = "triangle-count", .after = {"two-path"}, .input = 0},
@@ -238,13 +236,6 @@ std::vector<std::string> WorkflowNames() {
   std::vector<std::string> names;
   for (const Definition& definition : AllWorkflows()) names.push_back(definition.name);
   return names;
-}
-
-std::string DescribeWorkflow(const std::string& workflow) {
-  for (const Definition& definition : AllWorkflows()) {
-    if (definition.name == workflow) return definition.description;
-  }
-  return "";
 }
 
 absl::StatusOr<Plan> PlanOf(const WorkflowRunOptions& options) {

@@ -45,7 +45,6 @@ struct WorkflowSummary {
 };
 
 std::vector<std::string> WorkflowNames();
-std::string DescribeWorkflow(const std::string& workflow);  // Returns a description for --help.
 
 // Returns the plan, which must be submitted to the master before RunWorkflow(). Fails with NotFound
 // for an unknown workflow, and with InvalidArgument for a wrong number of inputs.

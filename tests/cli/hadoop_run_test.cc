@@ -134,7 +134,15 @@ TEST_F(FindConfigurationTest, SearchesTheHomeAndTheProgram) {
   EXPECT_TRUE(absl::IsNotFound(Find("hadoop", {{"PATH", "/no/such"}}).status()));
 }
 
-using CopyConfigurationTest = Folder;
+class CopyConfigurationTest : public Folder {
+ protected:
+  ReplacedSite Site(const std::vector<HadoopSetting>& settings) const {
+    return {.name = "mapred-site.xml",
+            .original = path_ / "site/mapred-site.xml",
+            .settings = settings,
+            .beside = Beside};
+  }
+};
 
 TEST_F(CopyConfigurationTest, AddsTheSettingsToTheSite) {
   Write("site/core-site.xml", "core");
@@ -143,7 +151,7 @@ TEST_F(CopyConfigurationTest, AddsTheSettingsToTheSite) {
         "</configuration>");
   fs::create_directories(path_ / "copy");
   ASSERT_TRUE(
-      CopyConfiguration(path_ / "site", {{"tmpjars", "file:///t.jar"}}, path_ / "copy").ok());
+      CopyConfiguration(path_ / "site", Site({{"tmpjars", "file:///t.jar"}}), path_ / "copy").ok());
   EXPECT_EQ(Read("copy/core-site.xml"), "core");
   EXPECT_THAT(Read("copy/mapred-site.xml"), HasSubstr("<value>file:///t.jar,a.jar</value>"));
   EXPECT_THAT(Read("site/mapred-site.xml"), Not(HasSubstr("t.jar")));
@@ -152,7 +160,7 @@ TEST_F(CopyConfigurationTest, AddsTheSettingsToTheSite) {
 TEST_F(CopyConfigurationTest, NamesAnInvalidSite) {
   Write("site/mapred-site.xml", "<configuration>");
   fs::create_directories(path_ / "copy");
-  const absl::Status copied = CopyConfiguration(path_ / "site", {}, path_ / "copy");
+  const absl::Status copied = CopyConfiguration(path_ / "site", Site({}), path_ / "copy");
   EXPECT_THAT(std::string(copied.message()), HasSubstr("mapred-site.xml"));
 }
 

@@ -177,9 +177,10 @@ INSTANTIATE_TEST_SUITE_P(
         Fault{"NoMap", "3", "line 1: must be a mapping of fields to values"},
         Fault{"Log", "TIDELOG4 and what follows",
               "is a Tidemark event log, not a plan; `tidemark replay` reads event logs"},
-        Fault{"SparkLog", R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})",
-              "is a Spark event log, not a plan; `tidemark replay`, `why` and `what-if` read "
-              "it"},
+        Fault{
+            "SparkLog", R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})",
+            "is a log of Spark or Hadoop, not a plan; `tidemark replay`, `why` and `what-if` read "
+            "it"},
         Fault{"Deep", std::string(10'000, '['), "line 1: nested too deeply for a plan"},
         Fault{"Nothing", "{}", "line 1: has neither jobs nor stages; add one of them"},
         Fault{"NoJobs", "id: x", "line 1: has neither jobs nor stages; add one of them"},

@@ -53,7 +53,7 @@ void AppendHelp(const std::vector<std::string>& command, std::string& text) {
   words.emplace_back("--help");
   text += Section(fmt::format("tidemark {}", fmt::join(words, " ")), OutputOf(words));
   words.back() = "";
-  for (const std::string& subcommand : CompletionsOf(words)) {
+  for (const std::string& subcommand : CompletionsOf(words).words) {
     words.back() = subcommand;
     AppendHelp(words, text);
   }

@@ -18,7 +18,7 @@ grep -q 'shorter than a week' "$work/out" || fail "$(cat "$work/out")"
 # A folder with an invalid log, and too little space for any result.
 echo nothing >"$work/logs/README"
 "$tidemark" advise "$work/logs" --space 10KiB --format json >"$work/json" 2>"$work/err" || fail "$(cat "$work/err")"
-grep -q 'not read: .*README is not a Spark event log' "$work/err" || fail "$(cat "$work/err")"
+grep -q 'not read: .*README is neither a Spark event log nor a Hadoop history file' "$work/err" || fail "$(cat "$work/err")"
 python3 - "$work/json" <<'PY' || fail "$(cat "$work/json")"
 import json, sys
 advice = json.load(open(sys.argv[1]))
@@ -72,7 +72,7 @@ refused() { # WORDS OPTION...
 }
 head -n 1 "$log" >"$work/empty"
 refused 'none of its events has a time' "$work/empty"
-refused 'not a Spark event log' "$work/logs/README"
+refused 'neither a Spark event log' "$work/logs/README"
 refused 'at least 1 byte' "$log" --space 0
 refused '^tidemark: --space must be a size of at least 1 byte, such as 10GiB, not much' "$log" --space much
 refused 'at least 1 byte, .* not -1' "$log" --space -1

@@ -33,6 +33,35 @@ code=0
 "$tidemark" watch never --wait --timeout 0.5 --master "$master" -o quiet 2>"$work/err" || code=$?
 [ "$code" = 7 ] && grep -q 'the job did not report' "$work/err" || fail "$code: $(cat "$work/err")"
 
+# Ended jobs.
+at() { "$tidemark" "$@" --master "$master"; }
+at get tasks long >"$work/tasks" || fail "no tasks of an ended job"
+grep -q '^reduce task [01] .* finished$' "$work/tasks" || fail "no ended task: $(cat "$work/tasks")"
+at get tasks long -o jsonl >"$work/tasks"
+grep -q '"state":"ATTEMPT_STATE_FINISHED"' "$work/tasks" || fail "no JSON of ended tasks: $(head -n 2 "$work/tasks")"
+at get stages long -o wide >"$work/stages"
+grep -q '^reduce .*B/s' "$work/stages" || fail "no throughput: $(cat "$work/stages")"
+at compare short long >"$work/compared" || fail "no comparison"
+grep -q '^time .* +.* s (+' "$work/compared" && grep -q '^long took .* longer' "$work/compared" ||
+  fail "$(cat "$work/compared")"
+at compare short long -o jsonl >"$work/compared"
+grep -q '"what":"time","unit":"seconds"' "$work/compared" || fail "no JSON of a comparison"
+code=0
+at compare long 2>"$work/err" || code=$?
+[ "$code" = 5 ] && grep -q 'no successful past run of synthetic' "$work/err" || fail "$code: $(cat "$work/err")"
+
+[ "$(TIDEMARK_MASTER=$master "$tidemark" complete get tasks lo)" = long ] || fail "the id of a job is not completed"
+code=0
+at deadline long 2h 2>"$work/err" || code=$?
+[ "$code" = 2 ] && grep -q 'job long has ended' "$work/err" || fail "$code: $(cat "$work/err")"
+
+# A master in the process keeps past runs, also of one id.
+for _ in 1 2; do
+  "$tidemark" run example word-count --input "$work/text" --data-dir "$work/kept" --job-id again -o quiet >/dev/null ||
+    fail "no job with a data directory"
+done
+[ -s "$work/kept/history.sqlite" ] || fail "the runs are not kept"
+
 # A continuous list.
 "$tidemark" get jobs --watch --master "$master" -o jsonl >"$work/list" 2>/dev/null &
 pids+=("$!")
@@ -55,7 +84,6 @@ jobs:
   - name: report
     after: [count]
 PLAN
-at() { "$tidemark" "$@" --master "$master"; }
 # The next snapshot contains a change.
 shows() { at get jobs nightly "${@:2}" | grep -q -- "$1"; }
 at submit "$work/plan.yaml" >/dev/null || fail "the plan is rejected"
@@ -64,6 +92,8 @@ grep -q '^nightly' "$work/workflows" || fail "the workflow is not listed: $(cat 
 ! grep -q 'long' "$work/workflows" || fail "a job is listed as a workflow"
 at workflow add nightly "$work/more.yaml" || fail "no job is added"
 wait_for 60 shows '"name":"report"' -o json || fail "the job is not there"
+at deadline nightly 2030-01-31T07:30:00Z || fail "no deadline is set"
+wait_for 60 shows 2030-01-31T07:30:00 -o json || fail "the deadline is not there"
 at workflow cancel nightly report || fail "a job is not cancelled"
 wait_for 60 shows CHILD_STATE_CANCELLED -o json || fail "the job is not cancelled"
 code=0

@@ -61,6 +61,7 @@ other=$(sed -n 's/^ACCEPT //p' other.out | head -n 1)
 doctor 1 "FAIL  master       cannot listen on $other" "$other" --data-dir free
 doctor 1 "FAIL  web          cannot listen on $other" 127.0.0.1:0 --data-dir free --set "web.listen=$other"
 doctor 1 "FAIL  metrics      cannot listen on $other" 127.0.0.1:0 --data-dir free --set "metrics.listen=$other"
+doctor 1 "FAIL  history_logs $work/none: No such file or directory" 127.0.0.1:0 --data-dir free --set "history_logs=$work/none"
 doctor 0 "ok    web          127.0.0.1:0 is free" 127.0.0.1:0 --data-dir free --set web.listen=127.0.0.1:0
 
 # The doctor rejects the same settings as `serve`, for the same reason.

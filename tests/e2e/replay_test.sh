@@ -29,7 +29,7 @@ estimates() { sed 's/"\(counts\|notes\)".*//; s/.*"estimate"//' "$1"; }
 # An invalid log causes exactly one message.
 echo 'not a log' >"$work/no-log"
 ! "$tidemark" replay "$work/no-log" 2>"$work/no-log.err" || fail "a file that is no log was replayed"
-[ "$(wc -l <"$work/no-log.err")" = 1 ] && grep -q 'is not a Spark event log' "$work/no-log.err" ||
+[ "$(wc -l <"$work/no-log.err")" = 1 ] && grep -q 'is neither a Spark event log nor a Hadoop history file' "$work/no-log.err" ||
   fail "not said once: $(cat "$work/no-log.err")"
 
 # A torn tail is reported, and everything before it is shown.
@@ -41,6 +41,10 @@ grep -q 'torn record' "$work/torn.err" || fail "a torn log must be named"
 lines=$(wc -l <"$work/live.json")
 head -n $((lines - 1)) "$work/live.json" | cmp - <(grep '^{' "$work/torn.out") ||
   fail "a torn log must still show what is whole"
+status=0
+"$tidemark" compare "$log" "$work/torn.tidemark-log" >"$work/compared" 2>"$work/err" || status=$?
+[ "$status" = 4 ] && grep -q 'torn record' "$work/err" || fail "a torn log is compared with exit code $status"
+grep -q '^torn.tidemark-log has no reported end' "$work/compared" || fail "$(cat "$work/compared")"
 
 # Damage in the middle loses only the damaged records. Replays and watchers report it.
 cp "$log" "$work/damaged.tidemark-log"

@@ -12,16 +12,23 @@ tail -n 1 "$work/all.json" | grep '"sales by region"' >/dev/null || fail "the ap
 [ "$(wc -l <"$work/all.json")" -gt 20 ] || fail "a snapshot a second, as of a running job"
 "$tidemark" replay "$rolling" -o plain >"$work/all.txt"
 tail -n 1 "$work/all.txt" | grep -q . || fail "no lines"
-tail -n 8 "$work/all.txt" | tr '\n' ' ' | grep -q "No known wait took 10 % or more of the job's time" ||
+tail -n 8 "$work/all.txt" | tr '\n' ' ' | grep -q 'passed before the first task: .* Excluding waits' ||
   fail "the log itself was not asked: $(tail -n 8 "$work/all.txt")"
 
 # The log of a killed driver: all complete events count, and the cut is reported.
 head -c 20000 "$logs/local-1642039451826.zst" >"$work/cut"
-"$tidemark" replay "$work/cut" -o jsonl >"$work/cut.json" 2>"$work/cut.err" || fail "a cut log is a log"
+status=0
+"$tidemark" replay "$work/cut" -o jsonl >"$work/cut.json" 2>"$work/cut.err" || status=$?
+[ "$status" = 4 ] || fail "the exit code of a cut log is $status"
 grep -q 'the log ends before the application' "$work/cut.err" || fail "not said: the log is cut"
 tail -n 1 "$work/cut.json" | grep JOB_STATE_RUNNING >/dev/null || fail "the application was running"
 head -c 3300 "$logs/local-1795466322781.zst" >"$work/cut"
-"$tidemark" what-if "$work/cut" >"$work/cut.txt" 2>"$work/cut.err" || fail "tasks of it have ended"
+status=0
+"$tidemark" what-if "$work/cut" >"$work/cut.txt" 2>"$work/cut.err" || status=$?
+[ "$status" = 4 ] || fail "the exit code of what-if of a cut log is $status"
+[ -s "$work/cut.txt" ] || fail "tasks of it have ended"
+cp "$work/cut" "$work/cut.inprogress"
+"$tidemark" what-if "$work/cut.inprogress" >"$work/cut.txt" 2>&1 || fail "an application that runs: $(cat "$work/cut.txt")"
 grep -q 'the log ends before the application' "$work/cut.err" || fail "not said by what-if: the log is cut"
 echo '{"Event":"SparkListenerApplicationStart","App Name":"early","Timestamp":1000000}' >"$work/early"
 for command in why what-if advise contention; do
@@ -46,11 +53,11 @@ refuses() { # WHY FILE
   grep -q "$1" "$work/err" || fail "$2: $(cat "$work/err")"
 }
 echo 'no log' >"$work/nonsense"
-refuses 'is not a Spark event log' "$work/nonsense"
+refuses 'is neither a Spark event log nor a Hadoop history file' "$work/nonsense"
 [ "$(wc -l <"$work/err")" = 1 ] || fail "remarks on a file that is no log: $(cat "$work/err")"
 refuses 'event logs .*; pass one of them' "$logs"
 printf '\x82SNAPPY\0' >"$work/app.snappy"
-refuses 'is not a Spark event log' "$work/app.snappy"
+refuses 'is neither a Spark event log nor a Hadoop history file' "$work/app.snappy"
 echo '{"Event":"SparkListenerApplicationEnd","Timestamp":1600000000000}' >"$work/late"
 refuses 'the log has no SparkListenerApplicationStart' "$work/late"
 
@@ -166,7 +173,7 @@ grep -q 'spark.ui.port=4040: the effect of this setting is not modelled' "$work/
 wrong_setting '^tidemark: --cores and --conf spark.executor.cores=4 both set' "$again" --cores 2 --conf spark.executor.cores=4
 wrong_setting '^tidemark: --conf spark.executor.memory: given twice' "$again" --conf spark.executor.memory=1g spark.executor.memory=2g
 wrong_setting '^tidemark: --param k: given twice' "$again" --learn "$again" --param k=1 --param k=2
-wrong_setting 'the log of a MapReduce job; what-if reads only logs of Spark applications' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
+wrong_setting 'the log of a MapReduce job; pass logs of the Spark application' "$again" --data 2 --learn "$here/../data/two-path-on-yarn.tidemark-log"
 wrong_setting 'must be KEY=VALUE' "$again" --conf spark.executor.memory
 wrong_setting '^tidemark: --limit requires --find' "$again" --limit cores=4
 wrong_setting '^tidemark: --limit core=4: unknown limit; did you mean cores?' "$again" --find time --limit core=4
@@ -184,8 +191,8 @@ wrong_setting '^tidemark: some-job is not a file, .* --find requires an event lo
 wrong_setting '^tidemark: some-job is not a file, .* --memory requires an event log' some-job --executors 4 --memory 2g
 wrong_setting '^tidemark: some-job is not a file, .* --partitions requires an event log' some-job --partitions 8
 printf 'cluster: {slots: 2}\nstages: [{name: scan, tasks: 4, task_seconds: 10}]\n' >"$work/plan.yaml"
-wrong_setting 'plan.yaml is not a Spark event log; for a plan, use .*, not --executors or --cores' "$work/plan.yaml" --executors 4 --cores 2
-wrong_setting 'is not a Spark event log' "$again" --data 2 --learn "$work/nonsense"
+wrong_setting 'plan.yaml is not a log; for a plan, use .*, not --executors or --cores' "$work/plan.yaml" --executors 4 --cores 2
+wrong_setting 'is neither a Spark event log nor a Hadoop history file' "$again" --data 2 --learn "$work/nonsense"
 wrong_setting '^tidemark: --learn has no effect on the unchanged run' "$again" --learn "$again"
 wrong_setting 'combinations of settings; pass at most 1000' "$again" --learn "$again" --partitions "$(seq -s, 2000)"
 

@@ -134,6 +134,9 @@ class Client final {
   // Changes a plan. Durable; safe to repeat. Fails with NotFound or InvalidArgument. Fails with
   // FailedPrecondition if the plan has ended or if a job to cancel has started.
   absl::Status UpdateJob(const std::string& job_id, const PlanChange& change) const;
+  // Sets or replaces the deadline of a running job or workflow. Durable; safe to repeat. Fails with
+  // NotFound, or with FailedPrecondition if the job has ended.
+  absl::Status SetDeadline(const std::string& job_id, absl::Time at) const;
   // Removes an ended job. Durable; returns OK for an unknown job. Fails with FailedPrecondition if
   // the job runs.
   absl::Status ForgetJob(const std::string& job_id) const;
@@ -151,6 +154,11 @@ class Client final {
   // NotFound, or with FailedPrecondition for a workflow or an ended job whose attempts are not
   // kept.
   absl::StatusOr<JobTasks> ListRunningTasks(const std::string& job_id, std::uint32_t most = 500,
+                                            std::stop_token stop = {}) const;
+
+  // Returns at most `most` attempts of a running or ended job, in descending order of their times.
+  // Fails like ListRunningTasks().
+  absl::StatusOr<JobTasks> ListLongestTasks(const std::string& job_id, std::uint32_t most = 500,
                                             std::stop_token stop = {}) const;
 
   // Returns the resources for which the queries of a job waited, and the jobs that caused the

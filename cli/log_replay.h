@@ -1,4 +1,5 @@
-// Replays a Spark application from its event log as a master would have shown it.
+// Replays a job from the log of its engine as a master would have shown it: a Spark application
+// from its event log, or a MapReduce job from its history file.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "master/store/history.h"
 #include "spark/log_reader.h"
 #include "tidemark/job_monitor.h"
+#include "whatif/spark_run.h"
 
 namespace tidemark::cli {
 
@@ -28,10 +30,9 @@ struct TickBudget {
   std::uint64_t steps_per_event = 3;
 };
 
-struct SparkReplayOptions {
+struct LogReplayOptions {
   JobMonitorOptions monitor;
-  // Provides past runs of the application, and receives this run when it has ended. May be null;
-  // not owned.
+  // Provides past runs of the job, and receives this run when it has ended. May be null; not owned.
   store::History* history = nullptr;
   // Called with each event of the log, if set.
   std::function<void(const Event&)> on_event = {};
@@ -40,31 +41,31 @@ struct SparkReplayOptions {
 
 // Ticks between the events of the log like a master, within the budget, and sends heartbeats for
 // running tasks.
-class SparkReplay {
+class LogReplay {
  public:
-  // Fails like spark::LogReader::Open().
-  static absl::StatusOr<SparkReplay> Open(const std::string& path,
-                                          const SparkReplayOptions& options);
+  // Fails like whatif::JobLog::Open().
+  static absl::StatusOr<LogReplay> Open(const std::string& path, const LogReplayOptions& options);
 
   // Advances to the next snapshot. Returns false at the end of the log. Fails like
-  // spark::LogReader::Next(), and with ResourceExhausted if the application exceeds the limits of a
+  // whatif::JobLog::Next(), and with ResourceExhausted if the job exceeds the limits of a
   // JobMonitor. All snapshots before the failure have been shown.
   absl::StatusOr<bool> Next();
   // Returns the job as of the last Next() that returned true. REQUIRES: Next() has returned true.
   const JobMonitor& monitor() const { return *monitor_; }
+  // Returns whatif::JobLog::has_damage() of the part that has been read.
+  bool has_damage() const { return log_->has_damage(); }
   // Returns human-readable remarks on facts that the log lacks and on a truncated log.
   std::vector<std::string> Remarks() const;
 
  private:
-  SparkReplay(std::string path, std::unique_ptr<spark::LogReader> log,
-              const SparkReplayOptions& options);
+  LogReplay(std::string path, std::unique_ptr<whatif::JobLog> log, const LogReplayOptions& options);
   void Apply(const Event& event);
-  void LoadPastRuns(const JobOpened& opened);
+  void LoadPastRuns();
   void SaveRun();
 
   std::string path_;
-  std::unique_ptr<spark::LogReader> log_;
-  SparkReplayOptions options_;
+  std::unique_ptr<whatif::JobLog> log_;
+  LogReplayOptions options_;
   std::optional<JobMonitor> monitor_;
   std::optional<Event> next_;
   absl::Time now_ = absl::InfinitePast();   // time of the last event

@@ -1,4 +1,4 @@
-#include "cli/spark/replay.h"
+#include "cli/log_replay.h"
 
 #include <fmt/format.h>
 
@@ -15,20 +15,20 @@ namespace {
 // remaining pause.
 constexpr absl::Duration kTick = absl::Seconds(1);
 constexpr double kShareOfPause = 0.1;
-// A replay never abandons a silent application, which may wait for days.
+// A replay never abandons a silent job, which may wait for days.
 constexpr absl::Duration kAbandonAfter = absl::Hours(24 * 3650);
 
 }  // namespace
 
-absl::StatusOr<SparkReplay> SparkReplay::Open(const std::string& path,
-                                              const SparkReplayOptions& options) {
-  auto log = spark::LogReader::Open(path, {});
+absl::StatusOr<LogReplay> LogReplay::Open(const std::string& path,
+                                          const LogReplayOptions& options) {
+  auto log = whatif::JobLog::Open(path);
   if (!log.ok()) return log.status();
-  return SparkReplay(path, *std::move(log), options);
+  return LogReplay(path, *std::move(log), options);
 }
 
-SparkReplay::SparkReplay(std::string path, std::unique_ptr<spark::LogReader> log,
-                         const SparkReplayOptions& options)
+LogReplay::LogReplay(std::string path, std::unique_ptr<whatif::JobLog> log,
+                     const LogReplayOptions& options)
     : path_(std::move(path)),
       log_(std::move(log)),
       options_(options),
@@ -36,7 +36,7 @@ SparkReplay::SparkReplay(std::string path, std::unique_ptr<spark::LogReader> log
   options_.monitor.abandon_after = kAbandonAfter;
 }
 
-absl::StatusOr<bool> SparkReplay::Next() {
+absl::StatusOr<bool> LogReplay::Next() {
   while (!has_ended_) {
     if (!limit_.ok()) return limit_;
     if (!next_) {
@@ -78,26 +78,31 @@ absl::StatusOr<bool> SparkReplay::Next() {
   return false;
 }
 
-void SparkReplay::Apply(const Event& event) {
+void LogReplay::Apply(const Event& event) {
   now_ = event.arrived_at;
   sequence_ = event.sequence;
   if (options_.on_event) options_.on_event(event);
   const absl::Status applied = monitor_->Apply(event);
   if (!applied.ok()) ++rejected_;
   const std::string limit = ExceededLimit(applied);
-  if (limit == "stages_per_job" || limit == "state_bytes_per_job") {
+  const bool is_rejected_job = !limit.empty() && !monitor_->is_open();
+  if (is_rejected_job || limit == "stages_per_job" || limit == "state_bytes_per_job") {
     limit_ = absl::ResourceExhaustedError(
-        fmt::format("{}: the replay ends here: {}", path_, std::string(applied.message())));
+        fmt::format("{}: the replay ends early: {}", path_, std::string(applied.message())));
   }
-  running_.Observe(event);
-  if (const auto* opened = std::get_if<JobOpened>(&event.body)) LoadPastRuns(*opened);
+  // Heartbeats that this replay adds have no byte counts, so for a MapReduce task they would
+  // contradict earlier heartbeats. An empty JobOpened is applied instead.
+  const bool is_of_task = std::holds_alternative<AttemptChanged>(event.body);
+  if (log_->spark() != nullptr || !is_of_task) running_.Observe(event);
+  if (std::holds_alternative<JobOpened>(event.body)) LoadPastRuns();
 }
 
-// Sets the past runs of the application, excluding an earlier replay of this run.
-void SparkReplay::LoadPastRuns(const JobOpened& opened) {
-  if (options_.history == nullptr || opened.name.empty()) return;
+// Sets the past runs of the job, excluding an earlier replay of this run.
+void LogReplay::LoadPastRuns() {
+  const std::string name = monitor_->history_name();
+  if (options_.history == nullptr || name.empty()) return;
   auto jobs = options_.history->SucceededOfName(
-      opened.name, 2 * JobMonitor::kPastRunsMax,
+      name, 2 * JobMonitor::kPastRunsMax,
       [&](const std::string& id, const std::string&) { return id != next_->job_id; });
   if (!jobs.ok()) {
     history_error_ = jobs.status();
@@ -112,14 +117,14 @@ void SparkReplay::LoadPastRuns(const JobOpened& opened) {
   monitor_->SetPastRuns(std::move(runs));
 }
 
-void SparkReplay::SaveRun() {
+void LogReplay::SaveRun() {
   if (options_.history == nullptr || !monitor_->job().is_final) return;
   history_error_.Update(
       options_.history->Add({.final = monitor_->job(), .summary = monitor_->Summary()}));
 }
 
-std::vector<std::string> SparkReplay::Remarks() const {
-  std::vector<std::string> remarks = spark::RemarksOn(*log_, rejected_);
+std::vector<std::string> LogReplay::Remarks() const {
+  std::vector<std::string> remarks = log_->Remarks(rejected_);
   if (!history_error_.ok()) remarks.emplace_back(history_error_.message());
   return remarks;
 }

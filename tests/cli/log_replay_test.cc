@@ -1,14 +1,16 @@
+#include "cli/log_replay.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 
-#include "cli/spark/replay.h"
+#include "tests/hadoop_history/some_history.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
 
-namespace tidemark::cli::spark_replay_test {
+namespace tidemark::cli::log_replay_test {
 namespace {
 
 using test::SomeLog;
@@ -25,10 +27,10 @@ Replayed Replay(const std::string& log, const TickBudget& budget = {},
                 const JobLimits& limits = {}) {
   const test::ScratchDirectory directory;
   Replayed replayed;
-  auto replay = SparkReplay::Open(directory.Write("log", log),
-                                  {.monitor = {.limits = limits},
-                                   .on_event = [&](const Event&) { ++replayed.events; },
-                                   .budget = budget});
+  auto replay = LogReplay::Open(directory.Write("log", log),
+                                {.monitor = {.limits = limits},
+                                 .on_event = [&](const Event&) { ++replayed.events; },
+                                 .budget = budget});
   EXPECT_TRUE(replay.ok()) << replay.status();
   absl::StatusOr<bool> more = replay->Next();
   for (; more.ok() && *more; more = replay->Next()) {
@@ -52,13 +54,13 @@ std::string LogOfStages(std::uint32_t stages) {
   return log.End(at).text();
 }
 
-TEST(SparkReplay, TicksOnceASecondWhereTheLogIsSmall) {
+TEST(LogReplay, TicksOnceASecondWhereTheLogIsSmall) {
   const Replayed replayed = Replay(LogOfStages(10));
   EXPECT_TRUE(replayed.last.is_final);
   EXPECT_NEAR(static_cast<double>(replayed.ticks), 40, 3);
 }
 
-TEST(SparkReplay, CostsStepsInProportionToTheLog) {
+TEST(LogReplay, CostsStepsInProportionToTheLog) {
   const TickBudget budget = {.steps_at_first = 500, .steps_per_event = 10};
   for (const std::uint32_t stages : {50u, 100u, 200u}) {
     const Replayed replayed = Replay(LogOfStages(stages), budget);
@@ -72,23 +74,23 @@ TEST(SparkReplay, CostsStepsInProportionToTheLog) {
   }
 }
 
-TEST(SparkReplay, EndsWithTheReasonWhereAnApplicationIsTooLarge) {
+TEST(LogReplay, EndsWithTheReasonWhereAnApplicationIsTooLarge) {
   JobLimits limits;
   limits.stages_max = 20;
   const Replayed replayed = Replay(LogOfStages(30), {}, limits);
   EXPECT_EQ(replayed.status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(std::string(replayed.status.message()),
-              ::testing::HasSubstr("the replay ends here: the job has 2"));
+              ::testing::HasSubstr("the replay ends early: the job has 2"));
   EXPECT_GE(replayed.last.counts.finished_stages, 19u);
   EXPECT_FALSE(replayed.last.is_final);
 }
 
-TEST(SparkReplay, TicksBetweenInstantsAndNotAmidThem) {
+TEST(LogReplay, TicksBetweenInstantsAndNotAmidThem) {
   const Replayed replayed = Replay(LogOfStages(60), {.steps_at_first = 10, .steps_per_event = 3});
   EXPECT_EQ(replayed.last.coverage->anomalies, 0u);
 }
 
-TEST(SparkReplay, VisitsEndedStagesWithoutTheirTasks) {
+TEST(LogReplay, VisitsEndedStagesWithoutTheirTasks) {
   std::uint64_t steps[2];
   for (const std::uint32_t more : {0u, 1u}) {
     // Both logs have the same number of seconds and ticks. Their stages have four and forty tasks.
@@ -111,5 +113,14 @@ TEST(SparkReplay, VisitsEndedStagesWithoutTheirTasks) {
   EXPECT_LE(steps[1], steps[0] + 165 * 2 * 5 * 36);
 }
 
+TEST(LogReplay, OfAHistoryFileTicksOnceASecondAndEndsWithTheJob) {
+  const Replayed replayed = Replay(test::SomeHistory::WordCount().text());
+  EXPECT_TRUE(replayed.status.ok()) << replayed.status;
+  EXPECT_EQ(replayed.last.state, JobState::kSucceeded);
+  EXPECT_EQ(replayed.last.coverage->anomalies, 0u);
+  // 13.1 s
+  EXPECT_NEAR(static_cast<double>(replayed.ticks), 14, 1);
+}
+
 }  // namespace
-}  // namespace tidemark::cli::spark_replay_test
+}  // namespace tidemark::cli::log_replay_test
