@@ -84,6 +84,17 @@ def master(tidemark, log_dir=None, indicators=(), within=(), host="127.0.0.1", d
             process.wait(timeout=30)
 
 
+def control_group(controller):
+    """Returns the folder of a new control group of this process, for cgroups of version 1."""
+    own = next((line.split(":")[2].strip() for line in open("/proc/self/cgroup")
+                if controller in line.split(":")[1].split(",")), None)
+    if own is None:
+        sys.exit(f"this benchmark needs the {controller} controller in cgroups of version 1")
+    group = pathlib.Path("/sys/fs/cgroup", controller, own.lstrip("/"), f"tidemark-bench-{os.getpid()}")
+    group.mkdir(exist_ok=True)  # A child of an earlier use may still be in it.
+    return group
+
+
 def end_when_cut():
     """Makes SIGTERM leave all `with` blocks, which ends the started processes."""
     def end(number, frame):

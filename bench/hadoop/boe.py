@@ -6,14 +6,16 @@ reads and shuffles. Each job runs once with PROFILED tasks at a time, with a mas
 then predicts the task times and durations of other runs from a plan with the speeds that `tidemark profile node`
 measured: fewer or more tasks at a time (Figure 9), two jobs that run at the same time (Table 3), and a workflow. A
 measured task time is the median of the tasks of a phase, or of its tasks within a state. The accuracy is 1 - |predicted
-- measured| / measured. `constant` assumes the profiled task time (Starfish). Needs root, fio and iperf3. The file of
---json keeps the runs, and a second call continues from there.
+- measured| / measured. `constant` assumes the profiled task time (Starfish). All runs report to a master, which needs
+processor time, too. Needs root, fio and iperf3. The file of --json keeps the runs, and a second call continues from
+there; if no run is missing, it only predicts.
 usage: ./dev bench hadoop_boe [--json FILE] [--minutes N] [--only NAME...]
 """
 
 import argparse
 import concurrent.futures
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -34,7 +36,6 @@ import measure  # noqa: E402
 RATE = 4_000_000  # bytes per second, of the disk and of the network
 CORES = 1
 PERIOD_MICROSECONDS = 20_000
-CGROUPS = pathlib.Path("/sys/fs/cgroup")
 SHARES = 20_000
 FILES = 8
 TASKS_AT_ONCE = (1, 4, 8)
@@ -64,17 +65,20 @@ class Limits(threading.Thread):
         self.folder = str(folder)
         self.over = threading.Event()
         self.seen = set()
-        self.groups = [self.group(kind) for kind in ("cpu", "blkio")]
-
-    @staticmethod
-    def group(controller):
-        own = next(line.split(":")[2].strip() for line in open("/proc/self/cgroup")
-                   if controller in line.split(":")[1].split(","))
-        return CGROUPS / controller / own.lstrip("/") / f"tidemark-boe-{os.getpid()}"
 
     def __enter__(self):
-        for group in self.groups:
-            group.mkdir()
+        try:
+            self.make()
+        except BaseException:
+            self.remove()
+            raise
+        self.start()
+        return self
+
+    def make(self):
+        self.groups = []
+        for kind in ("cpu", "blkio"):
+            self.groups.append(measure.control_group(kind))
         processor, disk = self.groups
         (processor / "cpu.cfs_period_us").write_text(str(PERIOD_MICROSECONDS))
         (processor / "cpu.cfs_quota_us").write_text(str(CORES * PERIOD_MICROSECONDS))
@@ -82,8 +86,6 @@ class Limits(threading.Thread):
         device = os.stat(self.folder).st_dev
         (disk / "blkio.throttle.read_bps_device").write_text(f"{os.major(device)}:{os.minor(device)} {RATE}")
         must("ip", "link", "set", "lo", "up", "mtu", "9000")
-        self.start()
-        return self
 
     def limit_network(self):
         """Limits the loopback interface of the own network namespace. A short queue shares it evenly."""
@@ -107,6 +109,9 @@ class Limits(threading.Thread):
     def __exit__(self, *exception):
         self.over.set()
         self.join()
+        self.remove()
+
+    def remove(self):
         for group in self.groups:
             for process in (group / "cgroup.procs").read_text().split():
                 (group.parent / "cgroup.procs").write_text(process)
@@ -136,8 +141,8 @@ def drop_from_cache(folder):
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def run_job(cluster, job, at_once, megabytes, watched=()):
-    """Runs a job with at most `at_once` tasks. Returns the phase, start and end of each task."""
+def run_job(cluster, job, at_once, megabytes, address):
+    """Runs a job with at most `at_once` tasks at a time, which report to a master. Returns each task's phase, start and end."""
     _, words, _, reduces = JOBS[kind(job)]
     data = cluster.folder / "data"
     drop_from_cache(data / kind(job))
@@ -148,8 +153,7 @@ def run_job(cluster, job, at_once, megabytes, watched=()):
              "-Dmapreduce.reduce.speculative=false",
              # A fetch that loses its connection would delay its task by three minutes.
              "-Dmapreduce.reduce.shuffle.read.timeout=20000", f"file://{data / kind(job)}", f"file://{data}{cluster.output()}"]
-    command = cluster.watched_command("examples", words, ["-o", "quiet", *watched]) if watched else \
-        cluster.command("examples", words)
+    command = cluster.watched_command("examples", words, ["-o", "quiet", "--master", address])
     number = re.search(r"Running job: (job_\d+_\d+)", cluster.timed(command)[1])[1]
     return tasks_of(cluster, number)
 
@@ -167,7 +171,7 @@ def tasks_of(cluster, number):
             if attempt["state"] == "SUCCEEDED"]
 
 
-def run_workflow(cluster, jobs):
+def run_workflow(cluster, jobs, address):
     """Starts each job when the jobs before it have ended."""
     with concurrent.futures.ThreadPoolExecutor(len(jobs)) as threads:
         started = {}
@@ -175,7 +179,7 @@ def run_workflow(cluster, jobs):
         def run(job):
             for before in jobs[job]:
                 started[before].result()
-            return run_job(cluster, job, TOGETHER, AM_MEGABYTES)
+            return run_job(cluster, job, TOGETHER, AM_MEGABYTES, address)
 
         for job in jobs:
             started[job] = threads.submit(run, job)
@@ -279,29 +283,36 @@ def print_means(rows):
                   (f", constant {statistics.fmean(constants):.1f} %" if constants else ""))
 
 
+def start(stack, tidemark):
+    """Starts the cluster with its limits. Returns it, and the address of a master that does not predict."""
+    cluster = stack.enter_context(hadoop.Cluster(tidemark, NODE_MEGABYTES, {}, **{
+        "yarn.scheduler.capacity.root.default.ordering-policy": "fair"}))
+    limits = stack.enter_context(Limits(cluster.folder))
+    write_inputs(cluster.folder / "data")
+    limits.limit_network()
+    return cluster, stack.enter_context(measure.master(tidemark))
+
+
 def run_all(arguments):
     began = time.monotonic()
     result = {"runs": {}, **measure.kept(arguments.json)}
     runs = result["runs"]
 
-    def ran(name, start):
-        """Returns the tasks of a run that may have been kept."""
-        if name not in runs:
-            runs[name] = start()
-            measure.keep(arguments.json, {**result, "context": measure.context(), "rate": RATE, "cores": CORES})
-        return runs[name]
-
-    with hadoop.Cluster(arguments.tidemark, NODE_MEGABYTES, {}, **{
-            "yarn.scheduler.capacity.root.default.ordering-policy": "fair"}) as cluster, \
-            Limits(cluster.folder) as limits, \
+    with contextlib.ExitStack() as stack, \
             measure.master(arguments.tidemark, data_dir=f"{arguments.json}.data") as address:
-        write_inputs(cluster.folder / "data")
-        limits.limit_network()
-        if "node" not in result:
-            result["node"] = node_of(arguments.tidemark, cluster.folder)
-        node = result["node"]
-        profiles = ran("profiled", lambda: {
-            job: run_job(cluster, job, PROFILED, 256, ["--master", address]) for job in JOBS})
+        started = functools.cache(lambda: start(stack, arguments.tidemark))
+
+        def kept(values, name, measured):
+            """Returns values[name]. If it is missing, measures it and stores it in the file first."""
+            if name not in values:
+                values[name] = measured()
+                result.setdefault("contexts", {})[name] = measure.context()
+                measure.keep(arguments.json, {**result, "context": measure.context(), "rate": RATE, "cores": CORES})
+            return values[name]
+
+        node = kept(result, "node", lambda: node_of(arguments.tidemark, started()[0].folder))
+        profiles = kept(runs, "profiled", lambda: {
+            job: run_job(started()[0], job, PROFILED, 256, address) for job in JOBS})
         constant = {job: [medians_by_state({job: tasks})[frozenset([(job, phase)])][job, phase][0] for phase in (0, 1)]
                     for job, tasks in profiles.items()}
         print(f"node: {node}\nprofiled with {PROFILED} tasks at once, map and reduce: {constant}", flush=True)
@@ -312,10 +323,10 @@ def run_all(arguments):
                                      name not in (arguments.only or [name])):
                 continue
             at_once = TOGETHER if name in WORKFLOWS else int(name.split("x")[1])
-            start = (lambda: run_workflow(cluster, jobs)) if name in WORKFLOWS else (
-                lambda: {job: run_job(cluster, job, at_once, 256) for job in jobs})
+            ran = kept(runs, name, (lambda: run_workflow(started()[0], jobs, started()[1])) if name in WORKFLOWS else (
+                lambda: {job: run_job(started()[0], job, at_once, 256, started()[1]) for job in jobs}))
             predicted = predict(arguments.tidemark, address, jobs, at_once, node)
-            rows += rows_of(name, jobs, ran(name, start), predicted, constant)
+            rows += rows_of(name, jobs, ran, predicted, constant)
             rows[-1]["without_node"], _ = predict(arguments.tidemark, address, jobs, at_once, None)
             print(f"{name}: predicted without the node's speeds {rows[-1]['without_node']:.1f} s", flush=True)
     measure.keep(arguments.json, {**result, "rows": rows})

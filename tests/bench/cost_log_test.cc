@@ -1,11 +1,8 @@
 #include "bench/accuracy/cost_log.h"
 
-#include <gtest/gtest.h>
-
-#include <fstream>
-
 #include "tests/bench/some_costs.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::bench::cost_log_test {
 namespace {

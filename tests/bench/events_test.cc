@@ -1,15 +1,12 @@
 #include "bench/workflow/events.h"
 
-#include <gtest/gtest.h>
-
-#include <optional>
 #include <variant>
-#include <vector>
 
 #include "bench/workflow/indicators.h"
 #include "bench/workflow/virtual_cluster.h"
 #include "master/facts/fold.h"
 #include "master/forecast/dag/stages_now.h"
+#include "tests/test.h"
 
 namespace tidemark::bench::events_test {
 namespace {

@@ -1,14 +1,11 @@
 #include "bench/accuracy/judge_log.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "master/store/event_log.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
 #include "tests/scratch_directory.h"
 #include "tests/store/written_log.h"
+#include "tests/test.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::bench::judge_log_test {

@@ -1,11 +1,8 @@
 #include "bench/accuracy/lateness.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <random>
 #include <span>
-#include <vector>
+
+#include "tests/test.h"
 
 namespace tidemark::bench::lateness_test {
 namespace {

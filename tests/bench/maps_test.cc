@@ -1,18 +1,9 @@
 #include "bench/accuracy/maps.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::bench::maps_test {
 namespace {
-
-using ::testing::Each;
-using ::testing::ElementsAre;
-using ::testing::Optional;
 
 // Returns sequential tasks of 2 s and 1000 bytes each.
 Trace Recorded(std::size_t tasks) {

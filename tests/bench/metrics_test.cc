@@ -1,16 +1,9 @@
 #include "bench/accuracy/metrics.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstddef>
-#include <optional>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::bench::metrics_test {
 namespace {
-
-using ::testing::Optional;
 
 // Returns a prediction with the given end and an interval around it. All phases last from 100 s to
 // 200 s.

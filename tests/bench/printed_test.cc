@@ -1,6 +1,6 @@
 #include "bench/accuracy/printed.h"
 
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::bench::printed_test {
 namespace {

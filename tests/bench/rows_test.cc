@@ -1,11 +1,6 @@
 #include "bench/accuracy/rows.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
-#include <string>
+#include "tests/test.h"
 
 namespace tidemark::bench::rows_test {
 namespace {

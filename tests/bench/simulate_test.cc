@@ -1,8 +1,7 @@
 #include "bench/accuracy/simulate.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/bench/some_costs.h"
+#include "tests/test.h"
 
 namespace tidemark::bench::simulate_test {
 namespace {

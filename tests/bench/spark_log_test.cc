@@ -1,19 +1,12 @@
 #include "bench/workflow/spark_log.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "bench/workflow/rumen.h"
 #include "bench/workflow/tpch_times.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::bench::spark_log_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr char kLog[] =
     R"({"Event":"SparkListenerApplicationStart","App Name":"two jobs","Timestamp":1000}
@@ -46,7 +39,7 @@ TEST(SparkLog, IsReadUpToALineThatWasCut) {
   const test::ScratchDirectory directory;
   EXPECT_TRUE(ReadSparkLog(directory.Write("torn", std::string(kLog) + "{\"Event\":\"Spark")).ok());
   EXPECT_THAT(ReadSparkLog(directory.Write("empty", "")).status().message(),
-              HasSubstr("is not a Spark event log"));
+              HasSubstr("is neither a Spark event log nor a Hadoop history file"));
   const std::string idle =
       directory.Write("idle", R"({"Event":"SparkListenerApplicationStart","Timestamp":1000})");
   EXPECT_THAT(ReadSparkLog(idle).status().message(), HasSubstr("no job"));

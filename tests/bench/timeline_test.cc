@@ -1,14 +1,9 @@
 #include "bench/accuracy/timeline.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::bench::timeline_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 // Returns tasks whose key groups take these seconds.
 Workload TasksOf(const std::vector<std::vector<float>>& tasks) {

@@ -1,8 +1,6 @@
 #include "bench/workflow/virtual_cluster.h"
 
-#include <gtest/gtest.h>
-
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::bench::virtual_cluster_test {
 namespace {

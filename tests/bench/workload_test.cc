@@ -1,18 +1,12 @@
 #include "bench/accuracy/workload.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
 #include <numeric>
-#include <vector>
 
 #include "tests/bench/some_costs.h"
+#include "tests/test.h"
 
 namespace tidemark::bench::workload_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 constexpr std::uint32_t kGroups = 1000;
 
