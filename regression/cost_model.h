@@ -86,7 +86,6 @@ class CostModel {
 
   // Returns true if the model has no bins and cannot predict.
   bool empty() const { return bins_.empty(); }
-  std::size_t bin_count() const { return bins_.size(); }
   // Returns the bins of the fit. Fit(bins()) returns the same model.
   std::span<const CostBin> bins() const { return bins_; }
   // Returns the curves in descending order of probability. Their probabilities sum to 1.

@@ -49,7 +49,6 @@ class LinearModel {
   Forecast Predict(const std::vector<double>& values) const;
 
   const std::vector<Choice>& choices() const { return choices_; }
-  double intercept() const { return intercept_; }
   std::size_t runs() const { return runs_; }
 
  private:
