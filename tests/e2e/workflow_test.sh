@@ -60,7 +60,8 @@ code=0
 [ "$("$tidemark" get jobs pair --master "$master" -o json | grep -c CHILD_STATE_SUCCEEDED)" = 1 ] ||
   fail "get jobs does not show the workflow"
 "$tidemark" get stages pair-1 --master "$master" | grep -q '^reduce  *100 %' || fail "no stages"
-for question in "why pair" "why pair/second" "contention pair" "contention pair/second"; do
+"$tidemark" why pair --master "$master" | grep -q '^second  *pair-2 ' || fail "the decisive jobs are not shown"
+for question in "why pair/second" "contention pair" "contention pair/second"; do
   code=0
   # shellcheck disable=SC2086
   "$tidemark" $question --master "$master" 2>"$work/err" || code=$?

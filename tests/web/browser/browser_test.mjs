@@ -104,7 +104,7 @@ const tests = {
     for (const shown of [words.title, words.state, words.percent, words.accuracy].filter(Boolean)) {
       assert.ok(text.includes(shown), `the page does not show: ${shown}`);
     }
-    assert.match(text, /Table \(\d+ of \d+ stages done\)/);
+    assert.match(text, /Table \(\d+ of \d+ stages done[,)]/);
   }),
 
   async "a MapReduce job shows its method, and other estimators live beside it"() {
