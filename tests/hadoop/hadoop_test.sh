@@ -9,6 +9,7 @@ suite=$1
 tidemark=$2
 version=${3:-}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+source "$root/tests/hadoop/engines/jars.sh"
 
 skip() { echo "SKIPPED: $*"; exit 77; }
 
@@ -48,24 +49,6 @@ on_java() {
   maven verify -Djvm="$java" -Dtidemark.command="$tidemark" \
     -Dtidemark.build="target/java$1" \
     -Dit.test='LocalModeIT#aJobWithoutACombinerIs*+theOldApiIs*,SecureMasterIT#aPauseWithin*'
-}
-
-# Prints the folder with the jars of Pig or Hive, which Maven keeps.
-jars() {
-  local folder=$root/.cache/tools/$1
-  if ! [[ -d $folder ]]; then
-    rm -rf "$folder.new" "$folder.patch"
-    mvn --batch-mode --no-transfer-progress -q -f "$root/tests/hadoop/engines/pom.xml" -P "$1" \
-      org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
-      -DoutputDirectory="$folder.new" >&2
-    if [[ $1 == hive ]]; then
-      javac -nowarn -proc:none --release 8 -cp "$folder.new/*" -d "$folder.patch" \
-        "$root/tests/hadoop/engines/SubLists.java"
-      jar uf "$folder.new"/hive-exec-*.jar -C "$folder.patch" org
-    fi
-    mv "$folder.new" "$folder"
-  fi
-  echo "$folder"
 }
 
 # The first build downloads Hadoop and the dependencies of the other suites. Later builds need no network.

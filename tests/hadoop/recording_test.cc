@@ -1,11 +1,7 @@
 // Replays the events of a job on YARN without Hadoop or a JVM (tests/data/README.md).
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "master/store/event_log.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::recording_test {

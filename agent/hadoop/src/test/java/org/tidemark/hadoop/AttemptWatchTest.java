@@ -44,6 +44,10 @@ public class AttemptWatchTest {
     master.close();
   }
 
+  private AttemptWatch watch(long... splitBytes) {
+    return new AttemptWatch(sender, splitBytes, true);
+  }
+
   private void reportAll(AttemptWatch watch, FakeJob job) throws InterruptedException {
     while (!watch.poll(job.tasks())) {
       Thread.sleep(20);
@@ -56,7 +60,7 @@ public class AttemptWatchTest {
   public void aRecoveredJobOfManyFinishedMapsIsReportedCompletely() throws Exception {
     final FakeJob job = new FakeJob(1, MANY, 0);
     job.maps().forEach(FakeJob.AttemptFacts::succeed);
-    final AttemptWatch watch = new AttemptWatch(sender, new long[MANY]);
+    final AttemptWatch watch = watch(new long[MANY]);
     // The master does not read yet, while the job is polled several times.
     for (int poll = 0; poll < 5; ++poll) {
       assertFalse(watch.poll(job.tasks()));
@@ -73,7 +77,7 @@ public class AttemptWatchTest {
   @Test
   public void aNewJobOfManyMapsIsReportedCompletely() throws Exception {
     final FakeJob job = new FakeJob(1, MANY, 0);
-    final AttemptWatch watch = new AttemptWatch(sender, new long[MANY]);
+    final AttemptWatch watch = watch(new long[MANY]);
     assertFalse(watch.poll(job.tasks()));
     master.listen();
     reportAll(watch, job);
@@ -85,7 +89,7 @@ public class AttemptWatchTest {
   @Test
   public void changesDuringAnOutageAreReportedWithTheirLatestState() throws Exception {
     final FakeJob job = new FakeJob(1, MANY, 0);
-    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    final AttemptWatch watch = watch();
     for (FakeJob.AttemptFacts map : job.maps()) {
       map.launched = 1_000;
       map.state = TaskAttemptState.RUNNING;
@@ -121,7 +125,7 @@ public class AttemptWatchTest {
     job.reduces().get(0).sorted = 1_500;
     job.reduces().forEach(FakeJob.AttemptFacts::succeed);
     master.listen();
-    reportAll(new AttemptWatch(sender, new long[0]), job);
+    reportAll(watch(), job);
     assertEquals(
         Arrays.asList(State.STARTED, State.SHUFFLED, State.FINISHED), master.statesOf("r_0_0"));
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("r_1_0"));
@@ -136,7 +140,7 @@ public class AttemptWatchTest {
       map.state = TaskAttemptState.FAILED;
     }
     job.maps().get(1).task = TaskState.FAILED;
-    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    final AttemptWatch watch = watch();
     master.listen();
     reportAll(watch, job);
     reportAll(watch, job);
@@ -151,7 +155,7 @@ public class AttemptWatchTest {
   @Test
   public void aFinishedMapWithLostOutputBecomesObsolete() throws Exception {
     final FakeJob job = new FakeJob(1, 1, 0);
-    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    final AttemptWatch watch = watch();
     master.listen();
     job.maps().get(0).succeed();
     reportAll(watch, job);
@@ -168,7 +172,7 @@ public class AttemptWatchTest {
     job.maps().forEach(FakeJob.AttemptFacts::succeed);
     job.breakMap(1, new IllegalStateException("half recovered"));
     master.listen();
-    reportAll(new AttemptWatch(sender, new long[0]), job);
+    reportAll(watch(), job);
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_0_0"));
     assertEquals(Collections.emptyList(), master.statesOf("m_1_0"));
     assertEquals(Arrays.asList(State.STARTED, State.FINISHED), master.statesOf("m_2_0"));
@@ -178,7 +182,7 @@ public class AttemptWatchTest {
   public void anUnsentStateIsSentTheNextTime() throws Exception {
     final FakeJob job = new FakeJob(1, 1, 0);
     final FakeJob.AttemptFacts map = job.maps().get(0);
-    final AttemptWatch watch = new AttemptWatch(sender, new long[0]);
+    final AttemptWatch watch = watch();
     master.listen();
     map.launched = 1_000;
     map.state = TaskAttemptState.FAILED;
@@ -190,5 +194,48 @@ public class AttemptWatchTest {
     map.diagnostics = () -> Collections.singletonList("disk full");
     reportAll(watch, job);
     assertEquals(Arrays.asList(State.STARTED, State.FAILED), master.statesOf("m_0_0"));
+  }
+
+  private static void run(FakeJob.AttemptFacts map, float progress) {
+    map.launched = 1_000;
+    map.progress = progress;
+    map.state = TaskAttemptState.RUNNING;
+  }
+
+  @Test
+  public void theInputOfAMapOnlyTaskFollowsItsProgress() throws Exception {
+    final FakeJob job = new FakeJob(1, 1, 0);
+    final AttemptWatch watch = new AttemptWatch(sender, new long[] {1_000}, false);
+    master.listen();
+    for (float progress : new float[] {0, 0.25f, 0.25f, 0.2f, 0.75f}) {
+      run(job.maps().get(0), progress);
+      reportAll(watch, job);
+    }
+    assertEquals(Arrays.asList(250L, 750L), master.bytesOf("m_0_0"));
+  }
+
+  /** The task has read all of its input at two thirds of its progress, before the sort. */
+  @Test
+  public void theInputOfACombinedSplitFollowsTheProgressBeforeTheSort() throws Exception {
+    final FakeJob job = new FakeJob(1, 2, 1);
+    final AttemptWatch watch = watch(1_000, 1_000);
+    master.listen();
+    run(job.maps().get(0), 0.3335f);
+    run(job.maps().get(1), 0.3335f);
+    job.maps().get(1).bytesRead = 400;
+    reportAll(watch, job);
+    run(job.maps().get(0), 0.9f);
+    reportAll(watch, job);
+    assertEquals(Arrays.asList(500L, 1_000L), master.bytesOf("m_0_0"));
+    assertEquals("it reports itself", Collections.emptyList(), master.bytesOf("m_1_0"));
+  }
+
+  @Test
+  public void theInputOfATaskWithoutAKnownSizeIsNotReported() throws Exception {
+    final FakeJob job = new FakeJob(1, 1, 0);
+    master.listen();
+    run(job.maps().get(0), 0.5f);
+    reportAll(new AttemptWatch(sender, new long[0], false), job);
+    assertEquals(Collections.emptyList(), master.bytesOf("m_0_0"));
   }
 }

@@ -13,6 +13,7 @@ import org.junit.Test;
 import org.tidemark.hadoop.jobs.Driver;
 import org.tidemark.hadoop.jobs.FaultyWords;
 import org.tidemark.hadoop.jobs.InvertedIndex;
+import org.tidemark.hadoop.jobs.Ordinary;
 import org.tidemark.hadoop.jobs.TwoPath;
 import org.tidemark.hadoop.support.Client;
 import org.tidemark.hadoop.support.Cluster;
@@ -48,12 +49,14 @@ public class BenchCluster {
               Driver.class,
               TwoPath.class,
               InvertedIndex.class,
-              FaultyWords.class);
+              FaultyWords.class,
+              Ordinary.class);
       try (PrintStream ready = new PrintStream(new File(folder, "ready.part"), "UTF-8")) {
         ready.println("hadoop " + client.program());
         ready.println("conf " + cluster.clientConf());
         ready.println("jobs " + jobs);
         ready.println("examples " + Client.examples());
+        ready.println("streaming " + Client.streaming());
         ready.println("web http://" + conf.get("yarn.resourcemanager.webapp.address"));
         ready.println("past http://" + conf.get("mapreduce.jobhistory.webapp.address"));
       }

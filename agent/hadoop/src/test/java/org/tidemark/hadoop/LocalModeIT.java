@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.Join;
 import org.apache.hadoop.examples.terasort.TeraGen;
@@ -31,6 +32,7 @@ import org.apache.hadoop.mapreduce.counters.AbstractCounters;
 import org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat;
 import org.apache.hadoop.mapreduce.lib.join.TupleWritable;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+import org.apache.hadoop.streaming.StreamJob;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.junit.AfterClass;
@@ -145,8 +147,15 @@ public class LocalModeIT {
     }
   }
 
+  /** Returns settings with which the events of a job arrive however slow the machine is. */
+  private Configuration measured() {
+    final Configuration measured = Jobs.measured(conf, master.address);
+    measured.setLong(Keys.FINAL_WAIT_MILLIS, 60_000);
+    return measured;
+  }
+
   private Ran run(Maker maker, Path input, int reduces) throws Exception {
-    return new Ran(maker.of(Jobs.measured(conf, master.address)), input, reduces);
+    return new Ran(maker.of(measured()), input, reduces);
   }
 
   /** Runs the job with and without the connector, and compares the outputs. */
@@ -213,13 +222,13 @@ public class LocalModeIT {
   }
 
   /** Runs an example with and without the connector, and compares the outputs. */
-  private EventLog runAndCompare(Tool example, String... arguments) throws Exception {
+  private EventLog runAndCompare(Supplier<Tool> example, String... arguments) throws Exception {
     final Set<String> before = master.jobs();
-    final Path with = run(example, Jobs.measured(conf, master.address), arguments);
+    final Path with = run(example.get(), measured(), arguments);
     final Set<String> ids = master.jobs();
     ids.removeAll(before);
     assertEquals(1, ids.size());
-    final Path without = run(example, conf, arguments);
+    final Path without = run(example.get(), conf, arguments);
     assertArrayEquals(Jobs.output(conf, without), Jobs.output(conf, with));
     final EventLog log = EventLog.of(master, ids.iterator().next());
     assertEquals(1, log.outcome);
@@ -231,7 +240,28 @@ public class LocalModeIT {
   public void eachRowOfTeraSortIsAGroup() throws Exception {
     final Path rows = run(new TeraGen(), conf, "8000");
     conf.setInt("mapreduce.job.reduces", 2);
-    assertEquals(8000, runAndCompare(new TeraSort(), rows.toString()).groups());
+    assertEquals(8000, runAndCompare(TeraSort::new, rows.toString()).groups());
+  }
+
+  @Test
+  public void keyGroupsOfStreamingEndWithTheirAnswers() throws Exception {
+    conf.setInt("mapreduce.job.reduces", 2);
+    for (String reducer : new String[] {"cat", "uniq", "sed -n 1p"}) {
+      final EventLog log =
+          runAndCompare(
+              StreamJob::new,
+              "-input",
+              edges().toString(),
+              "-mapper",
+              "cat",
+              "-reducer",
+              reducer,
+              "-output");
+      assertTrue("groups: " + log.groups(), log.groups() > 100);
+      for (EventLog.Reduce reduce : log.reduces.values()) {
+        assertEquals(reduce.groups, reduce.points + reduce.dropped);
+      }
+    }
   }
 
   /** Writes a table sorted by key, in two parts by key, as map-side joins require it. */
@@ -259,7 +289,7 @@ public class LocalModeIT {
   public void aMapSideJoinIsMeasured() throws Exception {
     final EventLog log =
         runAndCompare(
-            new Join(),
+            Join::new,
             "-r",
             "2",
             "-inFormat",
@@ -382,7 +412,7 @@ public class LocalModeIT {
   /** Returns the log of a failed job, and checks that no file remains. */
   private EventLog failed(Maker maker) throws Exception {
     final JobConf made =
-        (JobConf) maker.of(Jobs.measured(conf, master.address)).getConfiguration();
+        (JobConf) maker.of(measured()).getConfiguration();
     final Job job = Jobs.prepared(made, words(), nextOutput(), 2);
     assertFalse("the job did not fail", job.waitForCompletion(false));
     final EventLog log = EventLog.of(master, job.getJobID().toString());

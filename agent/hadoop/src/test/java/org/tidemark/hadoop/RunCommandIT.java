@@ -34,6 +34,8 @@ public class RunCommandIT {
   @ClassRule public static final TemporaryFolder FILES = new TemporaryFolder();
 
   private static final List<String> JSON = Arrays.asList("-o", "jsonl");
+  /** Makes the events of a job arrive however slow the machine is. */
+  private static final String PATIENT = "-D" + Keys.FINAL_WAIT_MILLIS + "=60000";
 
   private static Client client;
   private static String input;
@@ -73,7 +75,7 @@ public class RunCommandIT {
     final Client.Ended plain = client.example("wordcount", reduces, input, output("plain"));
     assertEquals(plain.err, 0, plain.exitCode);
     final Client.Ended watched =
-        client.watchedExample(JSON, "wordcount", reduces, input, output("watched"));
+        client.watchedExample(JSON, "wordcount", PATIENT, reduces, input, output("watched"));
     assertEquals(watched.err, 0, watched.exitCode);
     assertEquals(plain.out, watched.out);
     assertArrayEquals(bytes(output("plain")), bytes(output("watched")));
@@ -95,7 +97,7 @@ public class RunCommandIT {
   @Test
   public void aJobWithFailingTasksIsReportedAsFailed() throws Exception {
     final Client.Ended watched =
-        client.watchedExample(JSON, "sort", "-r", "1", input, output("unsorted"));
+        client.watchedExample(JSON, "sort", PATIENT, "-r", "1", input, output("unsorted"));
     assertTrue(watched.exitCode != 0);
     assertThat(watched.err, containsString("JOB_STATE_FAILED"));
   }
@@ -107,6 +109,7 @@ public class RunCommandIT {
           client.watchedExample(
               Arrays.asList("-o", "jsonl", "--master", master.address),
               "grep",
+              PATIENT,
               input,
               output("grepped"),
               "w[0-9]*7");
@@ -126,8 +129,8 @@ public class RunCommandIT {
     final String jar = client.program() + " jar " + Client.examples();
     final String commands =
         "set -e\n"
-            + jar + " wordcount " + input + " $1/words\n"
-            + jar + " grep " + input + " $1/grepped 'w[0-9]*7'\n";
+            + jar + " wordcount " + PATIENT + " " + input + " $1/words\n"
+            + jar + " grep " + PATIENT + " " + input + " $1/grepped 'w[0-9]*7'\n";
     Files.write(script.toPath(), commands.getBytes(StandardCharsets.UTF_8));
     final List<String> options =
         Arrays.asList("-o", "jsonl", "--data-dir", FILES.newFolder("history").getPath());

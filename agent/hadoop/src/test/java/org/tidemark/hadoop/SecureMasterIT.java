@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
@@ -70,10 +71,30 @@ public class SecureMasterIT {
     conf = Jobs.local(FILES.getRoot());
   }
 
+  /** Delays word count until its master has stored the job, since a short job may end before that. */
+  public static class WaitingMapper extends WordCount.TokenizerMapper {
+    private static volatile Master master;
+
+    @Override
+    protected void setup(Context context) throws InterruptedException {
+      final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+      while (master.jobs().isEmpty() && System.nanoTime() < deadline) {
+        Thread.sleep(20);
+      }
+    }
+  }
+
   /** Returns the output of word count. */
   private static byte[] run(Configuration settings) throws Exception {
+    return run(settings, WordCount.TokenizerMapper.class);
+  }
+
+  private static byte[] run(Configuration settings, Class<? extends WordCount.TokenizerMapper> map)
+      throws Exception {
     final Path output = new Path(new File(FILES.getRoot(), "out" + ++outputs).toURI());
-    final JobConf made = (JobConf) Jobs.wordCount(settings, true).getConfiguration();
+    final Job words = Jobs.wordCount(settings, true);
+    words.setMapperClass(map);
+    final JobConf made = (JobConf) words.getConfiguration();
     final Job job = Jobs.prepared(made, input, output, 2);
     assertTrue("the job failed", job.waitForCompletion(false));
     return Jobs.output(settings, output);
@@ -101,7 +122,10 @@ public class SecureMasterIT {
   }
 
   private void checkReceived(Master master) throws Exception {
-    assertArrayEquals(expected, run(Jobs.measured(conf, master.address)));
+    WaitingMapper.master = master;
+    conf.setLong(Keys.FINAL_WAIT_MILLIS, 60_000);
+    assertArrayEquals(
+        expected, run(Jobs.measured(conf, master.address), WaitingMapper.class));
     assertEquals(1, master.jobs().size());
     assertEquals(1, EventLog.of(master, master.jobs().iterator().next()).outcome);
   }

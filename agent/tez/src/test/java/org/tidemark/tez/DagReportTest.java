@@ -84,6 +84,7 @@ public class DagReportTest {
   public void theDagIsKnownBeforeAVertexRuns() {
     assertEquals("words", sent.of(Sent.JOB_OPENED).get(0).text(1));
     assertEquals("tez", sent.of(Sent.JOB_OPENED).get(0).text(2));
+    assertEquals("announced with the job", 3, sent.of(Sent.JOB_OPENED).get(0).messages(8).size());
     assertEquals(3, sent.of(Sent.STAGE_OPENED).size());
     assertEquals("tokens", stage(TOKENS).text(3));
     assertFalse("splits decide its tasks", stage(TOKENS).has(8));

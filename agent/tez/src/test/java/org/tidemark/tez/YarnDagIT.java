@@ -8,28 +8,32 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.Collections;
+import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.apache.tez.examples.ExampleDriver;
 import org.junit.AfterClass;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 import org.junit.rules.TemporaryFolder;
+import org.tidemark.hadoop.support.Client;
 import org.tidemark.hadoop.support.Cluster;
 import org.tidemark.jvm.support.FaultyMaster;
 import org.tidemark.jvm.support.Fields;
 import org.tidemark.jvm.support.LogReader;
 import org.tidemark.jvm.support.Master;
-import org.tidemark.tez.support.Client;
 import org.tidemark.tez.support.DagLog;
+import org.tidemark.tez.support.TezSite;
 
 /** Tests DAGs on YARN with a real master, and faults of the master and the application master. */
 public class YarnDagIT {
@@ -48,6 +52,7 @@ public class YarnDagIT {
   @BeforeClass
   public static void start() throws Exception {
     cluster = Cluster.start(FILES.newFolder("cluster"));
+    TezSite.write(cluster.clientConf());
     final Configuration conf = cluster.conf();
     files = WORDS.getFileSystem(conf);
     final Random random = new Random(7);
@@ -58,9 +63,11 @@ public class YarnDagIT {
     try (FSDataOutputStream out = files.create(WORDS)) {
       out.write(text.toString().getBytes(StandardCharsets.UTF_8));
     }
-    client = new Client(FILES.newFolder("client").toPath(), cluster.clientConf(), onYarn());
+    client =
+        new Client(
+            FILES.newFolder("client").toPath(), cluster.clientConf(), Cluster.hadoopLibraries());
     final String output = nextOutput();
-    final Client.Ended plain = client.run(count(output));
+    final Client.Ended plain = client.plain(example(count(output)));
     System.out.printf("without the connector: %.1f s%n", plain.seconds);
     assertEquals(plain.err, 0, plain.exitCode);
     expected = lines(output);
@@ -74,26 +81,24 @@ public class YarnDagIT {
     }
   }
 
-  /** The class path of the containers is the cluster's, which has Tez, but not the connector. */
-  private static Map<String, String> onYarn() {
-    final String small =
-        "-Xmx200m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 --add-opens=java.base/java.lang=ALL-UNNAMED";
-    final Map<String, String> tez = new LinkedHashMap<>();
-    tez.put("tez.ignore.lib.uris", "true");
-    tez.put("tez.use.cluster.hadoop-libs", "true");
-    tez.put("tez.staging-dir", "/staging");
-    tez.put("tez.am.resource.memory.mb", "384");
-    tez.put("tez.am.launch.cmd-opts", small);
-    tez.put("tez.task.resource.memory.mb", "256");
-    tez.put("tez.task.launch.cmd-opts", small.replace("200", "160"));
-    tez.put("tez.am.am-rm.heartbeat.interval-ms.max", "250");
-    tez.put("tez.am.heartbeat.interval-ms.max", "250");
-    tez.put("tez.am.max.app.attempts", "2");
-    return tez;
-  }
-
   private static String nextOutput() {
     return "/out" + ++outputs;
+  }
+
+  /** Returns the command that runs an example of Tez. */
+  private static String[] example(String... words) {
+    final String jar =
+        ExampleDriver.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+    return Stream.concat(Stream.of(client.program(), "jar", jar), Stream.of(words))
+        .toArray(String[]::new);
+  }
+
+  /** Runs an example of Tez with `tidemark run tez -o jsonl OPTION...`. */
+  private static Client.Ended watched(List<String> options, String... words) throws Exception {
+    final List<String> all = new ArrayList<>(Arrays.asList("-o", "jsonl"));
+    all.addAll(options);
+    return client.watched(
+        "tez", System.getProperty("tidemark.jar"), all, Arrays.asList(example(words)));
   }
 
   private static String[] count(String output) {
@@ -118,8 +123,7 @@ public class YarnDagIT {
   /** Runs a DAG with a master at this address, and checks its output. */
   private static void check(String what, String master) throws Exception {
     final String output = nextOutput();
-    final Client.Ended watched =
-        client.watched(Arrays.asList("-o", "jsonl", "--master", master), count(output));
+    final Client.Ended watched = watched(Arrays.asList("--master", master), count(output));
     System.out.printf("%s: %.1f s%n", what, watched.seconds);
     assertEquals(watched.err, 0, watched.exitCode);
     assertArrayEquals(expected, lines(output));
@@ -183,8 +187,7 @@ public class YarnDagIT {
   @Test
   public void aCommandHasABarAndKeepsItsOutput() throws Exception {
     final String output = nextOutput();
-    final Client.Ended watched =
-        client.watched(Arrays.asList("-o", "jsonl"), count(output));
+    final Client.Ended watched = watched(Collections.emptyList(), count(output));
     assertEquals(watched.err, 0, watched.exitCode);
     assertArrayEquals(expected, lines(output));
     assertThat(watched.err, containsString("\"engine\":\"tez\""));
@@ -195,8 +198,8 @@ public class YarnDagIT {
   @Test
   public void theDagsOfASessionAreOneWorkflow() throws Exception {
     final Client.Ended watched =
-        client.watched(
-            Arrays.asList("-o", "jsonl"),
+        watched(
+            Collections.emptyList(),
             "simplesessionexample",
             WORDS + "," + WORDS,
             nextOutput() + "," + nextOutput(),
@@ -208,10 +211,9 @@ public class YarnDagIT {
 
   @Test
   public void aFailingDagFailsInTheSameWayAsWithoutTheConnector() throws Exception {
-    final Client.Ended plain = client.run("orderedwordcount", "/no/such", nextOutput());
+    final Client.Ended plain = client.plain(example("orderedwordcount", "/no/such", nextOutput()));
     final Client.Ended watched =
-        client.watched(
-            Arrays.asList("-o", "jsonl"), "orderedwordcount", "/no/such", nextOutput());
+        watched(Collections.emptyList(), "orderedwordcount", "/no/such", nextOutput());
     assertTrue(plain.exitCode != 0);
     assertEquals(plain.exitCode, watched.exitCode);
     assertThat(watched.err, containsString("JOB_STATE_FAILED"));

@@ -11,7 +11,10 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
-/** Command line of these jobs: `hadoop jar JAR two-path|inverted-index|faulty-words ... IN OUT`. */
+/**
+ * Command line of these jobs: `hadoop jar JAR two-path|inverted-index|faulty-words ... IN OUT`, or
+ * with the name of one of {@link Ordinary}'s jobs.
+ */
 public final class Driver extends Configured implements Tool {
   private final String name;
 
@@ -29,6 +32,11 @@ public final class Driver extends Configured implements Tool {
   public int run(String[] words) throws Exception {
     final Job job = Job.getInstance(getConf(), name);
     job.setJarByClass(Driver.class);
+    if (Ordinary.configure(job, name)) {
+      job.setOutputKeyClass(Text.class);
+      job.setOutputValueClass(Text.class);
+      return run(job, words);
+    }
     if (name.equals("two-path")) {
       job.setMapperClass(TwoPath.Edges.class);
       job.setReducerClass(TwoPath.Paths.class);
@@ -46,6 +54,10 @@ public final class Driver extends Configured implements Tool {
     }
     job.setOutputValueClass(
         name.equals("faulty-words") ? IntWritable.class : Text.class);
+    return run(job, words);
+  }
+
+  private static int run(Job job, String[] words) throws Exception {
     FileInputFormat.setInputPaths(job, new Path(words[0]));
     FileOutputFormat.setOutputPath(job, new Path(words[1]));
     return job.waitForCompletion(true) ? 0 : 1;

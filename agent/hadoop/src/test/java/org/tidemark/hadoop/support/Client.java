@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.examples.ExampleDriver;
+import org.apache.hadoop.streaming.StreamJob;
 
 /**
  * Runs commands like a user in a shell. Uses a program that works like Hadoop's own script `hadoop
@@ -105,9 +106,15 @@ public final class Client {
   /** Runs any command with `tidemark run hadoop`. */
   public Ended watched(String jar, List<String> options, List<String> words)
       throws IOException, InterruptedException {
+    return watched("hadoop", jar, options, words);
+  }
+
+  /** Runs any command with `tidemark run ENGINE`. */
+  public Ended watched(String engine, String jar, List<String> options, List<String> words)
+      throws IOException, InterruptedException {
     final List<String> command = new ArrayList<>();
     command.add(System.getProperty("tidemark.command"));
-    command.addAll(Arrays.asList("run", "hadoop", "--jar", jar));
+    command.addAll(Arrays.asList("run", engine, "--jar", jar));
     command.addAll(options);
     command.add("--");
     command.addAll(words);
@@ -147,6 +154,11 @@ public final class Client {
     return ExampleDriver.class.getProtectionDomain().getCodeSource().getLocation().getPath();
   }
 
+  /** Returns the jar of Hadoop Streaming. */
+  public static String streaming() {
+    return StreamJob.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+  }
+
   private Ended run(List<String> command) throws IOException, InterruptedException {
     return run(command, "");
   }
@@ -159,6 +171,7 @@ public final class Client {
     builder.environment().put("HADOOP_CONF_DIR", settings.getPath());
     builder.environment().put("HADOOP_CLASSPATH", classPath);
     builder.environment().remove("TIDEMARK_MASTER");
+    builder.environment().remove("TIDEMARK_WORKFLOW");
     final long begin = System.nanoTime();
     final Process process =
         builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();

@@ -8,6 +8,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.v2.api.records.JobId;
 import org.apache.hadoop.mapreduce.v2.api.records.JobReport;
 import org.apache.hadoop.mapreduce.v2.api.records.JobState;
@@ -35,6 +37,9 @@ public final class FakeJob {
     public volatile long launched;
     public volatile long sorted;
     public volatile long finished;
+    public volatile float progress;
+    /** Hadoop's counter of the bytes that the input format has read. */
+    public volatile long bytesRead;
     public volatile Supplier<List<String>> diagnostics = Collections::emptyList;
 
     /** Simulates a success long ago. */
@@ -143,8 +148,16 @@ public final class FakeJob {
     answers.put("getNodeId", () -> NodeId.newInstance("node-17.cluster.example", 45_454));
     answers.put("getAssignedContainerID", () -> container);
     answers.put("getNodeRackName", () -> "/default-rack");
+    answers.put("getProgress", () -> facts.progress);
+    answers.put("getCounters", () -> counters(facts.bytesRead));
     answers.put("getDiagnostics", () -> facts.diagnostics.get());
     return show(TaskAttempt.class, answers);
+  }
+
+  private static Counters counters(long bytesRead) {
+    final Counters counters = new Counters();
+    counters.findCounter(FileInputFormatCounter.BYTES_READ).setValue(bytesRead);
+    return counters;
   }
 
   private static <T> T show(Class<T> type, Map<String, Supplier<?>> answers) {

@@ -8,11 +8,12 @@ import java.nio.file.Files;
 import java.util.Map;
 
 /** Writes folders of settings for Hadoop's programs. */
-final class Settings {
-  /** Logs only the client's message about its job. */
+public final class Settings {
+  /** Logs only the clients' messages about their jobs. */
   private static final String LOGGING =
       "log4j.rootLogger=WARN, err\n"
           + "log4j.logger.org.apache.hadoop.mapreduce.Job=INFO\n"
+          + "log4j.logger.org.apache.tez.client=INFO\n"
           + "log4j.appender.err=org.apache.log4j.ConsoleAppender\n"
           + "log4j.appender.err.target=System.err\n"
           + "log4j.appender.err.layout=org.apache.log4j.PatternLayout\n"
@@ -30,7 +31,7 @@ final class Settings {
         new File(folder, "log4j.properties").toPath(), LOGGING.getBytes(StandardCharsets.UTF_8));
   }
 
-  private static void writeFile(File file, Map<String, String> settings) throws IOException {
+  public static void writeFile(File file, Map<String, String> settings) throws IOException {
     try (PrintStream out = new PrintStream(file, "UTF-8")) {
       out.println("<configuration>");
       settings.forEach(

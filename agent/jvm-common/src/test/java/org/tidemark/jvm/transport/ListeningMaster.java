@@ -23,6 +23,7 @@ import org.tidemark.jvm.wire.ProtoWriter;
 public final class ListeningMaster implements AutoCloseable {
   private static final int JOB_CLOSED = 2;
   private static final int ATTEMPT_CHANGED = 5;
+  private static final int TASK_HEARTBEAT = 6;
 
   public final String address;
   private final ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
@@ -32,6 +33,7 @@ public final class ListeningMaster implements AutoCloseable {
   private boolean listens;
   private final Map<String, List<Events.State>> states = new HashMap<>();
   private final Map<String, Integer> failedTasks = new HashMap<>();
+  private final Map<String, List<Long>> bytes = new HashMap<>();
   private long events;
   private long dropped;
   private boolean closed;
@@ -53,6 +55,11 @@ public final class ListeningMaster implements AutoCloseable {
    */
   public synchronized List<Events.State> statesOf(String attempt) {
     return states.getOrDefault(attempt, new ArrayList<>());
+  }
+
+  /** Returns the processed bytes in the received heartbeats of an attempt. */
+  public synchronized List<Long> bytesOf(String attempt) {
+    return bytes.getOrDefault(attempt, new ArrayList<>());
   }
 
   /**
@@ -127,6 +134,12 @@ public final class ListeningMaster implements AutoCloseable {
         if (event.has(ATTEMPT_CHANGED)) {
           takeAttempt(event.message(ATTEMPT_CHANGED));
         }
+        if (event.has(TASK_HEARTBEAT)) {
+          final Fields heartbeat = event.message(TASK_HEARTBEAT);
+          bytes
+              .computeIfAbsent(nameOf(heartbeat.message(1)), none -> new ArrayList<>())
+              .add(heartbeat.value(2));
+        }
       }
       notifyAll();
     }
@@ -141,10 +154,12 @@ public final class ListeningMaster implements AutoCloseable {
     }
   }
 
+  private static String nameOf(Fields id) {
+    return (id.value(1) == 0 ? "m_" : "r_") + id.value(3) + "_" + id.value(4);
+  }
+
   private void takeAttempt(Fields changed) {
-    final Fields id = changed.message(1);
-    final String attempt =
-        (id.value(1) == 0 ? "m_" : "r_") + id.value(3) + "_" + id.value(4);
+    final String attempt = nameOf(changed.message(1));
     states
         .computeIfAbsent(attempt, none -> new ArrayList<>())
         .add(Events.State.values()[(int) changed.value(2)]);
