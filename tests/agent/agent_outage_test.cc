@@ -1,27 +1,17 @@
 // Tests that absent, silent and returning masters do not affect the engine, and that no event
 // arrives twice.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
-
 #include "tests/agent/recording_server.h"
 #include "tests/service/eventually.h"
+#include "tests/test.h"
 #include "tidemark/agent.h"
 
 namespace tidemark::agent::agent_outage_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 constexpr absl::Duration kBudget = absl::Milliseconds(200);

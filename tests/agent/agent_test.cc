@@ -1,29 +1,13 @@
 // Tests that events arrive once and in order at a server that records them.
 #include "tidemark/agent.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <cstdint>
-#include <future>
-#include <map>
-#include <numeric>
-#include <set>
-#include <string>
-#include <thread>
-
 #include "streaming/key_sample.h"
 #include "streaming/size_histogram.h"
 #include "tests/agent/recording_server.h"
+#include "tests/test.h"
 
 namespace tidemark::agent::agent_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 class AgentTest : public ::testing::Test {
  protected:

@@ -1,10 +1,5 @@
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <thread>
-#include <vector>
-
 #include "agent/reduce_meter.h"
+#include "tests/test.h"
 
 namespace tidemark::agent::group_ring_test {
 namespace {

@@ -1,16 +1,9 @@
 // Tests that an engine without memory continues without its agent.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <memory>
-#include <mutex>
 #include <new>
-#include <string>
-#include <vector>
 
 #include "tests/agent/recording_server.h"
+#include "tests/test.h"
 #include "tidemark/agent.h"
 
 namespace {
@@ -41,9 +34,6 @@ void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace tidemark::agent::out_of_memory_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class OutOfMemory : public ::testing::Test {
  protected:

@@ -1,17 +1,9 @@
 #include "agent/outbox.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <thread>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::agent::outbox_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr std::size_t kRoomy = std::size_t{1} << 20;
 

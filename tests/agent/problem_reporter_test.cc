@@ -1,17 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <stdexcept>
-#include <string>
-#include <vector>
 
 #include "agent/shared.h"
+#include "tests/test.h"
 
 namespace tidemark::agent::problem_reporter_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 constexpr absl::Duration kPatience = absl::Seconds(3);
 

@@ -1,24 +1,14 @@
 // Tests how long a thread waits for a processor, and that reduce tasks report these waits.
 #include "agent/processor_use.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
 #include "tests/agent/recording_server.h"
 #include "tests/agent/reduce_profiles.h"
+#include "tests/test.h"
 #include "tidemark/agent.h"
 
 #ifdef __linux__
@@ -27,9 +17,6 @@
 
 namespace tidemark::agent::processor_use_test {
 namespace {
-
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 bool HasSchedstat() { return ::access("/proc/self/schedstat", R_OK) == 0; }
 

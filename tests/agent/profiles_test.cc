@@ -1,24 +1,15 @@
 // Tests the pure functions for profiles: splitting, trimming, naming, settings and backoff.
 #include "agent/profiles.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <vector>
-
 #include "agent/connection.h"
 #include "agent/reduce_meter.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
+#include "tests/test.h"
 #include "tidemark/v1/ingest_service.pb.h"
 
 namespace tidemark::agent::profiles_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 TEST(SplitProfile, KeepsASmallProfileWhole) {
   ReduceProfile profile;

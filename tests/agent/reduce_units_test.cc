@@ -1,15 +1,11 @@
 // Tests how the time of a reduce task is divided into units, with vectors that agents in other
 // languages also use.
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <memory>
-#include <string>
 
 #include "agent/monotonic.h"
 #include "agent/reduce_recorder.h"
 #include "agent/shared.h"
 #include "tests/agent/reduce_profiles.h"
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 #include "tidemark/v1/ingest_service.pb.h"
 

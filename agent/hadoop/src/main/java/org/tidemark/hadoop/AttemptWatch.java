@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptId;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskAttemptState;
 import org.apache.hadoop.mapreduce.v2.api.records.TaskId;
@@ -27,8 +28,13 @@ import org.tidemark.jvm.wire.Events;
 final class AttemptWatch {
   private static final int FAILURE_CHARS_MAX = 1_000;
 
+  /** The progress at which a map attempt in a job with reduce tasks has read all of its input. */
+  private static final float INPUT_SHARE = 0.667f;
+
   private final Sender sender;
   private final long[] splitBytes;
+  private final boolean hasReduces;
+  private final Map<TaskAttemptId, Long> bytesReported = new HashMap<>();
   private final Map<TaskAttemptId, State> reported = new HashMap<>();
   /** The reported executors, by container. */
   private final Map<String, Integer> executors = new HashMap<>();
@@ -37,9 +43,10 @@ final class AttemptWatch {
   /** The map tasks whose size has been reported, or will be reported with their attempts. */
   private final BitSet announced = new BitSet();
 
-  AttemptWatch(Sender sender, long[] splitBytes) {
+  AttemptWatch(Sender sender, long[] splitBytes, boolean hasReduces) {
     this.sender = sender;
     this.splitBytes = splitBytes;
+    this.hasReduces = hasReduces;
   }
 
   /**
@@ -127,7 +134,32 @@ final class AttemptWatch {
       step = next(attempt, isMap, step, now);
       report(attempt, isMap, step, speculative);
     }
+    if (isMap && now == State.STARTED && sender.hasRoom()) {
+      reportInput(attempt);
+    }
     return true;
+  }
+
+  /**
+   * Reports the input of a map attempt that cannot report it. A map-only task has no collector, and
+   * a task with a split of several files counts no bytes.
+   */
+  private void reportInput(TaskAttempt attempt) {
+    final int index = attempt.getID().getTaskId().getId();
+    if (index >= splitBytes.length || (hasReduces && countsBytes(attempt))) {
+      return;
+    }
+    final float share = attempt.getProgress() / (hasReduces ? INPUT_SHARE : 1);
+    final long bytes = (long) (Math.min(share, 1) * splitBytes[index]);
+    if (bytes > bytesReported.getOrDefault(attempt.getID(), 0L)) {
+      bytesReported.put(attempt.getID(), bytes);
+      final Attempt reporting = Attempt.map(index, attempt.getID().getId());
+      sender.send(Events.heartbeat(reporting, bytes, 0, 0));
+    }
+  }
+
+  private static boolean countsBytes(TaskAttempt attempt) {
+    return attempt.getCounters().findCounter(FileInputFormatCounter.BYTES_READ).getValue() > 0;
   }
 
   /** Returns the first state after {@code step} on the way to {@code now}. */

@@ -4,10 +4,13 @@ import java.util.function.LongSupplier;
 import org.apache.hadoop.io.DataInputBuffer;
 import org.tidemark.jvm.profile.ReduceMeter;
 
-/** Reports to the meter where key groups begin and end. Belongs to the task's thread. */
-final class GroupTimer {
-  private final ReduceMeter meter;
-  private final KeyGrouping grouping;
+/**
+ * Reports to the meter where key groups begin and end. Belongs to the task's thread, unless a
+ * subclass is thread-safe.
+ */
+class GroupTimer {
+  final ReduceMeter meter;
+  final KeyGrouping grouping;
   private final LongSupplier emitted;
   private boolean inGroup;
   private long emittedBefore;
@@ -49,10 +52,7 @@ final class GroupTimer {
       return;
     }
     inGroup = false;
-    final long emittedNow = emitted.getAsLong();
-    final boolean closesUnit = meter.end(emittedNow - emittedBefore);
-    emittedBefore = emittedNow;
-    if (closesUnit) {
+    if (meter.end(emittedSinceLast())) {
       meter.closeUnit(System.nanoTime());
     }
   }
@@ -72,6 +72,20 @@ final class GroupTimer {
       meter.endLast(emitted.getAsLong() - emittedBefore, System.nanoTime());
     }
     meter.finish(System.nanoTime());
+  }
+
+  /** Called before each report, on the sender's thread. */
+  void settle() {}
+
+  long emitted() {
+    return emitted.getAsLong();
+  }
+
+  /** Returns the bytes that the task has written since the last call. */
+  long emittedSinceLast() {
+    final long before = emittedBefore;
+    emittedBefore = emitted.getAsLong();
+    return emittedBefore - before;
   }
 
   static int length(DataInputBuffer buffer) {

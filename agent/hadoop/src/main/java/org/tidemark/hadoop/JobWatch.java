@@ -149,7 +149,7 @@ final class JobWatch {
     if (job.getTotalMaps() > 0) {
       sender.startReports(KEEP_ALIVE);
     }
-    attempts = new AttemptWatch(sender, splitBytes);
+    attempts = new AttemptWatch(sender, splitBytes, job.getTotalReduces() > 0);
     return true;
   }
 

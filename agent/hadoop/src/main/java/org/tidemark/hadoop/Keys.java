@@ -33,6 +33,12 @@ public final class Keys {
    */
   public static final String SCAN_MAX_MILLIS = "tidemark.map.scan.max.ms";
 
+  /**
+   * The longest wait in milliseconds for the delivery of the last events at the end of a task, or
+   * of a job in local mode.
+   */
+  public static final String FINAL_WAIT_MILLIS = "tidemark.final.wait.ms";
+
   /** The number of leading bytes of a serialized key that a custom grouping comparator uses. */
   public static final String GROUPING_PREFIX_BYTES = "tidemark.grouping.prefix.bytes";
 

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.Text;
@@ -73,6 +74,12 @@ final class Link {
    */
   private static String runUid(Configuration conf, String jobId) {
     return isLocal(conf) ? jobId + "-" + PROCESS : jobId;
+  }
+
+  /** Returns the longest wait for the delivery of the last events. */
+  static long finalWaitNanos(Configuration conf, long nanosByDefault) {
+    final long millis = conf.getLong(Keys.FINAL_WAIT_MILLIS, -1);
+    return millis < 0 ? nanosByDefault : TimeUnit.MILLISECONDS.toNanos(millis);
   }
 
   /** This is a class because a process takes longer to link lambdas than to load a class. */

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
@@ -46,6 +47,7 @@ final class LocalJob {
   private final JobID id;
   private final Sender sender;
   private final int reduceTasks;
+  private final long finalWaitNanos;
   private final long[] splitBytes;
   private final File directory;
   private final Runnable onShutdown = this::endWithProcess;
@@ -62,6 +64,7 @@ final class LocalJob {
     this.id = id;
     this.sender = sender;
     reduceTasks = job.getNumReduceTasks();
+    finalWaitNanos = Link.finalWaitNanos(job, FINAL_WAIT_NANOS);
     splitBytes = splitBytes(id, job);
     directory = new File(new Path(job.get(MRJobConfig.MAPREDUCE_JOB_DIR)).toUri().getPath());
   }
@@ -158,7 +161,8 @@ final class LocalJob {
         end(Events.Outcome.FAILED, ENDED_EARLY);
       }
       // If the watcher observed the end first, its last events may still be in flight.
-      watcher.join(WATCHER_LEAVES_MILLIS);
+      watcher.join(
+          Math.max(WATCHER_LEAVES_MILLIS, TimeUnit.NANOSECONDS.toMillis(finalWaitNanos)));
     } catch (Throwable ours) {
       Connector.GUARD.turnOff(ours);
     }
@@ -195,7 +199,7 @@ final class LocalJob {
       RUNNING.remove(id);
     }
     sender.send(Events.jobClosed(outcome, message, System.currentTimeMillis()));
-    Link.close(id.toString(), FINAL_WAIT_NANOS);
+    Link.close(id.toString(), finalWaitNanos);
     try {
       ShutdownHookManager.get().removeShutdownHook(onShutdown);
     } catch (IllegalStateException shutsDown) {

@@ -13,9 +13,10 @@ final class ReduceReports implements Sender.Reporter {
   private final ReduceMeter meter;
   private final LongSupplier fetched;
   private final LongSupplier emitted;
+  /** Is null if the reduce function runs in another process, since its waits are unknown. */
   private ProcessorWatch processor;
-  /** Set last, so that a reader that sees true also sees the watch. */
-  private volatile boolean profiles;
+  /** Null before the reduce function. Set last, so that a reader also sees the watch. */
+  private volatile GroupTimer timer;
 
   ReduceReports(TaskLink link, ReduceMeter meter, LongSupplier fetched, LongSupplier emitted) {
     this.link = link;
@@ -32,17 +33,19 @@ final class ReduceReports implements Sender.Reporter {
    * Reports the complete input and switches to profiles. Called on the task's thread. No other
    * report is created during the call, so totals do not decrease.
    */
-  synchronized void beginProfiles() {
+  synchronized void beginProfiles(GroupTimer groups) {
     link.send(link.heartbeat(fetched.getAsLong(), 0, 0));
-    processor = ProcessorWatch.ofThisThread(System.nanoTime());
-    profiles = true;
+    processor =
+        groups instanceof PipedGroups ? null : ProcessorWatch.ofThisThread(System.nanoTime());
+    timer = groups;
   }
 
   @Override
   public Event report() {
-    if (!profiles) {
+    if (timer == null) {
       return link.heartbeat(fetched.getAsLong(), 0, 0);
     }
+    timer.settle();
     meter.askForBurst();
     final boolean withDetails = !link.settings().paused();
     final ReduceMeter.Taken taken = meter.take(withDetails);
@@ -56,7 +59,7 @@ final class ReduceReports implements Sender.Reporter {
         System.currentTimeMillis() - sinceEndMillis,
         running,
         link.grouping.namesKeys(),
-        processor.read(now),
+        processor == null ? null : processor.read(now),
         link.times());
   }
 }

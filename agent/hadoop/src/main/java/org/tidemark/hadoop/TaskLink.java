@@ -27,6 +27,8 @@ final class TaskLink {
   private final AttemptTimes times;
   private final Sender sender;
   private final LocalJob localJob;
+  private final long finalWaitNanos;
+  private final long finalWaitIfRespondingNanos;
 
   private TaskLink(Sender sender, JobConf job, TaskAttemptID id) {
     this.sender = sender;
@@ -34,6 +36,8 @@ final class TaskLink {
         Attempt.of(id.getTaskType() == TaskType.MAP, id.getTaskID().getId(), id.getId());
     grouping = KeyGrouping.of(job);
     times = new AttemptTimes(Link.isOfOneAttempt(job));
+    finalWaitNanos = Link.finalWaitNanos(job, FINAL_WAIT_NANOS);
+    finalWaitIfRespondingNanos = Link.finalWaitNanos(job, FINAL_WAIT_IF_RESPONDING_NANOS);
     localJob = Link.isLocal(job) ? LocalJob.of(id.getJobID(), job, sender) : null;
     sender.send(Events.jobOpened(shape(job).describe()));
     if (localJob != null) {
@@ -97,7 +101,7 @@ final class TaskLink {
     if (localJob != null) {
       localJob.ended(attempt, wentWell);
     } else {
-      sender.flush(FINAL_WAIT_NANOS, FINAL_WAIT_IF_RESPONDING_NANOS);
+      sender.flush(finalWaitNanos, finalWaitIfRespondingNanos);
     }
   }
 

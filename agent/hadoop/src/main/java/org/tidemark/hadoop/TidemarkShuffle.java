@@ -90,9 +90,13 @@ public final class TidemarkShuffle<K, V> implements ShuffleConsumerPlugin<K, V> 
     final AttemptUpdate shuffled = new AttemptUpdate(link.attempt, Events.State.SHUFFLED);
     shuffled.atMillis = System.currentTimeMillis();
     link.send(Events.attemptChanged(shuffled));
-    reports.beginProfiles();
     final JobConf job = context.getJobConf();
-    timer = new GroupTimer(meter, link.grouping, reports.emitted());
+    timer =
+        PipedGroups.areOf(job)
+            ? new PipedGroups(
+                meter, link.grouping, reports.emitted(), counter(TaskCounter.REDUCE_OUTPUT_RECORDS))
+            : new GroupTimer(meter, link.grouping, reports.emitted());
+    reports.beginProfiles(timer);
     return job.getUseNewReducer()
         ? new NewApiRecords(records, timer, counter(TaskCounter.REDUCE_INPUT_GROUPS), guard)
         : new OldApiRecords(records, timer, guard);

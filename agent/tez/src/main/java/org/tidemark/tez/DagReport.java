@@ -100,6 +100,9 @@ final class DagReport {
     this.master = master;
     this.isIncomplete = isIncomplete;
     vertices = DagDescription.vertices(plan, Math.max(job.masterAttempt, 1));
+    for (VertexReport vertex : vertices) {
+      job.stages.add(vertex.announce());
+    }
     final Event opened = Events.jobOpened(job);
     currentState.jobOpened(opened);
     master.accept(opened);

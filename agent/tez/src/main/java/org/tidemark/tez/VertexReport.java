@@ -103,10 +103,19 @@ final class VertexReport {
     return task < taskBytes.length ? taskBytes[task] : -1;
   }
 
-  StageDescription describe() {
+  /**
+   * Returns a stage without details, with which the job announces its vertices. If a stage appears
+   * that was not announced, the master expects further stages.
+   */
+  StageDescription announce() {
     final StageDescription stage =
         new StageDescription(number, StageDescription.Kind.GENERIC);
     stage.attempt = attempt;
+    return stage;
+  }
+
+  StageDescription describe() {
+    final StageDescription stage = announce();
     stage.name = name;
     stage.signature = signature;
     stage.parents = parents;

@@ -12,9 +12,9 @@ import java.util.List;
  * there. Large groups that finish quickly count as small ({@link QuickGroups}).
  * tests/vectors/reduce_units.json checks that this class and the C++ agent form the same units.
  *
- * <p>{@link #start} to {@link #finish} belong to the task's thread; any thread may call {@link
- * #take}, {@link #running} and {@link #askForBurst}. The lock is taken once per unit and never held
- * during input or output.
+ * <p>One thread at a time calls {@link #start} to {@link #finish}: the task's thread, or the
+ * holder of a lock. Any thread may call {@link #take}, {@link #running} and {@link #askForBurst}.
+ * The lock is taken once per unit and never held during input or output.
  */
 public final class ReduceMeter {
   /** The maximum number of groups in a burst, which bounds the size of a report. */
@@ -316,7 +316,7 @@ public final class ReduceMeter {
   }
 
   /**
-   * Increments the version, which is odd while a key group is in progress. Only the task's thread
+   * Increments the version, which is odd while a key group is in progress. One thread at a time
    * writes it.
    */
   private void turnVersion() {
