@@ -49,12 +49,13 @@ bool IsHistoryFile(const std::string& path) {
   return line == kText || line == kBinary;
 }
 
-absl::StatusOr<std::unique_ptr<HistoryFile>> HistoryFile::Open(
-    std::unique_ptr<std::istream> input) {
-  auto file = std::unique_ptr<HistoryFile>(new HistoryFile(std::move(input)));
+absl::StatusOr<std::unique_ptr<HistoryFile>> HistoryFile::Open(std::unique_ptr<std::istream> input,
+                                                               IsStopped is_stopped) {
+  auto file =
+      std::unique_ptr<HistoryFile>(new HistoryFile(std::move(input), std::move(is_stopped)));
   std::string line;
   file->ReadLine(line);
-  if (file->input_->bad()) return absl::UnavailableError("the file cannot be read");
+  if (absl::Status read = file->CheckInput(); !read.ok()) return read;
   const std::string_view form = WithoutReturn(line);
   if (form != kText && form != kBinary) {
     return absl::InvalidArgumentError(
@@ -63,6 +64,7 @@ absl::StatusOr<std::unique_ptr<HistoryFile>> HistoryFile::Open(
   }
   const bool is_binary = form == kBinary;
   file->ReadLine(line);
+  if (absl::Status read = file->CheckInput(); !read.ok()) return read;
   if (!is_binary) return file;
   auto schema = AvroSchema::Parse(line);
   if (!schema.ok()) {
@@ -73,7 +75,14 @@ absl::StatusOr<std::unique_ptr<HistoryFile>> HistoryFile::Open(
   return file;
 }
 
-// Reads a line without its end. A line of more than kRecordBytesMax bytes is skipped.
+absl::Status HistoryFile::CheckInput() const {
+  if (is_stopped_ && is_stopped_()) return absl::CancelledError("reading was stopped");
+  if (input_->bad()) return absl::UnavailableError("the file cannot be read to its end");
+  return absl::OkStatus();
+}
+
+// Reads a line without its end. A line of more than kRecordBytesMax bytes is skipped, unless
+// reading is stopped.
 HistoryFile::Line HistoryFile::ReadLine(std::string& line) {
   line.clear();
   constexpr int kEnd = std::istream::traits_type::eof();
@@ -89,6 +98,7 @@ HistoryFile::Line HistoryFile::ReadLine(std::string& line) {
       line.push_back(static_cast<char>(byte));
     } else {
       is_too_long = true;
+      if (is_stopped_ && is_stopped_()) return Line::kTooLong;
     }
   }
 }
@@ -105,7 +115,7 @@ absl::StatusOr<std::optional<HistoryRecord>> HistoryFile::NextLine() {
   std::string line;
   for (;;) {
     const Line read = ReadLine(line);
-    if (read == Line::kNone) return std::nullopt;
+    if (read == Line::kNone || !CheckInput().ok()) return std::nullopt;
     if (read != Line::kTooLong) {
       if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
       auto record = RecordIn(json::parse(line, nullptr, /*allow_exceptions=*/false));
@@ -117,7 +127,7 @@ absl::StatusOr<std::optional<HistoryRecord>> HistoryFile::NextLine() {
 
 absl::StatusOr<std::optional<HistoryRecord>> HistoryFile::Next() {
   auto record = schema_ ? NextValue() : NextLine();
-  if (input_->bad()) return absl::UnavailableError("the file cannot be read to its end");
+  if (absl::Status status = CheckInput(); !status.ok()) return status;
   return record;
 }
 

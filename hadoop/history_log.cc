@@ -13,11 +13,12 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/str_join.h"
 #include "hadoop/task_ids.h"
 #include "hadoop/workflow.h"
-#include "proto/wire/checks.h"
 #include "proto/wire/parse_event.h"
 #include "text/counted.h"
+#include "text/utf8.h"
 
 namespace tidemark::hadoop {
 namespace {
@@ -124,7 +125,8 @@ std::uint64_t KeyOf(const AttemptId& id) {
 
 // --- reading ----------------------------------------------------------------------------------
 
-absl::StatusOr<std::unique_ptr<HistoryLog>> HistoryLog::Open(const std::string& path) {
+absl::StatusOr<std::unique_ptr<HistoryLog>> HistoryLog::Open(const std::string& path,
+                                                             IsStopped is_stopped) {
   std::error_code error;
   // Reads of other files may fail or never end.
   if (!std::filesystem::is_regular_file(path, error) && !error) {
@@ -134,7 +136,7 @@ absl::StatusOr<std::unique_ptr<HistoryLog>> HistoryLog::Open(const std::string& 
   if (!*input) {
     return absl::UnavailableError(fmt::format("{}: {}", path, std::strerror(errno)));
   }
-  auto file = HistoryFile::Open(std::move(input));
+  auto file = HistoryFile::Open(std::move(input), std::move(is_stopped));
   absl::Status status = file.status();
   auto log = std::unique_ptr<HistoryLog>(new HistoryLog);
   if (status.ok()) {
@@ -169,6 +171,7 @@ absl::StatusOr<std::unique_ptr<HistoryLog>> HistoryLog::Read(std::unique_ptr<std
 absl::Status HistoryLog::ReadAll(HistoryFile& file, const Configuration& configuration) {
   for (;;) {
     const auto record = file.Next();
+    if (absl::IsCancelled(record.status())) return record.status();
     damage_ = record.status();
     if (!record.ok() || !*record) break;
     if (absl::Status observed = Observe(**record); !observed.ok()) return observed;
@@ -178,12 +181,19 @@ absl::Status HistoryLog::ReadAll(HistoryFile& file, const Configuration& configu
   is_cut_ = file.is_cut();
   if (job_id_.empty() && !damage_.ok()) return damage_;
   if (job_id_.empty()) {
-    return absl::InvalidArgumentError(
-        "the history has no JOB_SUBMITTED event, so its job is unknown");
+    std::vector<std::string> faults = Remarks(0);
+    faults.insert(faults.begin(), "the history has no JOB_SUBMITTED event, so its job is unknown");
+    return absl::InvalidArgumentError(absl::StrJoin(faults, "; "));
+  }
+  CorrectTimes();
+  const std::uint32_t most = wire::EventLimits().task_index_max;
+  if (std::max(map_count_, reduce_count_) > most) {
+    return absl::InvalidArgumentError(fmt::format(
+        "the history has {} and {}; at most {} of each kind are supported",
+        text::Counted(map_count_, "map task"), text::Counted(reduce_count_, "reduce task"), most));
   }
   job_.engine = "hadoop";
   job_.workflow = WorkflowOf(configuration, job_.name);
-  CorrectTimes();
   ScaleFetches();
   Plan();
   return absl::OkStatus();
@@ -253,7 +263,7 @@ void HistoryLog::ObserveSubmission(const json& fields) {
 
 std::uint32_t HistoryLog::HostNamed(const std::string& name) {
   if (name.empty()) return kNoHost;
-  std::string cut = wire::Cut(name, kHostBytesMax);
+  std::string cut = text::Cut(name, kHostBytesMax);
   const auto known = host_numbers_.find(cut);
   if (known != host_numbers_.end()) return known->second;
   if (hosts_.size() >= kHostsMax) return kNoHost;
@@ -318,7 +328,7 @@ void HistoryLog::ObserveEnd(const json& fields, bool has_succeeded, bool was_kil
   }
   AddCounters(fields, *attempt);
   if (has_succeeded || failure_bytes_ >= kFailuresBytesMax) return;
-  attempt->failure = wire::Cut(TextIn(fields, "error"), kFailureBytesMax);
+  attempt->failure = text::Cut(TextIn(fields, "error"), kFailureBytesMax);
   failure_bytes_ += attempt->failure.size();
 }
 

@@ -32,7 +32,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "hadoop/configuration.h"
 #include "hadoop/history_file.h"
 #include "tidemark/event.h"
@@ -46,10 +45,12 @@ class HistoryLog {
   static constexpr std::size_t kAttemptsMax = 1'000'000;
 
   // Reads a file and, if the history server has put it beside the file, the job's configuration
-  // (job_ID_conf.xml). Errors name the file. Fails with InvalidArgument if it is not a history file
-  // or lacks the submission of the job. Fails with ResourceExhausted beyond kAttemptsMax attempts,
-  // and with Unavailable if it cannot be read.
-  static absl::StatusOr<std::unique_ptr<HistoryLog>> Open(const std::string& path);
+  // (job_ID_conf.xml). Errors name the file. Fails with InvalidArgument if it is not a history
+  // file, lacks the submission of the job, or has more tasks than wire::EventLimits allows. Fails
+  // with ResourceExhausted beyond kAttemptsMax attempts, with Unavailable if it cannot be read, and
+  // with Cancelled if `is_stopped` returns true.
+  static absl::StatusOr<std::unique_ptr<HistoryLog>> Open(const std::string& path,
+                                                          IsStopped is_stopped = nullptr);
   // Reads a history from `input`. Errors do not name it.
   static absl::StatusOr<std::unique_ptr<HistoryLog>> Read(std::unique_ptr<std::istream> input,
                                                           const Configuration& configuration);

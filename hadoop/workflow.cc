@@ -1,6 +1,5 @@
 #include "hadoop/workflow.h"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstddef>
@@ -174,19 +173,19 @@ std::string EngineNode(const Configuration& conf, const std::string& job_name) {
   return action.empty() ? job_name : action.substr(action.find('@') + 1);
 }
 
-// Removes the move of Hive's result and the tasks after it, which are not MapReduce jobs.
+// Removes the move of Hive's result and the tasks after it, which are not MapReduce jobs. O(edges x
+// log(nodes)).
 void RemoveMoves(Graph& graph) {
-  std::vector<std::string> removed;
-  if (graph.erase(kHiveMove) > 0) removed.emplace_back(kHiveMove);
-  for (std::size_t i = 0; i < removed.size(); ++i) {
-    std::vector<std::string> followers;
-    for (const auto& [node, after] : graph) {
-      if (std::ranges::find(after, removed[i]) != after.end()) followers.push_back(node);
-    }
-    for (const std::string& node : followers) {
-      graph.erase(node);
-      removed.push_back(node);
-    }
+  Graph followers;
+  for (const auto& [node, after] : graph) {
+    for (const std::string& before : after) followers[before].push_back(node);
+  }
+  std::vector<std::string> moves = {kHiveMove};
+  while (!moves.empty()) {
+    const std::string move = std::move(moves.back());
+    moves.pop_back();
+    if (graph.erase(move) == 0) continue;
+    for (std::string& node : followers[move]) moves.push_back(std::move(node));
   }
 }
 

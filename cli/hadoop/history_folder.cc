@@ -34,8 +34,9 @@ std::string JobIdIn(const std::string& path) {
 
 }  // namespace
 
-absl::StatusOr<store::FinishedJob> RunInHistoryFile(const std::string& path) {
-  const auto log = hadoop::HistoryLog::Open(path);
+absl::StatusOr<store::FinishedJob> RunInHistoryFile(const std::string& path,
+                                                    const hadoop::IsStopped& is_stopped) {
+  const auto log = hadoop::HistoryLog::Open(path, is_stopped);
   if (!log.ok()) return log.status();
   std::optional<JobMonitor> monitor;
   absl::Time last;
@@ -46,6 +47,7 @@ absl::StatusOr<store::FinishedJob> RunInHistoryFile(const std::string& path) {
                           fmt::format("{}: {}", path, std::string(event.status().message())));
     }
     if (!*event) break;
+    if (is_stopped && is_stopped()) return absl::CancelledError("reading was stopped");
     if (!monitor) monitor.emplace((*event)->job_id, JobMonitorOptions());
     // The monitor ignores impossible events.
     const absl::Status applied = monitor->Apply(**event);
@@ -81,7 +83,8 @@ absl::StatusOr<bool> HistoryFolder::Add(const std::string& path) {
   const absl::StatusOr<bool> is_known = history_.Contains(JobIdIn(path));
   if (!is_known.ok()) return is_known;
   if (*is_known) return false;
-  const absl::StatusOr<store::FinishedJob> run = RunInHistoryFile(path);
+  const absl::StatusOr<store::FinishedJob> run =
+      RunInHistoryFile(path, [this] { return is_stopped_.load(); });
   if (!run.ok()) return run.status();
   if (absl::Status added = history_.Add(*run); !added.ok()) return added;
   return true;
@@ -125,6 +128,7 @@ std::size_t HistoryFolder::Poll(absl::Time now) {
       break;
     }
     const absl::StatusOr<bool> is_new = Add(file.path);
+    if (absl::IsCancelled(is_new.status())) break;
     // The file was moved or cannot be read now, or the history is busy.
     if (absl::IsUnavailable(is_new.status())) continue;
     const auto [read, is_first] =

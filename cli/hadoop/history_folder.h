@@ -13,14 +13,17 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "hadoop/history_file.h"
 #include "master/store/history.h"
 
 namespace tidemark::cli {
 
 // Returns the run of a history file. Fails like hadoop::HistoryLog, with DataLoss if the file is
-// damaged, with FailedPrecondition if it does not contain the end of the job, and with
-// ResourceExhausted if the job exceeds the limits of a JobMonitor.
-absl::StatusOr<store::FinishedJob> RunInHistoryFile(const std::string& path);
+// damaged, with FailedPrecondition if it does not contain the end of the job, with
+// ResourceExhausted if the job exceeds the limits of a JobMonitor, and with Cancelled if
+// `is_stopped` returns true.
+absl::StatusOr<store::FinishedJob> RunInHistoryFile(const std::string& path,
+                                                    const hadoop::IsStopped& is_stopped = nullptr);
 
 struct HistoryFolderOptions {
   // Older files are ignored.
@@ -42,7 +45,7 @@ class HistoryFolder {
 
   // Adds the runs of new files, and returns their number. Notes each file that cannot be read.
   std::size_t Poll(absl::Time now);
-  // Makes a running Poll() return after its current file. Thread-safe.
+  // Makes a running Poll() return within its current file. Thread-safe.
   void Stop() { is_stopped_ = true; }
 
  private:

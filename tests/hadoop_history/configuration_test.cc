@@ -1,8 +1,7 @@
 #include "hadoop/configuration.h"
 
-#include <gtest/gtest.h>
-
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::hadoop::configuration_test {
 namespace {

@@ -1,24 +1,17 @@
 #include "hadoop/history_file.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <streambuf>
-#include <string>
-#include <vector>
 
 #include "hadoop/avro.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::hadoop::history_file_test {
 namespace {
 
 using nlohmann::json;
-using ::testing::HasSubstr;
 
 // The values of Avro's binary form, written by hand.
 std::string Long(std::int64_t number) {
@@ -188,6 +181,33 @@ TEST(HistoryFile, ThatCannotBeReadToItsEndIsUnavailable) {
   FailingFile empty("");
   EXPECT_TRUE(
       absl::IsUnavailable(HistoryFile::Open(std::make_unique<std::istream>(&empty)).status()));
+}
+
+// A line that never ends.
+class EndlessFile : public std::streambuf {
+ protected:
+  int_type underflow() override {
+    setg(block_.data(), block_.data(), block_.data() + block_.size());
+    return traits_type::to_int_type(block_.front());
+  }
+
+ private:
+  std::string block_ = std::string(4096, 'x');
+};
+
+TEST(HistoryFile, StopsWithinALongLineAndBetweenEvents) {
+  EndlessFile endless;
+  EXPECT_TRUE(absl::IsCancelled(
+      HistoryFile::Open(std::make_unique<std::istream>(&endless), [] { return true; }).status()));
+  const std::string event = R"({"type":"A","event":{"x":{}}})";
+  bool is_stopped = false;
+  const auto file = HistoryFile::Open(
+      std::make_unique<std::istringstream>("Avro-Json\n{}\n" + event + "\n" + event + "\n"),
+      [&] { return is_stopped; });
+  ASSERT_TRUE(file.ok()) << file.status();
+  EXPECT_TRUE((*file)->Next().ok());
+  is_stopped = true;
+  EXPECT_TRUE(absl::IsCancelled((*file)->Next().status()));
 }
 
 TEST(HistoryFile, RejectsSchemasThatAreNone) {

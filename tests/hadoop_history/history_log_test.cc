@@ -1,30 +1,18 @@
 #include "hadoop/history_log.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <optional>
 #include <sstream>
-#include <string>
-#include <utility>
 #include <variant>
-#include <vector>
 
 #include "master/waits/cluster_waits.h"
 #include "tests/hadoop_history/some_history.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::hadoop::history_log_test {
 namespace {
 
 using test::SomeHistory;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 // Returns the time of milliseconds since the submission.
 absl::Time At(std::int64_t millis) {
@@ -276,8 +264,24 @@ TEST(HistoryLog, WithoutASubmissionIsRejected) {
   const Converted converted = Convert("Avro-Json\n{}\n");
   EXPECT_TRUE(absl::IsInvalidArgument(converted.status));
   EXPECT_THAT(std::string(converted.status.message()), HasSubstr("no JOB_SUBMITTED event"));
+  const std::string text = SomeHistory().Submit().text();
+  EXPECT_THAT(std::string(Convert(text.substr(0, text.size() - 20)).status.message()),
+              HasSubstr("its job is unknown; the file ends within an event"));
+  EXPECT_THAT(std::string(Convert(SomeHistory().FinishJob(10).text()).status.message()),
+              ::testing::EndsWith("so its job is unknown"));
   SomeHistory wrong("0007/../../x");
   EXPECT_TRUE(absl::IsInvalidArgument(Convert(wrong.Submit().text()).status));
+}
+
+TEST(HistoryLog, OfMoreTasksThanAnEventMayHaveIsRejected) {
+  const Converted converted =
+      Convert(SomeHistory().Submit().Init(0, 1, 1'000'001).FinishJob(10'000).text());
+  EXPECT_TRUE(absl::IsInvalidArgument(converted.status));
+  EXPECT_THAT(std::string(converted.status.message()),
+              HasSubstr("1000001 reduce tasks; at most 1000000"));
+  std::string text = SomeHistory().Submit().Init(0, 1, 1).Start('r', 0, 0, 1000, "a").text();
+  text.replace(text.find("_r_000000"), 9, "_r_5000000");
+  EXPECT_THAT(std::string(Convert(text).status.message()), HasSubstr("5000001 reduce tasks"));
 }
 
 TEST(HistoryLog, CountsEventsThatContradictOthers) {

@@ -1,16 +1,9 @@
 // Compares the history files of a job that ran on YARN with the events that the connector reported
 // about the same run (tests/data/README.md).
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
 
 #include "hadoop/history_log.h"
 #include "master/store/event_log.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::hadoop::recorded_test {

@@ -1,6 +1,6 @@
 #include "hadoop/task_ids.h"
 
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::hadoop::task_ids_test {
 namespace {

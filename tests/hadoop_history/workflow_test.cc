@@ -1,10 +1,7 @@
 // The connector applies the same rules to the same cases (agent/hadoop, WorkflowsTest).
 #include "hadoop/workflow.h"
 
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::hadoop::workflow_test {
 namespace {
@@ -67,6 +64,20 @@ TEST(WorkflowOfConfiguration, OfHiveHasNeitherLiteralsNorMoves) {
   ASSERT_EQ(workflow.nodes.size(), 2u);
   EXPECT_EQ(workflow.nodes[0].name, "Stage-1");
   EXPECT_EQ(workflow.nodes[1].name, "Stage-2");
+}
+
+TEST(WorkflowOfConfiguration, OfHiveHasNoTaskAfterAMove) {
+  Configuration hive = {{"hive.query.id", "q"},
+                        {"mapreduce.workflow.node.name", "Stage-1"},
+                        {"mapreduce.workflow.adjacency.Stage-1", "Stage-0,n0"},
+                        {"mapreduce.workflow.adjacency.Stage-0", "n0"},
+                        {"mapreduce.workflow.adjacency.n1500", "Stage-0"}};
+  for (int i = 0; i < 1500; ++i) {
+    hive["mapreduce.workflow.adjacency.n" + std::to_string(i)] = "n" + std::to_string(i + 1);
+  }
+  const JobWorkflow workflow = Of(hive);
+  ASSERT_EQ(workflow.nodes.size(), 1u);
+  EXPECT_EQ(workflow.nodes[0].name, "Stage-1");
 }
 
 TEST(WorkflowOfConfiguration, OfEnginesWithOwnProperties) {
