@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "absl/time/clock.h"
 #include "client/follower.h"
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/job_codec.h"
@@ -28,6 +29,7 @@ using ExplainStub = v1::ExplainService::Stub;
 
 // Longer timeouts might overflow a time_point.
 constexpr absl::Duration kLongest = absl::Hours(24 * 365);
+constexpr std::uint32_t kPageSize = 1000;  // the largest page size of ListJobsRequest
 
 v1::View ToMessage(View view) { return static_cast<v1::View>(view); }
 
@@ -60,18 +62,24 @@ class Client::Impl {
         explain_stub_(v1::ExplainService::NewStub(channel)) {}
 
   const std::string& address() const { return options_.address; }
+  // Returns the deadline of a call that begins now.
+  absl::Time Deadline() const { return absl::Now() + options_.answer_within; }
 
   template <typename OfService, typename Request, typename Response>
-  absl::Status Ask(grpc::Status (OfService::*call)(grpc::ClientContext*, const Request&, Response*),
-                   const Request& request, Response& response,
-                   const std::stop_token& stop = {}) const {
+  absl::StatusOr<Response> Ask(grpc::Status (OfService::*call)(grpc::ClientContext*, const Request&,
+                                                               Response*),
+                               const Request& request, const std::stop_token& stop = {},
+                               absl::Time deadline = absl::InfiniteFuture()) const {
     grpc::ClientContext context;
     if (absl::Status known = Introduce(request, context); !known.ok()) return known;
-    context.set_deadline(std::chrono::system_clock::now() +
-                         absl::ToChronoMilliseconds(std::min(options_.answer_within, kLongest)));
+    const absl::Duration within =
+        std::min({options_.answer_within, deadline - absl::Now(), kLongest});
+    context.set_deadline(std::chrono::system_clock::now() + absl::ToChronoMilliseconds(within));
     const std::stop_callback cancel(stop, [&context] { context.TryCancel(); });
+    Response response;
     absl::Status status =
         client::FromGrpc((StubOf<OfService>().*call)(&context, request, &response));
+    if (status.ok()) return response;
     if (!absl::IsCancelled(status) || stop.stop_requested()) return status;
     // A proxy or the master cancelled the call.
     return absl::UnavailableError("the call was cancelled");
@@ -103,10 +111,9 @@ class Client::Impl {
     request.set_job_id(job_id);
     request.set_task_count_max(most);
     (request.*selects)(true);
-    v1::ListTasksResponse response;
-    absl::Status asked = Ask(&Stub::ListTasks, request, response, stop);
-    if (!asked.ok()) return asked;
-    return wire::ParseTasks(response);
+    const auto response = Ask(&Stub::ListTasks, request, stop);
+    if (!response.ok()) return response.status();
+    return wire::ParseTasks(*response);
   }
 
   absl::StatusOr<std::vector<Outcome>> Estimate(v1::EstimateJobRequest& request,
@@ -114,10 +121,10 @@ class Client::Impl {
     for (const Scenario& scenario : scenarios) {
       wire::EncodeScenario(scenario, *request.add_scenarios());
     }
-    v1::EstimateJobResponse response;
-    if (absl::Status asked = Ask(&Stub::EstimateJob, request, response); !asked.ok()) return asked;
+    const auto response = Ask(&Stub::EstimateJob, request);
+    if (!response.ok()) return response.status();
     std::vector<Outcome> outcomes;
-    for (const v1::Outcome& message : response.outcomes()) {
+    for (const v1::Outcome& message : response->outcomes()) {
       absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(message.snapshot());
       if (!snapshot.ok()) return snapshot.status();
       outcomes.push_back({.snapshot = *std::move(snapshot),
@@ -180,10 +187,9 @@ absl::StatusOr<Snapshot> Client::GetJob(const std::string& job_id, View view,
   v1::GetJobRequest request;
   request.set_job_id(job_id);
   request.set_view(ToMessage(view));
-  v1::GetJobResponse response;
-  absl::Status asked = impl_->Ask(&Stub::GetJob, request, response, stop);
-  if (!asked.ok()) return asked;
-  return wire::ParseSnapshot(response.snapshot());
+  const auto response = impl_->Ask(&Stub::GetJob, request, stop);
+  if (!response.ok()) return response.status();
+  return wire::ParseSnapshot(response->snapshot());
 }
 
 absl::StatusOr<std::vector<Snapshot>> Client::ListJobs(const JobFilter& filter, View view,
@@ -192,19 +198,20 @@ absl::StatusOr<std::vector<Snapshot>> Client::ListJobs(const JobFilter& filter, 
   v1::ListJobsRequest request;
   wire::EncodeJobFilter(filter, *request.mutable_filter());
   request.set_view(ToMessage(view));
+  request.set_page_size(kPageSize);
+  const absl::Time deadline = impl_->Deadline();
   do {
-    v1::ListJobsResponse response;
-    absl::Status asked = impl_->Ask(&Stub::ListJobs, request, response, stop);
-    if (!asked.ok()) return asked;
-    for (const v1::Snapshot& message : response.snapshots()) {
+    const auto response = impl_->Ask(&Stub::ListJobs, request, stop, deadline);
+    if (!response.ok()) return response.status();
+    for (const v1::Snapshot& message : response->snapshots()) {
       absl::StatusOr<Snapshot> snapshot = wire::ParseSnapshot(message);
       if (!snapshot.ok()) return snapshot.status();
       jobs.push_back(*std::move(snapshot));
     }
-    if (!request.page_token().empty() && response.next_page_token() == request.page_token()) {
+    if (!request.page_token().empty() && response->next_page_token() == request.page_token()) {
       return absl::InternalError("the master returned the same page token twice");
     }
-    request.set_page_token(response.next_page_token());
+    request.set_page_token(response->next_page_token());
   } while (!request.page_token().empty());
   return jobs;
 }
@@ -270,8 +277,7 @@ absl::Status Client::WatchJobs(const JobFilter& filter, const WatchOptions& opti
 absl::Status Client::SubmitJob(const Plan& plan) const {
   v1::SubmitJobRequest request;
   wire::EncodePlan(plan, *request.mutable_plan());
-  v1::SubmitJobResponse response;
-  return impl_->Ask(&Stub::SubmitJob, request, response);
+  return impl_->Ask(&Stub::SubmitJob, request).status();
 }
 
 absl::Status Client::AttachJob(const std::string& job_id, const std::string& child_name,
@@ -280,8 +286,7 @@ absl::Status Client::AttachJob(const std::string& job_id, const std::string& chi
   request.set_job_id(job_id);
   request.set_child_name(child_name);
   request.set_child_job_id(child_job_id);
-  v1::AttachJobResponse response;
-  return impl_->Ask(&Stub::AttachJob, request, response);
+  return impl_->Ask(&Stub::AttachJob, request).status();
 }
 
 absl::Status Client::UpdateJob(const std::string& job_id, const PlanChange& change) const {
@@ -293,23 +298,20 @@ absl::Status Client::UpdateJob(const std::string& job_id, const PlanChange& chan
   request.mutable_cancel_jobs()->Assign(change.cancel_jobs.begin(), change.cancel_jobs.end());
   request.set_cancel(change.cancel);
   request.set_close(change.close);
-  v1::UpdateJobResponse response;
-  return impl_->Ask(&Stub::UpdateJob, request, response);
+  return impl_->Ask(&Stub::UpdateJob, request).status();
 }
 
 absl::Status Client::SetDeadline(const std::string& job_id, absl::Time at) const {
   v1::SetDeadlineRequest request;
   request.set_job_id(job_id);
   wire::EncodeTime(at, *request.mutable_deadline_at());
-  v1::SetDeadlineResponse response;
-  return impl_->Ask(&Stub::SetDeadline, request, response);
+  return impl_->Ask(&Stub::SetDeadline, request).status();
 }
 
 absl::Status Client::ForgetJob(const std::string& job_id) const {
   v1::ForgetJobRequest request;
   request.set_job_id(job_id);
-  v1::ForgetJobResponse response;
-  return impl_->Ask(&Stub::ForgetJob, request, response);
+  return impl_->Ask(&Stub::ForgetJob, request).status();
 }
 
 absl::StatusOr<std::vector<Outcome>> Client::EstimateJob(
@@ -341,20 +343,18 @@ absl::StatusOr<Explanation> Client::ExplainJob(const std::string& job_id,
                                                std::stop_token stop) const {
   v1::ExplainJobRequest request;
   wire::EncodeQuestion(job_id, question, *request.mutable_question());
-  v1::ExplainJobResponse response;
-  absl::Status asked = impl_->Ask(&ExplainStub::ExplainJob, request, response, stop);
-  if (!asked.ok()) return asked;
-  return wire::ParseExplanation(response.explanation());
+  const auto response = impl_->Ask(&ExplainStub::ExplainJob, request, stop);
+  if (!response.ok()) return response.status();
+  return wire::ParseExplanation(response->explanation());
 }
 
 absl::StatusOr<ClusterContention> Client::ExplainCluster(const ContentionQuestion& question,
                                                          std::stop_token stop) const {
   v1::ExplainClusterRequest request;
   wire::EncodeContentionQuestion(question, *request.mutable_question());
-  v1::ExplainClusterResponse response;
-  absl::Status asked = impl_->Ask(&ExplainStub::ExplainCluster, request, response, stop);
-  if (!asked.ok()) return asked;
-  return wire::ParseContention(response.contention());
+  const auto response = impl_->Ask(&ExplainStub::ExplainCluster, request, stop);
+  if (!response.ok()) return response.status();
+  return wire::ParseContention(response->contention());
 }
 
 absl::Status Client::WatchExplanation(const std::string& job_id, const ExplainQuestion& question,
@@ -374,12 +374,11 @@ absl::Status Client::WatchExplanation(const std::string& job_id, const ExplainQu
 }
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo() const {
-  v1::GetServerInfoResponse response;
-  absl::Status asked = impl_->Ask(&Stub::GetServerInfo, v1::GetServerInfoRequest(), response);
-  if (!asked.ok()) return asked;
-  return ServerInfo{response.version(),
-                    response.instance(),
-                    {response.features().begin(), response.features().end()}};
+  const auto response = impl_->Ask(&Stub::GetServerInfo, v1::GetServerInfoRequest());
+  if (!response.ok()) return response.status();
+  return ServerInfo{response->version(),
+                    response->instance(),
+                    {response->features().begin(), response->features().end()}};
 }
 
 }  // namespace tidemark

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <thread>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "absl/time/clock.h"
 #include "proto/wire/error_details.h"
 #include "transport/channel.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::client {
 
@@ -49,14 +49,6 @@ constexpr absl::Duration kLongestDelay = absl::Minutes(1);
 // Shortest interval between checks for silence, even if mute_after is shorter. Chosen by hand.
 constexpr absl::Duration kShortestLook = absl::Milliseconds(10);
 constexpr absl::Duration kLongestLook = absl::Minutes(1);
-
-// Returns early if `stop` is requested.
-void Pause(absl::Duration pause, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
-  wake.wait_for(lock, stop, absl::ToChronoMilliseconds(pause), [] { return false; });
-}
 
 std::string ReasonOf(const absl::Status& status) {
   return transport::PlainReason(std::string(status.message()));
@@ -98,7 +90,8 @@ absl::Status Follower::Follow(const std::function<absl::Status()>& read_stream,
       return absl::Status(status.code(), fmt::format("{}; stopped retrying after {}",
                                                      ReasonOf(status), Seconds(options_.patience)));
     }
-    Pause(std::max(pause_, std::min(wire::RetryAfterOf(status), kLongestDelay)), stop);
+    transport::AwaitStop(stop,
+                         std::max(pause_, std::min(wire::RetryAfterOf(status), kLongestDelay)));
     pause_ = std::min(2 * pause_, kLongestPause);
   }
 }
@@ -137,7 +130,7 @@ void Follower::EndStream() {
 
 void Follower::CheckForSilence(const std::stop_token& end) {
   while (!end.stop_requested()) {
-    Pause(std::clamp(mute_after_ / 10, kShortestLook, kLongestLook), end);
+    transport::AwaitStop(end, std::clamp(mute_after_ / 10, kShortestLook, kLongestLook));
     const std::lock_guard lock(mutex_);
     const absl::Duration pause = absl::Now() - response_at_;
     if (!is_listening_ || is_silent_ || complained_of_) continue;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -31,7 +32,6 @@ bool IsHost(std::string_view text) {
   return within.find_first_of(is_bracketed ? "[]" : "[]:") == std::string_view::npos;
 }
 
-// The default ports of a master and of its page.
 constexpr int kMasterPort = 7411;
 constexpr std::string_view kPagePort = "7412";
 constexpr std::string_view kForm = "must be host:port or unix:PATH";
@@ -232,6 +232,39 @@ absl::StatusOr<std::vector<sockaddr_storage>> BindAddresses(const std::string& a
     }
   }
   return addresses;
+}
+
+namespace {
+
+std::string AddressText(int family, const void* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  inet_ntop(family, address, text.data(), text.size());
+  return text.data();
+}
+
+}  // namespace
+
+std::optional<Peer> PeerOf(int connection) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (getpeername(connection, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return std::nullopt;
+  }
+  if (address.ss_family == AF_INET) {
+    const auto& ip4 = reinterpret_cast<const sockaddr_in&>(address);
+    const std::string host = AddressText(AF_INET, &ip4.sin_addr);
+    return Peer{fmt::format("ipv4:{}:{}", host, ntohs(ip4.sin_port)), host, true};
+  }
+  if (address.ss_family != AF_INET6) return Peer{"unix:", "unix", false};
+  auto& ip6 = reinterpret_cast<sockaddr_in6&>(address);
+  const std::uint16_t port = ntohs(ip6.sin6_port);
+  if (IN6_IS_ADDR_V4MAPPED(&ip6.sin6_addr)) {
+    const std::string host = AddressText(AF_INET, &ip6.sin6_addr.s6_addr[12]);
+    return Peer{fmt::format("ipv4:{}:{}", host, port), host, true};
+  }
+  const std::string name = fmt::format("ipv6:[{}]:{}", AddressText(AF_INET6, &ip6.sin6_addr), port);
+  std::memset(&ip6.sin6_addr.s6_addr[8], 0, 8);
+  return Peer{name, AddressText(AF_INET6, &ip6.sin6_addr), true};
 }
 
 int OpenBound(const sockaddr* name, socklen_t size) {

@@ -54,6 +54,20 @@ bool IsLocalAddress(const std::string& address);
 // "cannot listen on".
 absl::StatusOr<std::vector<sockaddr_storage>> BindAddresses(const std::string& address);
 
+// The other end of a connection.
+struct Peer {
+  std::string name;  // such as "ipv4:10.0.0.7:4711"; "unix:" for a unix socket
+  // The address, or the network for IPv6: a single customer of a provider may have 2^64 addresses.
+  std::string host;
+  bool is_tcp = false;
+};
+// Returns the peer of a connected socket, or nullopt if the connection has ended.
+std::optional<Peer> PeerOf(int connection);
+
+// Metadata key for the peer of the page's client. The page calls the master on a channel within the
+// process.
+inline constexpr char kPeerMetadata[] = "tidemark-peer";
+
 // Returns a non-blocking socket that is bound to `name`, or -1 with errno set. Every server of
 // Tidemark binds with the same options: addresses of ended connections may be reused, and an IPv6
 // socket also accepts IPv4.

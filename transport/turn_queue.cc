@@ -3,7 +3,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace tidemark::transport {
+
+bool AwaitStop(const std::stop_token& stop, absl::Duration pause) {
+  constexpr absl::Duration kPauseMax = absl::Hours(24 * 36500);  // longer pauses would overflow
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  wake.wait_for(lock, stop, absl::ToChronoNanoseconds(std::min(pause, kPauseMax)),
+                [] { return false; });
+  return stop.stop_requested();
+}
 
 TurnQueue::TurnQueue(std::size_t threads, int niceness, const Limits& limits) : limits_(limits) {
   for (std::size_t i = 0; i < threads; ++i) {

@@ -13,18 +13,23 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/time/time.h"
 
 namespace tidemark::transport {
 
 // Niceness of work that must not delay acknowledgements and ticks. Chosen by hand. On a shared
 // processor, such work gets a quarter of the time.
 inline constexpr int kNice = 5;
+
+// Waits for `pause`, or until a stop is requested. Returns true if it was requested.
+bool AwaitStop(const std::stop_token& stop, absl::Duration pause);
 
 class TurnQueue {
  public:

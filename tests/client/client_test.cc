@@ -2,35 +2,18 @@
 // and a deadline expires only if a test fails.
 #include "tidemark/client.h"
 
-#include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <functional>
-#include <future>
-#include <map>
-#include <memory>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
 #include "tests/service/eventually.h"
 #include "tests/service/live_master.h"
+#include "tests/test.h"
 #include "tidemark/agent.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::client_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 std::unique_ptr<Agent> Opened(const std::string& address, const std::string& job_id) {
   auto agent = Agent::Create({.master_address = address, .job_id = job_id});
@@ -243,13 +226,14 @@ TEST_F(ClientTest, ResumesAfterARestartOfTheMaster) {
 // A master that sends invalid messages.
 class FaultyMaster final : public v1::JobService::Service {
  public:
-  FaultyMaster() {
+  explicit FaultyMaster(absl::Duration answer_within = absl::Seconds(10)) {
     int port = 0;
     grpc::ServerBuilder builder;
     builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
     builder.RegisterService(this);
     server_ = builder.BuildAndStart();
-    client_ = *Client::Create({.address = "127.0.0.1:" + std::to_string(port)});
+    client_ = *Client::Create(
+        {.address = "127.0.0.1:" + std::to_string(port), .answer_within = answer_within});
   }
   ~FaultyMaster() override { server_->Shutdown(std::chrono::system_clock::now()); }
   const Client& client() const { return *client_; }
@@ -271,9 +255,10 @@ class FaultyMaster final : public v1::JobService::Service {
     while (!context->IsCancelled()) absl::SleepFor(absl::Milliseconds(1));
     return grpc::Status::OK;
   }
-  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest*,
+  grpc::Status ListJobs(grpc::ServerContext*, const v1::ListJobsRequest* request,
                         v1::ListJobsResponse* response) override {
-    response->set_next_page_token("again");
+    const bool is_long = request->filter().user() == "many";
+    response->set_next_page_token(is_long ? std::to_string(++pages_) : "again");
     return grpc::Status::OK;
   }
   grpc::Status ForgetJob(grpc::ServerContext*, const v1::ForgetJobRequest*,
@@ -282,6 +267,7 @@ class FaultyMaster final : public v1::JobService::Service {
   }
 
   std::atomic<int> streams_ = 0;
+  std::atomic<int> pages_ = 0;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<Client> client_;
 };
@@ -306,6 +292,11 @@ TEST(Client, ResumesAStreamThatThePeerCancelled) {
 TEST(Client, RejectsAnEndlessList) {
   const FaultyMaster master;
   EXPECT_TRUE(absl::IsInternal(master.client().ListJobs().status()));
+}
+
+TEST(Client, TheTimeoutAppliesToAllPagesOfAList) {
+  const FaultyMaster master(absl::Milliseconds(300));
+  EXPECT_TRUE(absl::IsDeadlineExceeded(master.client().ListJobs({.user = "many"}).status()));
 }
 
 TEST_F(ClientTest, AcceptsAnInfiniteTimeout) {

@@ -1,24 +1,13 @@
 #include "client/follower.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <chrono>
-#include <functional>
-#include <future>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "absl/strings/cord.h"
 #include "absl/time/clock.h"
 #include "proto/wire/error_details.h"
+#include "tests/test.h"
 
 namespace tidemark::client::follower_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 // Sufficient for any working follower.

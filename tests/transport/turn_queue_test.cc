@@ -5,6 +5,13 @@
 namespace tidemark::transport::turn_queue_test {
 namespace {
 
+TEST(AwaitStop, ReturnsTrueOnlyAfterAStop) {
+  std::stop_source source;
+  EXPECT_FALSE(AwaitStop(source.get_token(), -absl::Seconds(1)));
+  source.request_stop();
+  EXPECT_TRUE(AwaitStop(source.get_token(), absl::InfiniteDuration()));
+}
+
 // A queue with one thread that does nothing before Go().
 class TurnQueueTest : public ::testing::Test {
  protected:

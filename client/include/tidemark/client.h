@@ -107,7 +107,8 @@ class Client final {
   // Returns the newest snapshot. Fails with NotFound if the job does not exist.
   absl::StatusOr<Snapshot> GetJob(const std::string& job_id, View view = View::kFull,
                                   std::stop_token stop = {}) const;
-  // Returns the newest snapshots of all jobs that match the filter, newest job first. O(jobs).
+  // Returns the newest snapshots of all jobs that match the filter, newest job first. The timeout
+  // applies to the whole list. O(jobs).
   absl::StatusOr<std::vector<Snapshot>> ListJobs(const JobFilter& filter = {},
                                                  View view = View::kBasic,
                                                  std::stop_token stop = {}) const;
