@@ -17,6 +17,7 @@
 #include "proto/wire/checks.h"
 #include "proto/wire/parse_event.h"
 #include "proto/wire/valid_text.h"
+#include "text/utf8.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
 
@@ -152,8 +153,8 @@ struct BodyChecker {
     for (const auto& [name, value] : job.parameters) {
       if (parameters.size() == limits.parameters_max) break;
       if (name.empty()) continue;
-      parameters.try_emplace(Cut(ValidText(name), limits.parameter_bytes_max),
-                             Cut(ValidText(value), limits.parameter_bytes_max));
+      parameters.try_emplace(text::Cut(ValidText(name), limits.parameter_bytes_max),
+                             text::Cut(ValidText(value), limits.parameter_bytes_max));
     }
     job.parameters = std::move(parameters);
     if (job.workflow) LimitWorkflow(job.name, *job.workflow);
@@ -257,20 +258,21 @@ struct BodyChecker {
   absl::Status operator()(UnknownEvent&) const { return absl::OkStatus(); }
 
   void Texts(std::initializer_list<std::string*> texts) const {
-    for (std::string* text : texts) *text = Cut(ValidText(*text), limits.text_bytes_max);
+    for (std::string* text : texts) *text = text::Cut(ValidText(*text), limits.text_bytes_max);
   }
   // Limits the texts of a workflow. Ignores a wrong id or graph and stores the reason, since the
   // job itself is valid.
   void LimitWorkflow(const std::string& job_name, JobWorkflow& workflow) const {
     const auto cut = [](std::string& text, std::size_t bytes_max) {
-      text = Cut(ValidText(text), bytes_max);
+      text = text::Cut(ValidText(text), bytes_max);
     };
     workflow.id = ValidText(workflow.id);
-    if (workflow.id.empty() || workflow.id.size() > limits.id_bytes_max) {
-      workflow = {.rejected =
-                      fmt::format("the workflow of the job is ignored: its id has {} bytes; "
-                                  "set an id of 1 to {} bytes",
-                                  workflow.id.size(), limits.id_bytes_max)};
+    if (workflow.id.empty() || workflow.id.size() > limits.id_bytes_max ||
+        HasControls(workflow.id)) {
+      workflow = {.rejected = fmt::format(
+                      "the workflow of the job is ignored: its id has {} bytes or control "
+                      "characters; set an id of 1 to {} bytes without control characters",
+                      workflow.id.size(), limits.id_bytes_max)};
       return;
     }
     if (workflow.name.empty()) workflow.name = workflow.id;
@@ -354,13 +356,6 @@ struct BodyChecker {
 
 }  // namespace
 
-std::string Cut(const std::string& text, std::size_t bytes_max) {
-  if (text.size() <= bytes_max) return text;
-  std::size_t end = bytes_max;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
-
 absl::Status CheckStageCount(std::size_t stages, const EventLimits& limits) {
   Checks check("job opened");
   if (stages > limits.stages_max) {
@@ -379,7 +374,11 @@ absl::Status RefusedEvent(std::uint64_t sequence, const std::string& source_id,
   return absl::InvalidArgumentError(fmt::format("event {} of {}: {}", sequence, source_id, why));
 }
 
-absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits) {
+namespace {
+
+// Earlier versions accepted ids with control characters, so logs may contain them.
+absl::Status CheckIds(const ReceivedEvent& received, const EventLimits& limits,
+                      bool may_have_controls) {
   Checks check("event");
   const auto id = [&](const char* field, const std::string& text, std::size_t least,
                       std::size_t most) {
@@ -388,12 +387,23 @@ absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limit
   };
   id("source_id", received.source_id, 1, limits.id_bytes_max / 2);
   id("job_id", received.job_id, 1, limits.id_bytes_max);
+  if (!may_have_controls && HasControls(received.job_id)) {
+    check.Refuse("job_id contains control characters; remove them");
+  }
   id("run_uid", received.run_uid, 0, limits.id_bytes_max / 2);
   return check.status();
 }
 
+}  // namespace
+
+absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits) {
+  return CheckIds(received, limits, /*may_have_controls=*/false);
+}
+
 absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits) {
-  if (absl::Status source = CheckSource(received, limits); !source.ok()) return source;
+  if (absl::Status ids = CheckIds(received, limits, /*may_have_controls=*/true); !ids.ok()) {
+    return ids;
+  }
   if (received.sequence > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(
       fmt::format("an event of {}: its sequence is 0; count from 1", received.source_id));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "proto/wire/valid_text.h"
 #include "text/did_you_mean.h"
 #include "tidemark/field_error.h"
 #include "tidemark/plan.h"
@@ -37,7 +38,7 @@ class Checker {
   explicit Checker(const Plan& plan) : plan_(plan) {}
 
   absl::Status Run() {
-    Text("id", plan_.id);
+    Id("id", plan_.id);
     Text("name", plan_.name);
     CheckCluster(plan_.cluster);
     if (plan_.jobs.empty()) Fail("jobs", "must contain at least one job");
@@ -61,6 +62,10 @@ class Checker {
     if (text.size() > kTextBytesMax) {
       Fail(path, fmt::format("must have at most {} bytes, not {}", kTextBytesMax, text.size()));
     }
+  }
+  void Id(const std::string& path, const std::string& id) {
+    if (wire::HasControls(id)) Fail(path, "must not contain control characters");
+    Text(path, id);
   }
   void Number(const std::string& path, double value, double least, double most) {
     if (value >= least && value <= most) return;
@@ -117,7 +122,7 @@ class Checker {
 
   void CheckJob(const std::string& path, const PlannedJob& job) {
     Text(path + ".name", job.name);
-    Text(path + ".job_id", job.job_id);
+    Id(path + ".job_id", job.job_id);
     Text(path + ".history_name", job.history_name);
     Text(path + ".queue", job.queue);
     if (job.name.empty() && plan_.jobs.size() > 1) {

@@ -75,9 +75,6 @@ class Checks {
   absl::Status status_;
 };
 
-// Cuts the text between characters, since an incomplete character is invalid in a proto3 string.
-std::string Cut(const std::string& text, std::size_t bytes_max);
-
 absl::Status CheckStageCount(std::size_t stages, const EventLimits& limits);
 
 // Checks an event, and makes it equal to the event that its message would contain. Its texts are

@@ -31,7 +31,6 @@ class ReusedMessage {
   ReusedMessage(const ReusedMessage&) = delete;
   ReusedMessage& operator=(const ReusedMessage&) = delete;
 
-  // Returns false if the bytes are not a valid Message.
   bool Parse(absl::string_view bytes) {
     bytes_ = bytes.size();
     return message_.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));

@@ -146,7 +146,6 @@ void DropInvalid(std::optional<double>& seconds) {
   if (seconds && !IsAmount(*seconds)) seconds.reset();
 }
 
-// Returns true if all amounts are valid.
 bool IsValid(const DataGrowth& growth) {
   return IsAmount(growth.task_seconds) && IsAmount(growth.task_seconds_lower.value_or(0)) &&
          IsAmount(growth.task_seconds_upper.value_or(0)) && IsAmount(growth.read_bytes) &&

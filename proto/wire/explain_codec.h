@@ -35,7 +35,6 @@ void EncodeQuestion(const std::string& job_id, const ExplainQuestion& question,
 absl::StatusOr<std::pair<std::string, ExplainQuestion>> ParseQuestion(
     const v1::ExplainQuestion& untrusted);
 
-// Encodes the contention of a cluster.
 void EncodeContention(const ClusterContention& contention, v1::Contention& message);
 absl::StatusOr<ClusterContention> ParseContention(const v1::Contention& message);
 void EncodeContentionQuestion(const ContentionQuestion& question, v1::ContentionQuestion& message);

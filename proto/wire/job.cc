@@ -104,7 +104,8 @@ std::optional<Snapshot> SnapshotOfGroup(const Snapshot& job, std::string_view gr
                     .info = job.info,
                     .started_at = found->started_at,
                     .ended_at = found->ended_at,
-                    .silent_since = job.silent_since};
+                    .silent_since = job.silent_since,
+                    .may_grow = job.may_grow && found->state == JobState::kRunning};
   if (job.headline_group == group) whole.estimate_raised = job.estimate_raised;
   if (whole.info) {
     whole.info->name = found->name.empty() ? whole.job_id : found->name;

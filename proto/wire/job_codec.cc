@@ -10,6 +10,7 @@
 #include "proto/wire/fields.h"
 #include "proto/wire/job_fields.h"
 #include "proto/wire/message_json.h"
+#include "proto/wire/valid_text.h"
 #include "tidemark/v1/job.pb.h"
 #include "tidemark/v1/job_service.pb.h"
 
@@ -186,6 +187,7 @@ Snapshot WithoutParts(const Snapshot& snapshot) {
           .estimate_raised = snapshot.estimate_raised,
           .idle_since = snapshot.idle_since,
           .headline_group = snapshot.headline_group,
+          .may_grow = snapshot.may_grow,
           .throughput = snapshot.throughput,
           .named_tasks = snapshot.named_tasks,
           .indicators = snapshot.indicators,

@@ -31,7 +31,7 @@ void EncodePlanState(const PlanState& state, v1::PlanState& message);
 // tens of bytes.
 inline constexpr std::size_t kTextBytesMax = 256;
 // These functions fail with InvalidArgument (FieldError) for a longer text. CheckId() also fails
-// for an empty ID.
+// for an empty ID. Jobs of earlier versions may have IDs with control characters.
 absl::Status CheckText(std::string_view field, std::string_view untrusted);
 absl::Status CheckId(std::string_view field, std::string_view untrusted);
 

@@ -236,6 +236,7 @@ void Fields(Io& io, V& snapshot) {
   io("estimate_raised", snapshot.estimate_raised);
   io("idle_since", snapshot.idle_since);
   io("headline_group", snapshot.headline_group);
+  io("may_grow", snapshot.may_grow);
   io("throughput", snapshot.throughput);
   io("stage_infos", snapshot.stage_infos);
   io("stages", snapshot.stages);

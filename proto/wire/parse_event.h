@@ -67,9 +67,9 @@ absl::StatusOr<Event> CheckEvent(const Event& event, absl::Time arrived_at,
 // Parses a workflow without the checks of an event.
 JobWorkflow ParseJobWorkflow(const v1::JobWorkflow& untrusted);
 
-// Checks the IDs of the event. Fails with InvalidArgument, which names the missing or overlong ID.
+// Checks the IDs of a new source. Fails with InvalidArgument, which names the wrong ID.
 absl::Status CheckSource(const ReceivedEvent& received, const EventLimits& limits = {});
-// Checks the IDs and the sequence number of the event.
+// Checks the lengths of the IDs and the sequence number of the event, which may be that of a log.
 absl::Status CheckPlace(const ReceivedEvent& received, const EventLimits& limits = {});
 
 }  // namespace tidemark::wire

@@ -25,7 +25,6 @@ void Lower(Bound& bound, const Bound& most) {
   if (bound && most) bound = std::min(*bound, *most);
 }
 
-// Raises each number of `range` to at least that of `least`.
 void Raise(std::optional<Range>& range, const std::optional<Range>& least) {
   if (!range || !least) return;
   range->median = std::max(range->median, least->median);
@@ -34,7 +33,6 @@ void Raise(std::optional<Range>& range, const std::optional<Range>& least) {
   Raise(range->upper, range->median);
 }
 
-// Lowers each number of `range` to at most that of `most`.
 void Lower(std::optional<Range>& range, const std::optional<Range>& most) {
   if (!range || !most) return;
   range->median = std::min(range->median, most->median);

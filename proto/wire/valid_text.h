@@ -10,4 +10,8 @@ namespace tidemark::wire {
 // such a byte, the receiver would reject the whole message and end the stream.
 std::string ValidText(std::string_view text);
 
+// Returns true if the text has control characters: U+0000 to U+001F, or U+007F to U+009F.
+// An id with such characters could change a terminal, a script or a log that contains it.
+bool HasControls(std::string_view text);
+
 }  // namespace tidemark::wire

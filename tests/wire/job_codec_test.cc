@@ -72,6 +72,7 @@ Snapshot Full() {
   snapshot.groups = {{"sql/3", "the sales of May", JobState::kFailed, "no such table", 0.5, at, at,
                       range, Basis::kThisRun, EstimateState::kOverdue}};
   snapshot.headline_group = "sql/3";
+  snapshot.may_grow = true;
   snapshot.throughput = Throughput{900, 8, 90, 0.8};
   snapshot.removed_stages = {{1, 3}, {2, 0}};
   snapshot.named_tasks = {{{.stage = 1, .index = 3, .attempt = 4, .stage_attempt = 2},

@@ -207,6 +207,16 @@ TEST(CheckPlace, NeedsASourceAJobAndASequence) {
               HasSubstr("event 42 of host-7: is not a tidemark.v1.Event"));
 }
 
+// Logs of earlier versions contain such ids.
+TEST(CheckSource, RejectsControlCharactersThatLogsMayContain) {
+  for (const char* id : {"a\nb", "\x1b[2J", "\x7f"}) {
+    const ReceivedEvent event = {.job_id = id, .source_id = "s", .sequence = 1};
+    EXPECT_THAT(std::string(CheckSource(event).message()),
+                HasSubstr("job_id contains control characters; remove them"));
+    EXPECT_TRUE(CheckPlace(event).ok());
+  }
+}
+
 TEST(ParseEvent, CutsLongTextsBetweenCharacters) {
   JobClosed closed;
   for (int i = 0; i < 3000; ++i) closed.message += "\u00E9";  // two bytes each

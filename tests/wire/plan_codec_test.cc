@@ -275,6 +275,14 @@ TEST(CheckPlan, DoesNotRepeatALongName) {
   EXPECT_EQ(CheckPlan(plan).message(), "jobs[0].after[0]: must have at most 256 bytes, not 100000");
 }
 
+TEST(CheckPlan, RejectsIdsWithControlCharacters) {
+  Plan plan = Full();
+  plan.jobs[0].job_id = "a\nb";
+  EXPECT_EQ(CheckPlan(plan).message(), "jobs[0].job_id: must not contain control characters");
+  plan.id = "\x1b[2J";
+  EXPECT_EQ(CheckPlan(plan).message(), "id: must not contain control characters");
+}
+
 TEST(CheckPlan, RejectsInvalidNumbers) {
   const auto wrong = [](const std::function<void(Plan&)>& spoil) {
     Plan plan = Full();

@@ -27,6 +27,15 @@ TEST(ValidText, ReplacesInvalidBytes) {
   EXPECT_EQ(ValidText("end \xE2\x82"), "end ??");    // cut short
 }
 
+TEST(HasControls, FindsThoseOfOneAndOfTwoBytes) {
+  for (const char* text : {"a\nb", "\x1b[2J", "\x7f", "a\u0080", "\u009b31m", "\u009f"}) {
+    EXPECT_TRUE(HasControls(text)) << text;
+  }
+  for (const char* text : {"", "a b", "\u00A0", "h\u00E9", "\u4E9B\u0420"}) {
+    EXPECT_FALSE(HasControls(text)) << text;
+  }
+}
+
 TEST(ValidText, MakesAnyEventEncodable) {
   std::mt19937 random(1);
   for (int i = 0; i < 2'000; ++i) {

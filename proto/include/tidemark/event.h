@@ -42,6 +42,10 @@ enum class KeyHash : std::uint64_t {};
 inline constexpr std::uint32_t kMapStage = 0;
 inline constexpr std::uint32_t kReduceStage = 1;
 
+// The value of JobOpened::engine for Spark. It identifies an application, which has a driver,
+// before its first stage.
+inline constexpr char kSparkEngine[] = "spark";
+
 // One attempt at one task.
 struct AttemptId {
   std::uint32_t stage = kMapStage;

@@ -521,6 +521,9 @@ struct Snapshot {
   // running group that began first or, if none runs, the group that ended last. Readers show this
   // group instead of `estimate`, and `estimate_raised` refers to it. Empty otherwise.
   std::string headline_group;
+  // True if the application may open further stages, or the open workflow may get further jobs,
+  // that neither its engine nor past runs have announced. `estimate` then includes time for them.
+  bool may_grow = false;
   // Sums over all stages, and the rate since the start of the job. Data that a later stage reads
   // again counts again. Workflows and jobs without reported input have none.
   std::optional<Throughput> throughput;
