@@ -255,7 +255,7 @@ bool Translator::OpenApplication(Sink sink) {
     return false;
   }
   is_open_ = true;
-  application_.engine = "spark";
+  application_.engine = kSparkEngine;
   sink(Now(), application_);
   for (ExecutorOpened& executor : waiting_executors_) sink(Now(), std::move(executor));
   waiting_executors_.clear();

@@ -16,6 +16,7 @@
 
 #include "absl/status/status.h"
 #include "master/store/record_reader.h"
+#include "text/utf8.h"
 #include "tidemark/job_monitor.h"
 #include "tidemark/job_tasks.h"
 #include "tidemark/limit.h"
@@ -28,6 +29,7 @@ namespace {
 
 // Number of a stage without a signature, such as a stage of an unknown job.
 constexpr std::uint32_t kNoStage = std::numeric_limits<std::uint32_t>::max();
+constexpr std::size_t kNameBytesMax = 256;  // as of a plan
 
 std::vector<absl::Duration> TimesOf(const std::vector<double>& seconds) {
   std::vector<absl::Duration> times;
@@ -105,15 +107,6 @@ struct StageName {
   std::uint64_t work = 0;
 };
 
-// Returns as many whole characters as the name of a plan may have.
-std::string FirstBytes(const std::string& name) {
-  constexpr std::size_t kNameBytesMax = 256;
-  if (name.size() <= kNameBytesMax) return name;
-  std::size_t end = kNameBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
-  return name.substr(0, end);
-}
-
 // Collects the facts of a run that a monitor does not keep.
 struct RunFacts {
   std::map<std::string, StageName> stages;  // by signature
@@ -130,7 +123,7 @@ struct RunFacts {
       bytes = std::max(bytes, profile->bytes_done);
     }
     if (const auto* opened = std::get_if<JobOpened>(&event.body)) {
-      name = FirstBytes(opened->name);
+      name = text::Cut(opened->name, kNameBytesMax);
       application_id = opened->application_id;
     }
     const auto* stage = std::get_if<StageOpened>(&event.body);
@@ -202,22 +195,19 @@ void AddStages(MapReduceRun stages, const RunFacts& facts, SparkRun& run) {
 
 // --- logs -------------------------------------------------------------------------------------
 
-absl::StatusOr<std::unique_ptr<store::EventLogReader>> OpenLogOfMaster(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return nullptr;
-  auto reader = store::EventLogReader::Open(path);
-  if (absl::IsInvalidArgument(reader.status())) return nullptr;
-  return reader;
-}
-
 absl::StatusOr<std::unique_ptr<JobLog>> JobLog::Open(const std::string& path,
                                                      spark::MeasuredStages* measured) {
   auto log = std::make_unique<JobLog>();
   log->path_ = path;
-  auto of_master = OpenLogOfMaster(path);
-  if (!of_master.ok()) return of_master.status();
-  log->of_master_ = *std::move(of_master);
-  if (log->of_master_ != nullptr) return log;
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) {
+    auto of_master = store::EventLogReader::Open(path);
+    if (of_master.ok()) {
+      log->of_master_ = *std::move(of_master);
+      return log;
+    }
+    if (!absl::IsInvalidArgument(of_master.status())) return of_master.status();
+  }
   if (hadoop::IsHistoryFile(path)) {
     auto history = hadoop::HistoryLog::Open(path);
     if (!history.ok()) return history.status();
@@ -234,25 +224,34 @@ absl::StatusOr<std::optional<Event>> JobLog::Next() {
   if (spark_ != nullptr) return spark_->Next();
   if (history_ != nullptr) return history_->Next();
   for (;;) {
-    auto record = of_master_->Next();
+    auto record = NextRecord();
     if (!record.ok()) return record.status();
     if (!record->has_value()) return std::nullopt;
     if (auto* const event = std::get_if<Event>(&**record)) return std::move(*event);
-    if (const auto* const damage = std::get_if<store::Damage>(&**record)) {
-      damages_.push_back(store::RecordReader::Describe(store::kEventLog, path_, *damage));
-    }
   }
 }
 
+absl::StatusOr<std::optional<store::LogRecord>> JobLog::NextRecord() {
+  auto record = of_master_->Next();
+  if (!record.ok() || !record->has_value()) return record;
+  if (const auto* const damage = std::get_if<store::Damage>(&**record)) {
+    damages_.push_back(store::RecordReader::Describe(store::kEventLog, path_, *damage));
+  }
+  return record;
+}
+
 std::vector<std::string> JobLog::Remarks(std::uint64_t rejected) const {
-  if (history_ != nullptr) return history_->Remarks(rejected);
-  return spark_ != nullptr ? spark::RemarksOn(*spark_, rejected) : damages_;
+  if (of_master_ != nullptr) return damages_;
+  std::vector<std::string> remarks =
+      history_ != nullptr ? history_->Remarks(rejected) : spark::RemarksOn(*spark_, rejected);
+  for (std::string& remark : remarks) remark = fmt::format("{}: {}", path_, remark);
+  return remarks;
 }
 
 bool IsEventLog(const std::string& path) {
   if (hadoop::IsHistoryFile(path)) return true;
   const auto log = JobLog::Open(path);
-  if (!log.ok()) return false;
+  if (!log.ok()) return absl::IsDataLoss(log.status());
   if ((*log)->spark() == nullptr) return true;
   const absl::Status status = (*log)->Next().status();  // ReadSparkRun() reports it.
   const bool is_packed = absl::IsUnimplemented(status) || absl::IsDataLoss(status);
@@ -327,8 +326,8 @@ absl::StatusOr<SparkRun> ReadSparkRun(const std::string& path) {
   if (run.took) FitToDuration(*run.took, run.plan);
   run.is_damaged = (*log)->has_damage();
   run.remarks = (*log)->Remarks(facts.rejected);
-  for (std::string& remark : spark::RemarksOn(run.measured.impossible())) {
-    run.remarks.push_back(std::move(remark));
+  for (const std::string& remark : spark::RemarksOn(run.measured.impossible())) {
+    run.remarks.push_back(fmt::format("{}: {}", path, remark));
   }
   return run;
 }

@@ -20,26 +20,26 @@
 
 namespace tidemark::whatif {
 
-// Opens the log of a master. Returns null if the path is not such a log. Fails like
-// store::EventLogReader::Open(), except with InvalidArgument.
-absl::StatusOr<std::unique_ptr<store::EventLogReader>> OpenLogOfMaster(const std::string& path);
-
 // The events of a job from a Spark event log, the history file of a MapReduce job, or the log of a
 // master. The format depends on the contents of the file, not on its name. All commands that answer
 // from a log open it here. Not thread-safe.
 class JobLog {
  public:
   // Unless null, `measured` receives the counters of a Spark event log, and must outlive the log.
-  // Fails like OpenLogOfMaster(), hadoop::HistoryLog::Open() and spark::LogReader::Open().
+  // Fails like hadoop::HistoryLog::Open() and spark::LogReader::Open(), and like
+  // store::EventLogReader::Open() except with InvalidArgument.
   static absl::StatusOr<std::unique_ptr<JobLog>> Open(const std::string& path,
                                                       spark::MeasuredStages* measured = nullptr);
 
   // Returns the next event, or nullopt at the end. Fails with DataLoss if the remainder is damaged,
   // and otherwise like spark::LogReader::Next().
   absl::StatusOr<std::optional<Event>> Next();
+  // Returns the next record, or nullopt at the end. Fails like store::EventLogReader::Next().
+  // REQUIRES: of_master() is not null.
+  absl::StatusOr<std::optional<store::LogRecord>> NextRecord();
 
-  // Returns human-readable remarks on the log, one sentence each. `rejected` is the number of
-  // events that a JobMonitor did not accept.
+  // Returns human-readable remarks on the log, which contain its path, one sentence each.
+  // `rejected` is the number of events that a JobMonitor did not accept.
   std::vector<std::string> Remarks(std::uint64_t rejected) const;
   // Returns true if damaged records of a master's log have been skipped so far, or if a history
   // file or a Spark event log is damaged or truncated.
@@ -49,6 +49,8 @@ class JobLog {
   }
   // Returns null unless the log is a Spark event log.
   const spark::LogReader* spark() const { return spark_.get(); }
+  // Returns null unless the log is the log of a master.
+  const store::EventLogReader* of_master() const { return of_master_.get(); }
 
  private:
   std::string path_;

@@ -236,6 +236,17 @@ absl::StatusOr<std::vector<Row>> RowsOfPlan(const SparkRun& run, const Question&
   return rows;
 }
 
+// Adds a remark to rows with more slots than the first row.
+void RemarkOnSlots(std::vector<Row>& rows) {
+  for (Row& row : rows) {
+    // If there are no states, the model has slots but no nodes with cores.
+    const bool has_more_slots = row.outcome.slots > rows[0].outcome.slots;
+    if (has_more_slots && row.outcome.executors == 0 && row.outcome.states.empty()) {
+      row.remarks.emplace_back("each slot is assumed to have a processor");
+    }
+  }
+}
+
 // Returns the rows of a MapReduce job, whose waves of tasks are placed on the slots. With
 // Question::reducers, there is a row for each scenario and each number of reduce tasks.
 absl::StatusOr<std::vector<Row>> RowsOfMapReduce(const std::string& path, const SparkRun& run,
@@ -357,9 +368,7 @@ class Models {
         return absl::InvalidArgumentError(fmt::format(
             "{} is the log of a MapReduce job; pass logs of the Spark application", log));
       }
-      for (const std::string& remark : other.ok() ? other->remarks : std::vector<std::string>()) {
-        warnings.push_back(fmt::format("{}: {}", log, remark));
-      }
+      if (other.ok()) warnings.insert(warnings.end(), other->remarks.begin(), other->remarks.end());
       return other;
     };
     for (const std::string& other_path : question.learn) {
@@ -995,12 +1004,8 @@ void AddRemarksOnJob(std::vector<Row>& rows) {
       row.remarks.emplace_back("a guess: no job has past runs or has started");
       if (rows.size() > 1) row.remarks.back() += "; the rows cannot be compared";
     }
-    // If there are no states, the model has slots but no nodes with cores.
-    const bool has_more_slots = row.outcome.slots > rows[0].outcome.slots;
-    if (has_more_slots && row.outcome.executors == 0 && row.outcome.states.empty()) {
-      row.remarks.emplace_back("each slot is assumed to have a processor");
-    }
   }
+  RemarkOnSlots(rows);
 }
 
 absl::StatusOr<std::vector<Row>> AnswerFromPlan(const Plan& plan, const Question& question,
@@ -1021,10 +1026,7 @@ absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& qu
   auto run = ReadSparkRun(path);
   if (!run.ok()) return run.status();
   if (absl::Status kind = CheckKind(path, *run, question); !kind.ok()) return kind;
-  std::vector<std::string> warnings;
-  for (const std::string& remark : run->remarks) {
-    warnings.push_back(fmt::format("{}: {}", path, remark));
-  }
+  std::vector<std::string> warnings = run->remarks;
   Answer answer;
   if (question.HasSparkSettings()) {
     auto answered = SettingsAnswer(path, *run, question, now).Compute();
@@ -1036,6 +1038,7 @@ absl::StatusOr<Answer> AnswerFromLog(const std::string& path, const Question& qu
                                             : RowsOfPlan(*run, question, now);
     if (!answered.ok()) return answered.status();
     answer.rows = *std::move(answered);
+    if (run->reduce_fixed_share) RemarkOnSlots(answer.rows);
   }
   answer.warnings.insert(answer.warnings.begin(), warnings.begin(), warnings.end());
   answer.is_damaged = run->is_damaged;

@@ -68,7 +68,7 @@ int ShowContention(const ClusterContention& contention, const ContentionArgument
                            {"is_partial", contention.is_partial}};
     json["rows"] = nlohmann::json::array();
     for (const ContentionRow& row : list.rows) json["rows"].push_back(JsonOf(row));
-    values.push_back(json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+    values.push_back(JsonText(json));
   }
   return PrintJson(std::move(values), arguments.format);
 }
@@ -89,9 +89,7 @@ int ShowContentionOfLog(const ContentionArguments& arguments) {
   }
   bool is_torn = absl::IsDataLoss(status);
   if (log.ok() && (status.ok() || is_torn)) {
-    for (const std::string& remark : (*log)->Remarks(0)) {
-      PrintError(fmt::format("{}: {}", arguments.subject, remark));
-    }
+    for (const std::string& remark : (*log)->Remarks(0)) PrintError(remark);
     is_torn |= (*log)->has_damage();
   }
   if (!status.ok()) PrintError(status);
@@ -139,16 +137,15 @@ absl::StatusOr<int> ShowContentionAtMaster(const ContentionArguments& arguments,
     PrintError(DescribeMasterError(master.address(), contention.status()));
     return kUsage;
   }
-  if (absl::IsNotFound(first)) return NoSuchJob(subject, master);
+  if (absl::IsNotFound(first)) return NoSuchFileOrJob(subject, master);
   return job.ok() ? contention.status() : first;
 }
 
 int RunContention(const ContentionArguments& arguments) {
   if (!CheckWaitFilters(arguments.question)) return kUsage;
   if (IsPath(arguments.subject)) return ShowContentionOfLog(arguments);
-  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
-    return ShowContentionAtMaster(arguments, master);
-  });
+  return AtMaster(arguments.master, arguments.subject,
+                  [&](const Client& master) { return ShowContentionAtMaster(arguments, master); });
 }
 
 }  // namespace

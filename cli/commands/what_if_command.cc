@@ -20,6 +20,7 @@
 #include "console/text.h"
 #include "proto/wire/job_codec.h"
 #include "spark/log_files.h"
+#include "text/ascii_json.h"
 #include "whatif/plan_estimate.h"
 #include "whatif/spark_run.h"
 #include "whatif/what_if.h"
@@ -27,30 +28,7 @@
 namespace tidemark::cli {
 namespace {
 
-whatif::Question QuestionOf(const WhatIfArguments& arguments) {
-  return {.slots = arguments.slots,
-          .executors = arguments.executors,
-          .data_factor = arguments.data_factor,
-          .policy = arguments.policy,
-          .reducers = arguments.reducers,
-          .cores = arguments.cores,
-          .memory = arguments.memory,
-          .partitions = arguments.partitions,
-          .compress = arguments.compress,
-          .data = arguments.data,
-          .settings = arguments.settings,
-          .parameters = arguments.parameters,
-          .sizes = arguments.sizes,
-          .probes = arguments.probes,
-          .learn = arguments.learn};
-}
-
 // --- output -----------------------------------------------------------------------------------
-
-// Returns a value as ASCII JSON. Replaces invalid UTF-8 in strings.
-std::string JsonText(const nlohmann::json& value) {
-  return value.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
-}
 
 // Returns a state as JSON, like the message PlanState.
 std::string JsonOf(const PlanState& state) {
@@ -59,7 +37,7 @@ std::string JsonOf(const PlanState& state) {
     stages.push_back(fmt::format(
         R"({{"id":{{"child":{},"stage":{}}},"task_count":{},"task_time":"{:.3f}s","bottleneck":{}}})",
         stage.id.child, stage.id.stage, stage.tasks, absl::ToDoubleSeconds(stage.task_time),
-        JsonText(stage.bottleneck)));
+        text::QuotedJson(stage.bottleneck)));
   }
   return fmt::format(R"({{"starts_in":"{:.3f}s","ends_in":"{:.3f}s","stages":[{}]}})",
                      absl::ToDoubleSeconds(state.starts_in), absl::ToDoubleSeconds(state.ends_in),
@@ -81,8 +59,8 @@ std::string JsonOf(const whatif::Row& row) {
     for (const PlanState& state : row.outcome.states) states.push_back(JsonOf(state));
     json += fmt::format(R"(,"states":[{}])", fmt::join(states, ","));
   }
-  if (!row.model.empty()) json += fmt::format(R"(,"model":{})", JsonText(row.model));
-  if (!row.binding.empty()) json += fmt::format(R"(,"binding":{})", JsonText(row.binding));
+  if (!row.model.empty()) json += fmt::format(R"(,"model":{})", text::QuotedJson(row.model));
+  if (!row.binding.empty()) json += fmt::format(R"(,"binding":{})", text::QuotedJson(row.binding));
   if (row.data_factor) json += fmt::format(R"(,"data_factor":{})", *row.data_factor);
   return json + fmt::format(R"(,"settings":{},"remarks":{}}})",
                             JsonText(nlohmann::json(row.settings)),
@@ -129,24 +107,17 @@ int Show(const WhatIfArguments& arguments, const std::vector<whatif::Row>& answe
   return PrintLines(lines);
 }
 
-int ReportWhatIfError(const absl::Status& status) {
-  PrintError(status);
-  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
-}
-
 // --- jobs of a master -------------------------------------------------------------------------
 
-// Returns the given options that change a job.
 std::vector<std::string> ChangesOf(const WhatIfArguments& arguments) {
   std::vector<std::string> options;
-  if (!arguments.slots.empty()) options.emplace_back("--slots");
-  if (!arguments.executors.empty()) options.emplace_back("--executors");
-  if (arguments.data_factor) options.emplace_back("--data-factor");
-  if (arguments.policy) options.emplace_back("--policy");
+  if (!arguments.question.slots.empty()) options.emplace_back("--slots");
+  if (!arguments.question.executors.empty()) options.emplace_back("--executors");
+  if (arguments.question.data_factor) options.emplace_back("--data-factor");
+  if (arguments.question.policy) options.emplace_back("--policy");
   return options;
 }
 
-// Returns a phrase for the end of the job.
 std::string EndOfJob(const Snapshot& job) {
   const char* const how = job.state == JobState::kFailed       ? "has failed"
                           : job.state == JobState::kKilled     ? "was killed"
@@ -170,16 +141,16 @@ std::string WhyRejected(const WhatIfArguments& arguments, const Snapshot& job) {
         id, EndOfJob(job), fmt::join(options, " and "), options.size() == 1 ? "it" : "them");
   }
   const bool is_workflow = job.info && job.info->kind == JobKind::kWorkflow;
-  if (is_workflow && !arguments.executors.empty()) {
+  if (is_workflow && !arguments.question.executors.empty()) {
     return fmt::format(
         "{} is a workflow: --executors is for Spark applications; pass the id of one of its "
         "jobs, or use --slots",
         id);
   }
-  if (!is_workflow && (arguments.data_factor || arguments.policy)) {
+  if (!is_workflow && (arguments.question.data_factor || arguments.question.policy)) {
     const std::string workflow = job.info ? job.info->workflow_id : "";
     return fmt::format("{} is a job, and jobs do not support {}; use --slots, or pass {}", id,
-                       arguments.data_factor ? "--data-factor" : "--policy",
+                       arguments.question.data_factor ? "--data-factor" : "--policy",
                        workflow.empty() ? "a plan, a Spark event log or a workflow"
                                         : fmt::format("its workflow, {}", workflow));
   }
@@ -203,23 +174,19 @@ int AnswerFromMaster(const WhatIfArguments& arguments, const whatif::Question& q
                     arguments.subject, fmt::join(options, " and ")));
     return kUsage;
   }
-  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
-    const auto outcomes = master.EstimateJob(arguments.subject, whatif::ScenariosOf(question));
-    if (absl::IsNotFound(outcomes.status())) return NoSuchJob(arguments.subject, master);
+  const std::string& subject = arguments.subject;
+  return AtMaster(arguments.master, subject, [&](const Client& master) -> absl::StatusOr<int> {
+    const auto outcomes = master.EstimateJob(subject, whatif::ScenariosOf(question));
+    if (absl::IsNotFound(outcomes.status())) return NoSuchFileOrJob(subject, master);
     if (absl::IsInvalidArgument(outcomes.status()) ||
         absl::IsFailedPrecondition(outcomes.status())) {
-      const auto job = master.GetJob(arguments.subject, View::kBasic);
+      const auto job = master.GetJob(subject, View::kBasic);
       std::string reason = job.ok() ? WhyRejected(arguments, *job) : "";
       if (reason.empty()) reason = WrongExecutors(std::string(outcomes.status().message()));
       if (!reason.empty()) {
         PrintError(reason);
         return kUsage;
       }
-    }
-    if (absl::IsUnavailable(outcomes.status())) {
-      PrintError(fmt::format("{} is not a file; {}", arguments.subject,
-                             DescribeMasterError(arguments.master.address, outcomes.status())));
-      return ExitCodeOf(outcomes.status());
     }
     if (!outcomes.ok()) return outcomes.status();
     std::vector<whatif::Row> rows = whatif::NamedRows(question, *outcomes);
@@ -230,33 +197,15 @@ int AnswerFromMaster(const WhatIfArguments& arguments, const whatif::Question& q
 
 // --- files ------------------------------------------------------------------------------------
 
-// Returns true if the subject is a file or an event log rather than a job.
-bool IsFile(const std::string& subject) {
+bool IsPlanName(const std::string& subject) {
   const std::string extension = std::filesystem::path(subject).extension();
-  std::error_code ignored;
-  return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
-         std::filesystem::exists(subject, ignored);
-}
-
-// Returns true for the path of a missing file. The id of a job contains a slash only before the
-// number of a query: ID/sql/3, ID/job/7.
-bool IsMissingPath(const std::string& subject) {
-  const std::size_t slash = subject.rfind('/');
-  if (slash == std::string::npos) return false;
-  std::error_code ignored;
-  if (std::filesystem::exists(subject, ignored)) return false;
-  const std::string_view before = std::string_view(subject).substr(0, slash);
-  const std::string_view number = std::string_view(subject).substr(slash + 1);
-  const bool is_number =
-      !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
-  const bool is_query =
-      is_number && (before.ends_with("/sql") || before.ends_with("/job")) && before[0] != '/';
-  return !is_query;
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
 }
 
 // Returns true if the content of the file is not an event log. Plans are never folders or archives.
 bool IsPlan(const std::string& subject) {
   std::error_code ignored;
+  if (!std::filesystem::exists(subject, ignored)) return IsPlanName(subject);
   if (std::filesystem::is_directory(subject, ignored)) return false;
   // Opening a pipe would block. The reader of plans reports why it rejects such a file.
   if (!std::filesystem::is_regular_file(subject, ignored)) return true;
@@ -266,7 +215,7 @@ bool IsPlan(const std::string& subject) {
 int AnswerFromPlanFile(const WhatIfArguments& arguments, const whatif::Question& question) {
   if (question.HasSparkSettings() || !question.reducers.empty()) {
     std::vector<std::string> options = question.LogOptions();
-    if (!arguments.executors.empty()) options.insert(options.begin(), "--executors");
+    if (!question.executors.empty()) options.insert(options.begin(), "--executors");
     PrintError(
         fmt::format("{} is not a log; for a plan, use --slots, --data-factor or --policy, "
                     "not {}",
@@ -274,19 +223,19 @@ int AnswerFromPlanFile(const WhatIfArguments& arguments, const whatif::Question&
     return kUsage;
   }
   absl::StatusOr<Plan> plan = ReadPlanFile(arguments.subject, PlanUse::kEstimate);
-  if (!plan.ok()) return ReportWhatIfError(plan.status());
+  if (!plan.ok()) return ReportInputError(plan.status());
   if (plan->id.empty() && plan->name.empty()) {
     plan->name = std::filesystem::path(arguments.subject).stem();
   }
   if (whatif::IsOfStages(*plan)) {
     const auto rows = whatif::AnswerFromPlan(*plan, question, absl::Now());
-    if (!rows.ok()) return ReportWhatIfError(InPlanFile(arguments.subject, rows.status()));
+    if (!rows.ok()) return ReportInputError(InPlanFile(arguments.subject, rows.status()));
     return Show(arguments, *rows);
   }
   return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
     const auto outcomes = master.EstimatePlan(*plan, whatif::ScenariosOf(question));
     if (absl::IsInvalidArgument(outcomes.status())) {
-      return ReportWhatIfError(InPlanFile(arguments.subject, outcomes.status()));
+      return ReportInputError(InPlanFile(arguments.subject, outcomes.status()));
     }
     if (!outcomes.ok()) return outcomes.status();
     std::vector<whatif::Row> rows = whatif::NamedRows(question, *outcomes, plan->cluster.slots);
@@ -298,24 +247,21 @@ int AnswerFromPlanFile(const WhatIfArguments& arguments, const whatif::Question&
 }  // namespace
 
 int Run(const WhatIfArguments& arguments) {
-  whatif::Question question = QuestionOf(arguments);
+  whatif::Question question = arguments.question;
   if (!arguments.limits.empty() && !arguments.goal) {
     PrintError("--limit requires --find time or --find core-hours");
     return kUsage;
   }
   if (arguments.goal) {
     const auto limits = whatif::ParseLimits(arguments.limits);
-    if (!limits.ok()) return ReportWhatIfError(limits.status());
+    if (!limits.ok()) return ReportInputError(limits.status());
     question.find = whatif::Find{.goal = *arguments.goal, .limits = *limits};
   }
-  if (IsMissingPath(arguments.subject)) {
-    PrintError(fmt::format("{}: No such file or directory", arguments.subject));
-    return kUsage;
-  }
-  if (!IsFile(arguments.subject)) return AnswerFromMaster(arguments, question);
+  const bool is_file = IsPath(arguments.subject) || IsPlanName(arguments.subject);
+  if (!is_file) return AnswerFromMaster(arguments, question);
   if (IsPlan(arguments.subject)) return AnswerFromPlanFile(arguments, question);
   const auto answer = whatif::AnswerFromLog(arguments.subject, question, absl::Now());
-  if (!answer.ok()) return ReportWhatIfError(answer.status());
+  if (!answer.ok()) return ReportInputError(answer.status());
   for (const std::string& warning : answer->warnings) PrintError(warning);
   const int shown = Show(arguments, answer->rows);
   return shown == kSuccess && answer->is_damaged ? kLogTorn : shown;
@@ -334,22 +280,23 @@ const std::map<std::string, whatif::Goal> kGoals = {{"time", whatif::Goal::kTime
 
 // Adds the options that take lists of values. The answer has a row for each combination.
 void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
-  Between(1U, 10'000U, AddList(app, "--cores", arguments.cores, "Spark log: cores of an executor"));
+  whatif::Question& question = arguments.question;
+  Between(1U, 10'000U, AddList(app, "--cores", question.cores, "Spark log: cores of an executor"));
   NotEmpty(
-      AddList(app, "--memory", arguments.memory, "Spark log: memory of an executor, such as 4g"));
+      AddList(app, "--memory", question.memory, "Spark log: memory of an executor, such as 4g"));
   Between(1U, 1'000'000U,
-          AddList(app, "--partitions", arguments.partitions, "Spark log: partitions of shuffles"));
+          AddList(app, "--partitions", question.partitions, "Spark log: partitions of shuffles"));
   OneOf({"true", "false"},
-        AddList(app, "--compress", arguments.compress, "Spark log: whether to compress shuffles"));
+        AddList(app, "--compress", question.compress, "Spark log: whether to compress shuffles"));
   Between(1e-6, 1e6,
-          AddList(app, "--data", arguments.data, "Spark log: factors that scale its data"));
-  AddAssignments(app, "--param", arguments.parameters,
+          AddList(app, "--data", question.data, "Spark log: factors that scale its data"));
+  AddAssignments(app, "--param", question.parameters,
                  "Spark log: parameters of the program, as in spark.tidemark.param.NAME")
       ->type_name("NAME=VALUE");
-  AddAssignments(app, "--size", arguments.sizes,
+  AddAssignments(app, "--size", question.sizes,
                  "Spark log: formula for the size of the shuffle that a stage reads")
       ->type_name("STAGE=FORMULA");
-  AddAssignments(app, "--probe", arguments.probes,
+  AddAssignments(app, "--probe", question.probes,
                  "Spark log: log of a run that ends this stage before --size changes its data")
       ->type_name("STAGE=LOG")
       ->check(
@@ -363,7 +310,7 @@ void AddSparkLevels(CLI::App& app, WhatIfArguments& arguments) {
                  "Limits of --find: time=20min core-hours=3 executors=16 cores=64 memory=256g")
       ->type_name("NAME=VALUE");
   NotEmpty(
-      app.add_option("--learn", arguments.learn,
+      app.add_option("--learn", question.learn,
                      "Logs of runs of the same application with different settings, to learn from"))
       ->expected(1, -1)
       ->type_name("LOG");
@@ -375,6 +322,7 @@ void AddWhatIf(CLI::App& root, Invocation& invocation) {
   CLI::App& app = *root.add_subcommand(
       "what-if", "Estimate when a plan or a job will end, as it is or with changes");
   auto& arguments = ArgumentsOf<WhatIfArguments>(app, invocation, Run);
+  whatif::Question& question = arguments.question;
   app.add_option(
          "FILE|LOG|ID", arguments.subject,
          "Plan (YAML or JSON; docs/plans.md), Spark event log, history file of a MapReduce job "
@@ -382,22 +330,22 @@ void AddWhatIf(CLI::App& root, Invocation& invocation) {
       ->required();
   CLI::Option* slots =
       Between(1U, 1'000'000U,
-              AddList(app, "--slots", arguments.slots, "Numbers of slots, separated by commas"));
+              AddList(app, "--slots", question.slots, "Numbers of slots, separated by commas"));
   Between(1U, 1'000'000U,
-          AddList(app, "--executors", arguments.executors,
+          AddList(app, "--executors", question.executors,
                   "Spark log or running application: numbers of executors, separated by commas"))
       ->excludes(slots);
   Between(1U, 20'000U,
-          AddList(app, "--reducers", arguments.reducers,
+          AddList(app, "--reducers", question.reducers,
                   "Log of a MapReduce job: numbers of reduce tasks, separated by commas"));
-  AddAssignments(app, "--conf", arguments.settings,
+  AddAssignments(app, "--conf", question.settings,
                  "Spark log: settings, as spark-submit takes them; see docs/what-if.md")
       ->type_name("KEY=VALUE");
   AddSparkLevels(app, arguments);
   Between(1e-6, 1e6,
-          app.add_option("--data-factor", arguments.data_factor,
+          app.add_option("--data-factor", question.data_factor,
                          "Scale the data of jobs and stages that have not started"));
-  AddChoice(app, "--policy", kPolicies, arguments.policy, "Policy that assigns free slots to jobs");
+  AddChoice(app, "--policy", kPolicies, question.policy, "Policy that assigns free slots to jobs");
   AddFormat(app, arguments.format);
   AddMaster(app, arguments.master);
   AddFooter(

@@ -105,7 +105,7 @@ int Show(const Explanation& explanation, const WhyArguments& arguments) {
           console::QuerySentences(explanation, query, arguments.question, {.unicode = true});
       value["job_has_ended"] = explanation.has_ended;
       value["more_to_come"] = explanation.more_to_come;
-      values.push_back(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+      values.push_back(JsonText(value));
     }
     return PrintJson(std::move(values), format);
   }
@@ -200,11 +200,6 @@ class LoggedAttempts {
   std::string last_failure_;
 };
 
-int ReportWhyError(const absl::Status& status) {
-  PrintError(status);
-  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
-}
-
 // Prints why the answer has no query. `all` is the answer about all queries.
 int NoSuchQuery(const WhyArguments& arguments, const absl::StatusOr<Explanation>& all) {
   std::vector<std::string> queries;
@@ -227,7 +222,7 @@ int ExplainLog(const WhyArguments& arguments) {
     return kUsage;
   }
   const auto log = whatif::JobLog::Open(arguments.subject);
-  if (!log.ok()) return ReportWhyError(log.status());
+  if (!log.ok()) return ReportInputError(log.status());
   waits::ClusterWaits waits;
   LoggedAttempts attempts;
   absl::Status status;
@@ -238,16 +233,14 @@ int ExplainLog(const WhyArguments& arguments) {
     waits.Apply(**event);
     attempts.Observe(**event);
   }
-  if (!status.ok() && !absl::IsDataLoss(status)) return ReportWhyError(status);
+  if (!status.ok() && !absl::IsDataLoss(status)) return ReportInputError(status);
   waits.Finish();
   const std::vector<std::string> jobs = waits.jobs();
   Explanation explanation;
   if (!jobs.empty()) {
     explanation = waits.Ask(jobs.front(), arguments.question).value_or(Explanation());
   }
-  for (const std::string& remark : (*log)->Remarks(0)) {
-    PrintError(fmt::format("{}: {}", arguments.subject, remark));
-  }
+  for (const std::string& remark : (*log)->Remarks(0)) PrintError(remark);
   const bool is_empty = explanation.queries.empty();
   if (is_empty && status.ok()) {
     const int none =
@@ -264,7 +257,7 @@ int ExplainLog(const WhyArguments& arguments) {
   if (shown == kSuccess && is_table && is_whole && !sentences.empty())
     shown = PrintLines(sentences);
   if (shown == kSuccess && (*log)->has_damage()) return kLogTorn;
-  return shown == kSuccess && !status.ok() ? ReportWhyError(status) : shown;
+  return shown == kSuccess && !status.ok() ? ReportInputError(status) : shown;
 }
 
 // Queries the waits of a job, or of JOB/QUERY, such as app-7/sql/3. In the latter case, splits the
@@ -323,7 +316,7 @@ int ExplainWorkflow(const WhyArguments& arguments, const Snapshot& workflow, con
       value["longest_stage"] = {{"name", jobs[i].stage},
                                 {"seconds", absl::ToDoubleSeconds(jobs[i].stage_lasted)}};
     }
-    values.push_back(value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));
+    values.push_back(JsonText(value));
   }
   return PrintJson(std::move(values), arguments.format);
 }
@@ -374,10 +367,11 @@ void CheckCause(const WhyArguments& arguments, const Explanation& explanation,
 }
 
 int ExplainJobOfMaster(const WhyArguments& arguments) {
-  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
+  const std::string& subject = arguments.subject;
+  return AtMaster(arguments.master, subject, [&](const Client& master) -> absl::StatusOr<int> {
     WhyArguments asked = arguments;
     const auto explanation = Ask(master, asked);
-    if (absl::IsNotFound(explanation.status())) return NoSuchJob(arguments.subject, master);
+    if (absl::IsNotFound(explanation.status())) return NoSuchFileOrJob(subject, master);
     if (!explanation.ok()) return explanation.status();
     if (explanation->queries.empty()) return ReportNoQueries(asked, *explanation, master);
     CheckCause(asked, *explanation, master);

@@ -8,15 +8,11 @@
 //   eq. 9 to 14   skew: here; whole stages: skew_test.cc
 //   eq. 15, 16    here, as a part of eq. 14: in closed form, as the paper leaves constants unknown
 //   theorem 1     here
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <random>
-#include <vector>
 
 #include "bench/workflow/skew.h"
 #include "bench/workflow/state_estimate.h"
 #include "master/forecast/dag/task_model.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::boe_equations_test {
 namespace {

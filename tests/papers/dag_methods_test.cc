@@ -1,21 +1,13 @@
 #include "bench/workflow/dag_methods.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "tests/placement/some_stages.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::dag_methods_test {
 namespace {
 
 using dag::StageNow;
 using placement::Slots;
-using ::testing::DoubleNear;
-using ::testing::ElementsAre;
-using ::testing::Optional;
 
 // The edges are 0 (3 s) -> 1 (5 s) and 0 -> 2 (1 s) -> 3 (9 s). The path 0, 2, 3 takes 13 s, and 0,
 // 1 takes 8 s.

@@ -1,12 +1,8 @@
 #include "master/forecast/papers/linear_indicators.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <vector>
-
 #include "master/forecast/papers/papers.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::linear_indicators_test {
 namespace {

@@ -1,8 +1,5 @@
 // Tests the equations of [NF], first for one key group or one task and then for the whole phase,
 // with numbers computed by hand. Each test contains the number of its equation or section.
-#include <gtest/gtest.h>
-
-#include <vector>
 
 #include "master/facts/accuracy.h"
 #include "master/facts/key_distribution.h"
@@ -12,6 +9,7 @@
 #include "regression/delta_neighbourhood.h"
 #include "regression/power_law_fit.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::nearest_fit_equations_test {
 namespace {
@@ -19,7 +17,6 @@ namespace {
 using facts::EndPrediction;
 using facts::KeyDistribution;
 using facts::ProgressError;
-using forecast::ReducePhaseForecast;
 using test::At;
 using test::Emitted;
 using test::Ended;

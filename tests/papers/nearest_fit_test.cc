@@ -1,16 +1,8 @@
 #include "master/forecast/papers/nearest_fit.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <vector>
-
 #include "tests/facts/events.h"
 #include "tests/regression/points.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::nearest_fit_test {
 namespace {

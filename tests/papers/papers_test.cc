@@ -1,6 +1,6 @@
 #include "master/forecast/papers/papers.h"
 
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::papers::papers_test {
 namespace {

@@ -1,22 +1,15 @@
 #include "master/forecast/papers/reduce_schedule.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <vector>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::reduce_schedule_test {
 namespace {
 
-using facts::JobRecord;
 using test::At;
 using test::Emitted;
 using test::Finished;
 using test::Job;
-using test::Killed;
 using test::M;
 using test::Opened;
 using test::Partition;
@@ -25,8 +18,6 @@ using test::R;
 using test::Reduced;
 using test::Shuffled;
 using test::Started;
-using ::testing::ElementsAre;
-using ::testing::Optional;
 
 // Returns a job whose map phase ended at 10 s, with 1000 bytes for every reduce task.
 Job JobAfterMap(std::uint32_t reduces) {

@@ -1,10 +1,7 @@
 #include "bench/workflow/skew.h"
 
-#include <gtest/gtest.h>
-
-#include <vector>
-
 #include "tests/placement/some_stages.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::skew_test {
 namespace {

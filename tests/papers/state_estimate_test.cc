@@ -1,11 +1,7 @@
 #include "bench/workflow/state_estimate.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
-
 #include "tests/placement/some_stages.h"
+#include "tests/test.h"
 
 namespace tidemark::papers::state_estimate_test {
 namespace {
@@ -15,8 +11,6 @@ using placement::Resourcing;
 using placement::Slots;
 using placement::Stage;
 using placement::StageWork;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 StateEstimate Estimate(const std::vector<StageWork>& stages, const std::vector<double>& seconds,
                        const Resourcing& on, StageTimeForm form) {

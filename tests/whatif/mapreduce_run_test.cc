@@ -135,6 +135,9 @@ TEST(MapReduceRun, OtherSlotsChangeTheWavesAndOtherReduceTasksTheirTimes) {
   EXPECT_NEAR(SecondsOf(slots->rows[0]), 60, 1e-6);
   EXPECT_NEAR(SecondsOf(slots->rows[1]), 60, 1e-6);
   EXPECT_NEAR(SecondsOf(slots->rows[2]), 40, 4);
+  const auto is_assumed = HasSubstr("each slot is assumed to have a processor");
+  EXPECT_THAT(slots->rows[1].remarks, ElementsAre());
+  EXPECT_THAT(slots->rows[2].remarks, ElementsAre(is_assumed));
   const auto reducers = AnswerFromLog(log, {.slots = {4}, .reducers = {2, 4}}, absl::UnixEpoch());
   ASSERT_TRUE(reducers.ok()) << reducers.status();
   ASSERT_EQ(reducers->rows.size(), 3u);
@@ -144,7 +147,7 @@ TEST(MapReduceRun, OtherSlotsChangeTheWavesAndOtherReduceTasksTheirTimes) {
   EXPECT_NEAR(SecondsOf(reducers->rows[2]), 30, 4);
   EXPECT_THAT(reducers->rows[2].remarks,
               ElementsAre(HasSubstr("keys divide evenly"),
-                          HasSubstr("does not show a fixed time per reduce task")));
+                          HasSubstr("does not show a fixed time per reduce task"), is_assumed));
 }
 
 TEST(MapReduceRun, HasAtMostAThousandRows) {

@@ -74,6 +74,7 @@ TEST(SparkRun, RemarksThatTheLogBreaksOffAndWhatIsMissing) {
   const auto run = ReadSparkRun(path);
   ASSERT_TRUE(run.ok()) << run.status();
   // the job of the stage
+  EXPECT_THAT(run->remarks, Each(::testing::StartsWith(path + ": ")));
   EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("at least 1 event is missing"),
                                         HasSubstr("skipped 1 event with incomplete"),
                                         HasSubstr("the log ends before the application")));
@@ -106,6 +107,8 @@ TEST(SparkRun, IsReadFromTheLogOfAMasterToo) {
   ASSERT_TRUE(of_spark.ok()) << of_spark.status();
   EXPECT_EQ(of_master->plan, of_spark->plan);
   EXPECT_EQ(of_master->took, of_spark->took);
+  std::filesystem::resize_file(kept, 30);
+  EXPECT_TRUE(IsEventLog(kept)) << "within its first record";
 }
 
 // Returns the text of a log whose last `unions` stages each wait for all of the first `inputs`
@@ -200,7 +203,8 @@ TEST(SparkRun, WithoutAnEndedTaskTheErrorHasTheRemarksOnTheLog) {
   const nlohmann::json stage = test::SomeLog::StageInfo(0, 4);
   log.StartJob(1000, 0, {stage}).Submit(1000, stage).StartTask(1000, 0, 0);
   EXPECT_THAT(std::string(ReadSparkRun(directory.Write("cut", log.text())).status().message()),
-              HasSubstr("no task has ended; the log ends before the application"));
+              ::testing::AllOf(HasSubstr("no task has ended; "),
+                               HasSubstr("cut: the log ends before the application")));
 }
 
 }  // namespace

@@ -167,8 +167,8 @@ class ObservedRange {
 };
 
 struct PastWhole {
-  std::vector<double> levels;  // positive
-  double seconds = 0;          // A model without runs.
+  std::vector<double> levels;
+  double seconds = 0;  // positive
 };
 
 class WholeRunModel {
