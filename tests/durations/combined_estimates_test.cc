@@ -1,11 +1,6 @@
 #include "master/forecast/durations/combined_estimates.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <optional>
+#include "tests/test.h"
 
 namespace tidemark::durations::combined_estimates_test {
 namespace {
@@ -100,6 +95,28 @@ TEST(Combine, StaysFiniteForAnyNumberOfZeroDraws) {
       EXPECT_TRUE(std::isfinite(seconds)) << now;
     }
   }
+}
+
+// With a deviation of 2, the other estimate has a weight of 3/4: the median moves by 3/4 of the
+// distance, and the deviation is the root of (2/4)^2 + (3/4)^2.
+TEST(CombineIfVague, WeighsTheOtherEstimateByTheExcessOfVariance) {
+  const Draws both = CombineIfVague(Own(8, 2), Past(4, 1));
+  EXPECT_NEAR(LogMedian(both), 5, 0.3);
+  EXPECT_NEAR(Deviation(both), 0.90, 0.12);
+}
+
+TEST(CombineIfVague, KeepsAnEstimateWithoutExcess) {
+  for (const double deviation : {0.1, 0.9}) {
+    const Draws own = Own(8, deviation);
+    EXPECT_EQ(CombineIfVague(own, Past(4, 1)), own) << deviation;
+  }
+}
+
+TEST(CombineIfVague, KeepsAnEstimateThatCannotBeWeighed) {
+  const Draws zero(Numbers().count(), 0.0);
+  EXPECT_EQ(CombineIfVague(zero, Past(4, 1)), zero);
+  const Draws own = Own(8, 2);
+  EXPECT_EQ(CombineIfVague(own, zero), own);
 }
 
 // The other evidence gives 100 s within a factor of 2.7. Half is done after 10 s.

@@ -1,10 +1,6 @@
 #include "master/forecast/durations/draws.h"
 
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cmath>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::durations::draws_test {
 namespace {

@@ -1,17 +1,10 @@
 #include "master/forecast/durations/early_forecast.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <utility>
-#include <vector>
-
 #include "master/facts/fold.h"
 #include "master/forecast/durations/draws.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
+#include "tests/test.h"
 #include "tidemark/job_monitor.h"
 
 namespace tidemark::durations::early_forecast_test {
@@ -289,24 +282,39 @@ TEST_F(MapSide, GivesNoEstimateWithoutMapTasks) {
   EXPECT_FALSE(SecondsByMapSide(facts::JobRecord(10), At(4), FixedDraws::For(1)).has_value());
 }
 
-// Half is read after 4 s, so M = 8. The remaining time is 4 s of M, and X. The median of X is 8 s,
-// and the bounds of its 90 % interval differ by a factor of exp(1.8 x 1.64485) = 19.31.
-TEST_F(MapSide, EstimatesTheRestAtTheTimeOfTheMapPhase) {
+// Half of the input is read after 4 s, so M is 8 s. The remaining time is 4 s of the map phase plus
+// X. The median of X is exp(1.3 + ln(8) / 3) = 7.3386 s, and its 90 % interval extends by a factor
+// of exp(1.5 x 1.64485) = 11.790 to both sides.
+TEST_F(MapSide, EstimatesTheRestFromTheTimeOfTheMapPhase) {
   Fold(source_.At(4, test::Read(M(0), 500)));
   auto seconds = SecondsAt(At(4));
   ASSERT_TRUE(seconds.has_value());
-  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 12, 1e-6);
-  EXPECT_NEAR(QuantileOf(*seconds, 0.05), 4 + 8 / 19.3143, 0.02);
-  EXPECT_NEAR(QuantileOf(*seconds, 0.95), 4 + 8 * 19.3143, 6);
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 11.3386, 1e-4);
+  EXPECT_NEAR(QuantileOf(*seconds, 0.05), 4 + 7.3386 / 11.790, 0.03);
+  EXPECT_NEAR(QuantileOf(*seconds, 0.95), 4 + 7.3386 * 11.790, 4);
 }
 
-// M = 8, and 8 s have passed since then. Half of all jobs would be over. Half of the remaining jobs
-// take longer than 8 exp(1.8 x 0.67449) = 26.938 s.
+// With four times as many reduce tasks, the median of X doubles.
+TEST_F(MapSide, TheRestGrowsWithTheNumberOfReduceTasks) {
+  facts::JobRecord state{10};
+  test::Source source{"app-master"};
+  for (const Event& event :
+       {source.At(0, test::Opened(1, 4)), source.At(0, test::Started(M(0), 1000)),
+        source.At(4, test::Read(M(0), 500))}) {
+    EXPECT_TRUE(facts::Apply(event, {}, state).ok());
+  }
+  auto seconds = SecondsByMapSide(state, At(4), FixedDraws::For(4));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 4 + 2 * 7.3386, 1e-3);
+}
+
+// M = 8, and 8 s have passed since then. A share of 0.4771 of all jobs would still run:
+// Phi(-0.05753). Half of these take longer than exp(1.99315 + 1.5 x 0.71103) s.
 TEST_F(MapSide, LateJobsHaveALongerRest) {
   Fold(source_.At(8, test::Finished(M(0))));
   auto seconds = SecondsAt(At(16));
   ASSERT_TRUE(seconds.has_value());
-  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 26.938 - 8, 0.01);
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 21.321 - 8, 0.01);
 }
 
 TEST_F(MapSide, StaysFiniteForLongTimes) {
@@ -363,6 +371,18 @@ TEST_F(ReadPace, CountsTheBytesOfTheRunningGroup) {
   ASSERT_TRUE(seconds.has_value());
   EXPECT_NEAR(QuantileOf(*seconds, 0.5), 45, 1e-9);
   EXPECT_NEAR(QuantileOf(*seconds, 0.95), 45 * std::exp(1.645), 5);
+}
+
+// Both tasks have read 700 of 1000 bytes in 5 s, but the first has read 100 of its 400 bytes, so it
+// needs 15 s more.
+TEST_F(ReadPace, EndsNoEarlierThanItsSlowestTask) {
+  Fold(source_.At(10, test::Started(R(1))));
+  Fold(source_.At(10, test::Shuffled(R(1))));
+  Fold(source_.At(15, ReduceProfile{.attempt = R(1), .bytes_done = 600}));
+  Read(15, 100);
+  auto seconds = SecondsAt(At(15));
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 15, 1e-9);
 }
 
 // The start of a process is not representative of its pace.

@@ -1,13 +1,7 @@
 #include "master/forecast/durations/intervals.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <optional>
-#include <vector>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::durations::intervals_test {
 namespace {
@@ -85,6 +79,24 @@ TEST(IntervalRecord, ExtrapolatesTheErrorsOfEarlierEnds) {
   const facts::EndPrediction widened = Widened(record, PredictionAt(40, 100));
   EXPECT_NEAR(SecondsAt(widened.upper), 100 + std::hypot(4.8, 1.645 * 18), 0.01);
   EXPECT_NEAR(SecondsAt(widened.lower), 40 + 60 * std::exp(-std::hypot(0.08, 1.645 * 0.3)), 0.01);
+}
+
+// Same forecasts as above, but only moves to a later end raise the upper bound. Their squares count
+// twice.
+TEST(IntervalRecord, MovesToASoonerEndNeedNotRaiseTheUpperBound) {
+  const auto widened_after = [](double end) {
+    IntervalRecord record;
+    Widened(record, PredictionAt(0, 500));
+    Widened(record, PredictionAt(20, end));
+    return record.Widen(PredictionAt(40, 100), 1, IntervalRecord::Moves::kLater);
+  };
+  const double lower = 40 + 60 * std::exp(-std::hypot(0.08, 1.645 * 0.3));
+  const facts::EndPrediction sooner = widened_after(106);
+  EXPECT_NEAR(SecondsAt(sooner.upper), 104.8, 0.01);
+  EXPECT_NEAR(SecondsAt(sooner.lower), lower, 0.01);
+  const facts::EndPrediction later = widened_after(94);
+  EXPECT_NEAR(SecondsAt(later.upper), 100 + std::hypot(4.8, 1.645 * std::sqrt(2) * 18), 0.01);
+  EXPECT_NEAR(SecondsAt(later.lower), lower, 0.01);
 }
 
 // Predictions of 10 and 20 s ago were wrong by 6 and 0 s. Their root mean square is sqrt(18), and

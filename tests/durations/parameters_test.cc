@@ -1,13 +1,9 @@
 #include "master/forecast/durations/parameters.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::durations::parameters_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 TEST(Features, NumbersAreFeaturesAndListsAreTheirWords) {
   const std::vector<Parameters> runs = {{{"k", "10"}, {"letters", "a, f"}},

@@ -1,14 +1,8 @@
 #include "master/forecast/durations/reduce_stage.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "master/forecast/dag/application_forecast.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::durations::reduce_stage_test {
 namespace {

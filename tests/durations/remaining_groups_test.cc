@@ -1,14 +1,10 @@
 #include "master/forecast/durations/remaining_groups.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <utility>
-
 #include "master/facts/fold.h"
 #include "master/forecast/durations/sampled_groups.h"
 #include "streaming/key_sample.h"
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::durations::remaining_groups_test {
 namespace {

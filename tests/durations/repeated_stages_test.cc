@@ -1,15 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
-
 #include "master/forecast/durations/parameters.h"
+#include "tests/test.h"
 
 namespace tidemark::durations::repeated_stages_test {
 namespace {
-
-using testing::ElementsAre;
 
 std::vector<std::string> Lines(const std::vector<RepeatedStage>& stages) {
   std::vector<std::string> lines;

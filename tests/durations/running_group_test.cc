@@ -1,18 +1,12 @@
 #include "master/forecast/durations/running_group.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <vector>
-
 #include "tests/facts/events.h"
+#include "tests/test.h"
 
 namespace tidemark::durations::running_group_test {
 namespace {
 
 using test::At;
-using test::Ended;
-using test::Key;
 
 // A job with a reduce task inside a key group of 1000 bytes, with estimated emissions of 500 bytes.
 class RunningGroupTest : public ::testing::Test {

@@ -1,11 +1,6 @@
 #include "master/forecast/durations/task_sizes.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
-#include <random>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::durations::task_sizes_test {
 namespace {

@@ -1,10 +1,7 @@
 #include "master/forecast/durations/task_times.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-
 #include "master/forecast/durations/draws.h"
+#include "tests/test.h"
 
 namespace tidemark::durations::task_times_test {
 namespace {

@@ -1,13 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "master/forecast/durations/parameters.h"
+#include "tests/test.h"
 
 namespace tidemark::durations::white_box_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 // Returns runs over 1,000,000 words of 10 bytes that begin with none of the given letters. The
 // letter a has 12 %, f and h have 4 % each, and n has 2 %.

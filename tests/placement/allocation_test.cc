@@ -1,16 +1,9 @@
 #include "master/forecast/placement/allocation.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::placement::allocation_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 

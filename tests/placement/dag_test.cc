@@ -1,13 +1,9 @@
 #include "master/forecast/placement/dag.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "tests/test.h"
 
 namespace tidemark::placement::dag_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(Dag, OrdersStagesAfterTheirParentsLowestIndexFirst) {
   EXPECT_THAT(TopologicalOrder({{2}, {}, {}, {0, 1}}).value(), ElementsAre(1, 2, 0, 3));

@@ -1,18 +1,9 @@
 #include "master/forecast/placement/greedy_list.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <random>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::placement::greedy_list_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 absl::Time At(double seconds) { return absl::UnixEpoch() + absl::Seconds(seconds); }
 

@@ -1,20 +1,13 @@
 #include "master/forecast/placement/placing.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <array>
-#include <cmath>
-#include <random>
 
 #include "master/forecast/placement/greedy_list.h"
 #include "tests/placement/some_stages.h"
+#include "tests/test.h"
 
 namespace tidemark::placement::placing_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Placing Simulation(const std::vector<StageWork>& stages, const Resourcing& on,
                    std::size_t warm = 0) {

@@ -1,12 +1,6 @@
 #include "master/forecast/placement/running_tasks.h"
 
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <map>
-#include <random>
-#include <utility>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::placement::running_tasks_test {
 namespace {

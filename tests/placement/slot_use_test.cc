@@ -1,10 +1,6 @@
 #include "master/forecast/placement/slot_use.h"
 
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <limits>
-#include <random>
+#include "tests/test.h"
 
 namespace tidemark::placement::slot_use_test {
 namespace {

@@ -62,14 +62,10 @@ Draws LogNormal(double log_median, double deviation, EstimateSource source,
   return seconds;
 }
 
-Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt) {
-  const LogMoments of_own = LogMomentsOf(own);
-  const LogMoments of_other = LogMomentsOf(other);
-  const double own_variance = of_own.deviation * of_own.deviation;
-  const double variance = own_variance + of_other.deviation * of_other.deviation;
-  const double off = of_other.median - of_own.median;
-  if (!of_own.can_be_weighed() || !of_other.can_be_weighed()) return own;
-  const double weight = Contradict(off, variance) ? weight_in_doubt : own_variance / variance;
+namespace {
+
+// Returns the weighted mean of two estimates in logarithms, by draw.
+Draws Weighed(const Draws& own, const LogMoments& of_own, const Draws& other, double weight) {
   if (weight == 0) return own;
   const double lowest = kLowestShare * std::exp(of_own.median);
   Draws both;
@@ -79,6 +75,26 @@ Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt) {
         std::exp((1 - weight) * std::log(std::max(own[d], lowest)) + weight * std::log(other[d])));
   }
   return both;
+}
+
+}  // namespace
+
+Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt) {
+  const LogMoments of_own = LogMomentsOf(own);
+  const LogMoments of_other = LogMomentsOf(other);
+  const double own_variance = of_own.deviation * of_own.deviation;
+  const double variance = own_variance + of_other.deviation * of_other.deviation;
+  const double off = of_other.median - of_own.median;
+  if (!of_own.can_be_weighed() || !of_other.can_be_weighed()) return own;
+  return Weighed(own, of_own, other,
+                 Contradict(off, variance) ? weight_in_doubt : own_variance / variance);
+}
+
+Draws CombineIfVague(const Draws& own, const Draws& other) {
+  const LogMoments of_own = LogMomentsOf(own);
+  if (!of_own.can_be_weighed() || !LogMomentsOf(other).can_be_weighed()) return own;
+  const double share = kUnknownDeviation / of_own.deviation;
+  return Weighed(own, of_own, other, std::max(0.0, 1 - share * share));
 }
 
 Draws LeftByPace(const Draws& totals, double elapsed, const PacedTotal& paced, const Draws& u) {

@@ -69,6 +69,12 @@ Draws LogNormal(double log_median, double deviation, EstimateSource source,
 // if either estimate is zero or has no spread. REQUIRES: both have the same number of draws.
 Draws Combine(const Draws& own, const Draws& other, double weight_in_doubt = 0);
 
+// Combines an estimate with another one that is always available. The logarithm of `own` has the
+// deviation s. If s exceeds kUnknownDeviation, `other` has the weight 1 - (kUnknownDeviation /
+// s)^2. Otherwise, or if either estimate is zero or has no spread, returns `own`.
+// REQUIRES: both have the same number of draws.
+Draws CombineIfVague(const Draws& own, const Draws& other);
+
 // Returns the remaining time of a task that has run for `elapsed` seconds, by draw. `totals` is the
 // total time of the task from all other evidence, by draw, and positive. `paced` is the total time
 // from the task's own pace, weighted by its precision. `u` contains numbers in (0, 1), by draw.

@@ -30,6 +30,10 @@ constexpr double kInputPowerDeviation = 0.5;
 constexpr double kInputSlope = 0.5;
 constexpr double kInputSlopeDeviation = 0.25;
 
+// Parameters of ln X in SecondsByMapSide(), with X in seconds.
+constexpr double kRestLogSeconds = 1.3;
+constexpr double kRestDeviation = 1.5;
+
 // Lower bound of the squared relative error of the time of a key group. Chosen by hand.
 constexpr double kGroupVarianceMin = 0.04;
 
@@ -368,11 +372,14 @@ std::optional<Draws> SecondsByMapSide(const facts::JobRecord& state, absl::Time 
   const double maps_left = std::max(0.0, absl::ToDoubleSeconds(*maps_end - now));
   const double passed = std::max(0.0, absl::ToDoubleSeconds(now - *maps_end));
   if (!(map_side > 0) || !std::isfinite(map_side + passed)) return std::nullopt;
-  const double log_median = std::log(std::max(map_side, kMapSideSecondsMin));
+  const auto reduce_tasks =
+      static_cast<double>(std::max<std::size_t>(state.reduce_tasks().size(), 1));
+  const double log_median = kRestLogSeconds + std::log(std::max(map_side, kMapSideSecondsMin)) / 3 +
+                            std::log(reduce_tasks) / 2;
   Draws seconds =
       draws.Uniforms(Drawn::kSource, static_cast<std::uint64_t>(EstimateSource::kMapSide));
   for (double& time : seconds)
-    time = maps_left + LogNormalLeft(log_median, kMapSideDeviation, passed, time);
+    time = maps_left + LogNormalLeft(log_median, kRestDeviation, passed, time);
   return seconds;
 }
 
@@ -387,6 +394,16 @@ double BytesRead(const facts::Task& task, double all) {
     read += static_cast<double>(attempt->reduce->running_group->bytes_read);
   }
   return std::min(read, all);
+}
+
+// Returns the seconds until a running task has read all of its bytes at its own pace, or 0 if it
+// has no pace.
+double LeftAtOwnPace(const facts::Task& task, double read, double all, absl::Time now) {
+  const facts::TaskAttempt* attempt = task.is_over() ? nullptr : task.leading_attempt();
+  if (attempt == nullptr || !attempt->reduce->reduce_started_at) return 0;
+  if (!(read > facts::kPaceFrom * all)) return 0;
+  const double seconds = absl::ToDoubleSeconds(now - *attempt->reduce->reduce_started_at);
+  return std::max(0.0, seconds * (all - read) / read);
 }
 
 // Returns true if some tasks have started and all of them are cold, so that their pace will change.
@@ -410,12 +427,16 @@ std::optional<Draws> SecondsByBytesRead(const facts::JobRecord& state, absl::Tim
   if (!start || AllAreCold(state)) return std::nullopt;
   double read = 0;
   double all = 0;
+  double longest = 0;
   for (std::size_t i = 0; i < state.reduce_tasks().size(); ++i) {
+    const facts::Task& task = state.reduce_tasks()[i];
     const auto bytes = static_cast<double>(state.reduce_input_bytes(i));
-    read += BytesRead(state.reduce_tasks()[i], bytes);
+    const double of_task = BytesRead(task, bytes);
+    longest = std::max(longest, LeftAtOwnPace(task, of_task, bytes, now));
+    read += of_task;
     all += bytes;
   }
-  const double left = absl::ToDoubleSeconds(now - *start) * (all - read) / read;
+  const double left = std::max(longest, absl::ToDoubleSeconds(now - *start) * (all - read) / read);
   if (!(left > 0) || !std::isfinite(left)) return std::nullopt;
   return LogNormal(std::log(left), kUnknownDeviation, EstimateSource::kBytesRead, draws);
 }

@@ -58,7 +58,7 @@ void SetInterval(double log_below, absl::Duration above, facts::EndPrediction& f
 
 }  // namespace
 
-absl::Duration IntervalRecord::Missed(const facts::EndPrediction& forecast) const {
+absl::Duration IntervalRecord::Missed(const facts::EndPrediction& forecast, Moves moves) const {
   const absl::Time since = first_at_ + (forecast.at - first_at_) / 2;
   double squares = 0;
   double passed = 0;
@@ -66,28 +66,33 @@ absl::Duration IntervalRecord::Missed(const facts::EndPrediction& forecast) cons
   for (const facts::EndPrediction& earlier : forecasts_.predictions()) {
     if (earlier.at < since || earlier.at >= forecast.at) continue;
     const double missed = absl::ToDoubleSeconds(*earlier.end - *forecast.end);
-    squares += missed * missed;
+    if (moves == Moves::kAll || missed < 0) squares += missed * missed;
     passed += absl::ToDoubleSeconds(forecast.at - earlier.at);
     count += 1;
   }
   if (count == 0) return absl::ZeroDuration();
   const double left = std::max(absl::ToDoubleSeconds(*forecast.end - forecast.at), 0.0);
   const double carried = std::min(left / (passed / count), kCarriedMax);
-  return absl::Seconds(carried * std::sqrt(squares / count));
+  // An end that moves at random moves later half of the time.
+  const double directions = moves == Moves::kAll ? 1 : 2;
+  return absl::Seconds(carried * std::sqrt(directions * squares / count));
 }
 
-facts::EndPrediction IntervalRecord::Widen(const facts::EndPrediction& forecast, double factor) {
+facts::EndPrediction IntervalRecord::Widen(const facts::EndPrediction& forecast, double factor,
+                                           Moves raising) {
   if (!HasInterval(forecast)) return forecast;
   const double left = std::max(absl::ToDoubleSeconds(*forecast.end - forecast.at), 0.0);
-  const double missed = kDeviationsOf90Percent * absl::ToDoubleSeconds(Missed(forecast));
+  const auto missed = [&](Moves moves) {
+    return kDeviationsOf90Percent * absl::ToDoubleSeconds(Missed(forecast, moves));
+  };
   const double of_source = absl::ToDoubleSeconds(*forecast.upper - *forecast.end);
   const double above =
       std::max(of_source, std::min(std::max(kHalfWidthMin * left, factor * of_source),
                                    (kRemainingUpperMax - 1) * left));
   const double below = std::max(kHalfWidthMin, factor * LogBelow(forecast));
   facts::EndPrediction widened = forecast;
-  SetInterval(left > 0 ? std::hypot(below, missed / left) : below,
-              absl::Seconds(std::hypot(above, missed)), widened);
+  SetInterval(left > 0 ? std::hypot(below, missed(Moves::kAll) / left) : below,
+              absl::Seconds(std::hypot(above, missed(raising))), widened);
   if (forecast.at > last_at_) {
     first_at_ = std::min(first_at_, forecast.at);
     last_at_ = forecast.at;

@@ -30,11 +30,12 @@ bool HasInterval(const facts::EndPrediction& forecast);
 //
 // Let e be the end that a source forecasts at t, and [l, u] its interval, in seconds:
 //
-//   above = hypot(max(m (e - t), w (u - e)), z d),   the new upper bound is e + above
+//   above = hypot(max(m (e - t), w (u - e)), z a),   the new upper bound is e + above
 //   below = hypot(max(m, w ln((e - t) / (l - t))), z d / (e - t)),
 //           the new lower bound is t + (e - t) exp(-below)
 //   d     = root mean square of (end forecast at s - e) over the forecasts made in the second
 //           half of the time since the first, times (e - t) / mean of (t - s), at most 4
+//   a     = d, or, for Moves::kLater, sqrt(2) times d with zeros for the ends after e
 //
 // The error of the earlier forecasts per second of elapsed time is assumed for each remaining
 // second, so an end that has just moved by a minute is not accurate to the second. An end that has
@@ -43,13 +44,19 @@ bool HasInterval(const facts::EndPrediction& forecast);
 // Keeps at most 256 forecasts; a full record discards every second one. Not thread-safe.
 class IntervalRecord {
  public:
+  // The moves of the end that raise the upper bound. kLater: an end that has only moved sooner does
+  // not indicate a later end. kAll: the moved end may have come from a guess of another method, so
+  // its error counts in both directions.
+  enum class Moves { kAll, kLater };
+
   // Returns the forecast with the corrected interval and adds its end to the record. If the end or
   // the interval is unknown or infinite, returns the forecast unchanged and adds nothing. A second
   // forecast of the same instant is not added. The lower bound is after `forecast.at` if the
   // source's is. The result has no interval if a bound would be infinite. `factor`: w, at least 1.
   // Neither w nor m moves the upper bound beyond kRemainingUpperMax times the remaining time.
   // REQUIRES: `forecast.at` never decreases. O(recorded forecasts).
-  facts::EndPrediction Widen(const facts::EndPrediction& forecast, double factor);
+  facts::EndPrediction Widen(const facts::EndPrediction& forecast, double factor,
+                             Moves raising = Moves::kAll);
 
   template <class Archive>
   void serialize(Archive& archive) {
@@ -59,7 +66,7 @@ class IntervalRecord {
  private:
   static constexpr std::size_t kRecordedMax = 256;
 
-  absl::Duration Missed(const facts::EndPrediction& forecast) const;
+  absl::Duration Missed(const facts::EndPrediction& forecast, Moves moves) const;
 
   facts::PredictionHistory forecasts_{kRecordedMax};
   absl::Time first_at_ = absl::InfiniteFuture();

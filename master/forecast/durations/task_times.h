@@ -112,6 +112,7 @@ struct MeasuredTask {
   double cpu_seconds = 0;  // processor time
   double read_bytes = 0;
   bool fetches = false;
+  bool is_of_this_run = false;  // true if measured in this run, false if in a past run
 };
 
 // The remaining work of a stage.
