@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMissedReports = 3;
 // A silence of length t lasts for more than s longer with probability t / (t + s) (Laplace). The
-// 95th percentile of s is this multiple of t.
+// median of s is t, and its 95th percentile is this multiple of t.
 constexpr double kSilenceMore = 19;
 // Limits the widening. Even an interval ten times as wide shows that the end is unknown. Chosen by
 // hand.
@@ -89,10 +89,13 @@ absl::Time SilentSince(absl::Time reported_at, absl::Time listening_since, absl:
   return std::min(std::max(reported_at, listening_since), now);
 }
 
-Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence) {
-  return {.median = left.median,
+Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence,
+                      absl::Duration listened) {
+  const absl::Duration median = std::max(left.median, listened);
+  const absl::Duration upper = left.upper.value_or(left.median) + kSilenceMore * silence;
+  return {.median = median,
           .lower = std::max(left.lower.value_or(left.median) - unreported, absl::ZeroDuration()),
-          .upper = left.upper.value_or(left.median) + kSilenceMore * silence};
+          .upper = std::max(upper, median)};
 }
 
 double MissingEvidenceShare(const JobRecord& state) {

@@ -44,10 +44,12 @@ absl::Duration SilentFor(const JobRecord& state, absl::Time now);
 // `listening_since`, when the master began to listen, and not after `now`.
 absl::Time SilentSince(absl::Time reported_at, absl::Time listening_since, absl::Time now);
 
-// Widens the remaining time `left` for a silence of length `silence`. `unreported` is the time
-// since the estimate. The work may have continued or stopped during the silence. The median is
-// unchanged, since the time until the next report is unknown.
-Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence);
+// Returns the remaining time during a silence of length `silence`. `left` is the estimate before
+// it, and `unreported` the time since that estimate. The work may have continued or stopped.
+// `listened` is the part of the silence in which the master could receive reports. By Laplace's
+// rule, half of such silences last at least as long again, so the median is at least `listened`.
+Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence,
+                      absl::Duration listened);
 
 // --- lost events and points ---
 

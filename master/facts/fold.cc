@@ -644,7 +644,8 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
   if (!attempt.ok()) return attempt.status();
   std::uint64_t& done =
       (*stage)->is_reduce() ? (*attempt)->reduce->fetched_bytes : (*attempt)->bytes_done;
-  if (heartbeat.bytes_done < done) ++state_.anomalies;
+  // A source that counts no bytes reports none, even if another source reports some.
+  if (heartbeat.bytes_done < done && heartbeat.bytes_done > 0) ++state_.anomalies;
   const bool has_read_more =
       heartbeat.bytes_done > done || heartbeat.records_done > (*attempt)->records_done;
   if (has_read_more && !(*stage)->is_reduce()) {

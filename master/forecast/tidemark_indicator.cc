@@ -385,11 +385,10 @@ std::shared_ptr<const durations::RemainingStages> LeftForOthers(dag::Application
 
 }  // namespace
 
-// Sets the end from the draws of the tasks and from past runs.
+// Sets the end from `seconds`, this run's estimate by draw, and from past runs.
 void TidemarkIndicator::SetEnd(const facts::JobRecord& state, absl::Time now,
-                               const dag::ApplicationForecast& tasks,
-                               const durations::FixedDraws& draws, ReducePhaseForecast& forecast) {
-  durations::Draws seconds = tasks.ends;
+                               durations::Draws seconds, const durations::FixedDraws& draws,
+                               ReducePhaseForecast& forecast) {
   if (const auto past = durations::SecondsByPastRuns(state, now, state.past_runs, draws)) {
     seconds = durations::WithPastRuns(std::move(seconds), *past, state.past_runs);
   }
@@ -461,7 +460,7 @@ ReducePhaseForecast TidemarkIndicator::BySize(const facts::JobRecord& state, abs
   application.stages.push_back(std::move(sized->stage));
   const absl::StatusOr<dag::ApplicationForecast> ends = dag::ForecastApplication(application);
   if (!ends.ok() || ends->end.upper >= placement::kForever) return forecast;
-  SetEnd(state, now, *ends, *application.draws, forecast);
+  SetEnd(state, now, ends->ends, *application.draws, forecast);
   const std::vector<double>& task_ends = ends->stages[0].task_ends;
   for (std::size_t t = 0; t < std::min(task_ends.size(), sized->tasks.size()); ++t) {
     const absl::Duration left = absl::Seconds(task_ends[t]);
@@ -528,7 +527,11 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
   // Sums of untrusted sizes and times may overflow.
   if (!ends.ok() || ends->end.upper >= placement::kForever) return forecast;
   if (has_finished) {
-    SetEnd(state, now, *ends, *application.draws, forecast);
+    durations::Draws seconds = ends->ends;
+    if (auto by_bytes = durations::SecondsByBytesRead(state, now, *application.draws)) {
+      seconds = durations::CombineIfVague(seconds, *by_bytes);
+    }
+    SetEnd(state, now, std::move(seconds), *application.draws, forecast);
     forecast.evidence = Evidence{.own_fit = 1};
     forecast.method = EstimateMethod::kKeyGroups;
   } else {

@@ -65,9 +65,8 @@ class TidemarkIndicator final : public ProgressIndicator {
                                    GroupCosts& group_costs);
   static ReducePhaseForecast WithoutEvidence(const facts::JobRecord& state, absl::Time now);
   ReducePhaseForecast BySize(const facts::JobRecord& state, absl::Time now);
-  static void SetEnd(const facts::JobRecord& state, absl::Time now,
-                     const dag::ApplicationForecast& tasks, const durations::FixedDraws& draws,
-                     ReducePhaseForecast& forecast);
+  static void SetEnd(const facts::JobRecord& state, absl::Time now, durations::Draws seconds,
+                     const durations::FixedDraws& draws, ReducePhaseForecast& forecast);
   static void SetEnd(absl::Time now, const dag::SecondsRange& end, ReducePhaseForecast& forecast);
   static std::optional<durations::OtherAttempt> OtherAttemptOf(
       const facts::JobRecord& state, absl::Time now, std::size_t index,

@@ -157,31 +157,46 @@ LiveJob RunningMap(double remaining) {
   return job;
 }
 
-// Returns an application with one running task on two slots. Its finished tasks took 20 s, and used
-// a core for 10 s.
-LiveJob RunningStage(double remaining) {
+// Returns an application with one running task. Its finished tasks took 20 s, and used a core for
+// `cpu_seconds`.
+LiveJob RunningStage(double remaining, double cpu_seconds = 10) {
   durations::RemainingStage stage = {.work = {.running = {10}}, .number = 3};
   stage.times.of_task = {{remaining}};
-  stage.measured = {.seconds = 20, .cpu_seconds = 10};
+  stage.measured = {.seconds = 20, .cpu_seconds = cpu_seconds, .is_of_this_run = true};
   LiveJob job = {.is_running = true, .elapsed = 10, .is_of_stages = true, .map = {.running = 1}};
   job.forecast = RunningForecast{.remaining = remaining, .lower = remaining, .upper = remaining};
   job.left = std::make_shared<const durations::RemainingStages>(
-      durations::RemainingStages{.stages = {stage}, .ends = {remaining}, .slots = 2});
+      durations::RemainingStages{.stages = {stage}, .ends = {remaining}, .slots = 1});
   return job;
+}
+
+// Returns the ends of two running jobs on a node with one core.
+std::pair<double, double> EndsOnOneCore(const LiveJob& first, const LiveJob& second) {
+  const Cluster cluster = {.slots = 2, .node = ResourceProfile{.cores = 1}};
+  const auto forecast = ForecastApplication(ApplicationOfJobs(
+      std::vector{first, second}, {{}, {}}, Slots(2), {.common_deviation = 0}, cluster));
+  EXPECT_TRUE(forecast.ok()) << forecast.status();
+  if (!forecast.ok()) return {};
+  return {forecast->owner_ends[0].median, forecast->owner_ends[1].median};
 }
 
 // Two running tasks share a core, each at half speed, according to their forecasts of 10 s and 20
 // s. After 10 s, the second task has 5 s of work left and no longer shares the core.
 TEST(SharedNodes, ARunningJobGainsWhenAnotherEnds) {
-  const Cluster cluster = {.slots = 2, .node = ResourceProfile{.cores = 1}};
-  for (const auto& jobs : {std::vector{RunningMap(10), RunningMap(20)},
-                           std::vector{RunningStage(10), RunningStage(20)}}) {
-    const auto forecast = ForecastApplication(
-        ApplicationOfJobs(jobs, {{}, {}}, Slots(2), {.common_deviation = 0}, cluster));
-    ASSERT_TRUE(forecast.ok()) << forecast.status();
-    EXPECT_NEAR(forecast->owner_ends[0].median, 10, 0.4) << jobs[0].is_of_stages;
-    EXPECT_NEAR(forecast->owner_ends[1].median, 15, 0.6) << jobs[0].is_of_stages;
+  for (const auto& [first, second] :
+       {std::pair(RunningMap(10), RunningMap(20)), std::pair(RunningStage(10), RunningStage(20))}) {
+    const auto [one, other] = EndsOnOneCore(first, second);
+    EXPECT_NEAR(one, 10, 0.4) << first.is_of_stages;
+    EXPECT_NEAR(other, 15, 0.6) << first.is_of_stages;
   }
+}
+
+// The other application uses no processor, so the half of the time in which the task waits has
+// another cause.
+TEST(SharedNodes, ARunningApplicationGainsNothingWhenAnotherThatWaitsEnds) {
+  const auto [one, other] = EndsOnOneCore(RunningStage(10, 0.1), RunningStage(20));
+  EXPECT_NEAR(one, 10, 0.4);
+  EXPECT_NEAR(other, 20, 0.8);
 }
 
 }  // namespace

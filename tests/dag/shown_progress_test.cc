@@ -191,14 +191,14 @@ Watched AfterTheMapPhase(double seconds = 10) {
   return job;
 }
 
-// For any share of the map phase in a job, one half differs from the true progress by at most one
-// half.
-TEST(ShownProgress, IsHalfwayAfterTheMapPhaseOfAnUnknownJob) {
+// After a map phase of 10 s, the rest of a job with one reduce task takes exp(1.3 + ln(10) / 3) =
+// 7.905 s.
+TEST(ShownProgress, AssumesARestAfterTheMapPhaseOfAnUnknownJob) {
   Watched job = AfterTheMapPhase();
   const Estimate& forecast = job.Tick(10);
   ASSERT_TRUE(Left(forecast) && Upper(forecast));
   EXPECT_GT(*Upper(forecast), 10 * *Left(forecast));
-  EXPECT_NEAR(forecast.fraction_done, 0.5, 0.05);
+  EXPECT_NEAR(forecast.fraction_done, 10 / 17.905, 0.02);
 }
 
 // Returns a job whose shown progress has moved back at 30 s.
@@ -281,7 +281,8 @@ Watched ThatFallsSilent(int silent_at = 20) {
   return job;
 }
 
-// By Laplace's rule, a silence of t lasts for at least another 19 t with a probability of 5 %.
+// By Laplace's rule, a silence of t lasts for at least as long again with a probability of one
+// half, and for at least another 19 t with a probability of 5 %.
 TEST(ShownProgress, StaysAndOpensItsIntervalWhileTheJobIsSilent) {
   Watched job = ThatFallsSilent();
   const Estimate heard = job.Tick(21);
@@ -299,11 +300,23 @@ TEST(ShownProgress, StaysAndOpensItsIntervalWhileTheJobIsSilent) {
   EXPECT_GT(Upper(job.Tick(60)).value(), Upper(early).value());
   const Estimate late = job.Tick(300);
   EXPECT_EQ(late.state, EstimateState::kValid);
-  EXPECT_EQ(late.fraction_done, heard.fraction_done);
-  EXPECT_EQ(Left(late), Left(heard));
+  EXPECT_EQ(late.fraction_done, heard.fraction_done) << "a silent job makes no progress";
+  EXPECT_EQ(Left(late), SilentFor(job.newest)) << "longer than the forecast before the silence";
   EXPECT_EQ(Lower(late), absl::ZeroDuration());
   EXPECT_EQ(job.Tick(20 + 15 * 60 + 1).fraction_done, heard.fraction_done);
   EXPECT_EQ(job.newest.state, JobState::kAbandoned);
+}
+
+TEST(ShownProgress, MovesBackIfASilenceOutlastsTheForecast) {
+  Watched job = ThatFallsSilent(45);
+  const Estimate heard = job.Tick(46);
+  ASSERT_LT(Left(heard), absl::Seconds(10));
+  ASSERT_GT(heard.fraction_done, 0.8);
+  const Estimate late = job.Tick(145);
+  ASSERT_EQ(SilentFor(job.newest), absl::Seconds(100));
+  EXPECT_EQ(Left(late), absl::Seconds(100));
+  EXPECT_NEAR(late.fraction_done, 145.0 / 245, 1e-9);
+  EXPECT_LE(late.fraction_done_lower, late.fraction_done);
 }
 
 TEST(ShownProgress, StaysDuringASilenceAcrossRestartsOfTheMaster) {

@@ -305,12 +305,24 @@ TEST(Silence, IsPublishedFromTheStartOfTheMaster) {
   EXPECT_EQ(facts::SilentSince(At(10), At(60), At(50)), At(50)) << "never in the future";
 }
 
-TEST(Silence, WidensTheRemainingTimeAndKeepsTheMedian) {
+TEST(Silence, WidensTheRemainingTimeAndRaisesTheMedianToItsOwnLength) {
   const Range left = {absl::Seconds(100), absl::Seconds(80), absl::Seconds(150)};
-  EXPECT_EQ(facts::WidenForSilence(left, absl::Seconds(30), absl::Seconds(40)),
+  const auto during = [&](int seconds, int listened) {
+    return facts::WidenForSilence(left, absl::Seconds(seconds - 10), absl::Seconds(seconds),
+                                  absl::Seconds(listened));
+  };
+  EXPECT_EQ(during(40, 40),
             (Range{absl::Seconds(100), absl::Seconds(50), absl::Seconds(150 + 19 * 40)}));
-  EXPECT_EQ(facts::WidenForSilence({absl::Seconds(100)}, absl::Seconds(200), absl::Seconds(210)),
-            (Range{absl::Seconds(100), absl::ZeroDuration(), absl::Seconds(100 + 19 * 210)}));
+  EXPECT_EQ(during(210, 210),
+            (Range{absl::Seconds(210), absl::ZeroDuration(), absl::Seconds(150 + 19 * 210)}));
+  EXPECT_EQ(during(210, 5),
+            (Range{absl::Seconds(100), absl::ZeroDuration(), absl::Seconds(150 + 19 * 210)}))
+      << "the master was down for most of the silence";
+  EXPECT_EQ(facts::WidenForSilence({absl::Seconds(100)}, {}, absl::Seconds(10), absl::Seconds(10)),
+            (Range{absl::Seconds(100), absl::Seconds(100), absl::Seconds(100 + 19 * 10)}));
+  EXPECT_EQ(facts::WidenForSilence({absl::Seconds(4)}, {}, {}, absl::Seconds(10)),
+            (Range{absl::Seconds(10), absl::Seconds(4), absl::Seconds(10)}))
+      << "no upper bound is below the median";
 }
 
 TEST(Silence, BeginsAfterTenSecondsWithoutARunningTask) {

@@ -352,6 +352,13 @@ TEST_F(FoldIntoOpenJob, ShrinkingHeartbeatsAreCountedAndIgnored) {
   EXPECT_EQ(job_.state.anomalies, 2u);
 }
 
+// The task counts no bytes of a combined split, but the application master knows its progress.
+TEST_F(FoldIntoOpenJob, AHeartbeatWithoutBytesContradictsNoOther) {
+  job_.Fold({{1, Read(M(0), 100)}, {2, Read(M(0), 0)}});
+  EXPECT_EQ(job_.state.map_tasks()[0].attempts.at({0, 0}).bytes_done, 100u);
+  EXPECT_EQ(job_.state.anomalies, 0u);
+}
+
 // --- map profiles
 
 const std::vector<PartitionProfile> kPairs = {Partition(0, 100, {Key(1, 60)}), Partition(1, 10)};

@@ -1,5 +1,7 @@
 #include "master/waits/proto_graph.h"
 
+#include <algorithm>
+
 #include "master/waits/delay.h"
 #include "tests/test.h"
 #include "tests/waits/example_2_2.h"
@@ -239,29 +241,16 @@ TEST(Example22, QueryNextToTheEarlyStageIsTheNoisyOne) {
 // from X.
 TEST(Example22, SourceStagesShareTheBlame) {
   const ProtoGraph graph = Example();
-  const std::vector<VertexIndex> top = TopExplanations(graph, Level::kSourceStage, 0, 9);
-  std::vector<Stage> order;
-  std::vector<double> weights;
-  for (const VertexIndex v : top) {
-    order.push_back(graph.vertices[v].source);
-    weights.push_back(graph.responsibilities[v]);
+  std::map<Stage, double> weights;
+  for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
+    const Vertex& vertex = graph.vertices[v];
+    if (vertex.level == Level::kSourceStage) weights[vertex.source] += graph.responsibilities[v];
   }
-  EXPECT_THAT(order, ElementsAre(kR3, kU5, kU7, kU9));
-  EXPECT_THAT(
-      weights,
-      ElementsAre(DoubleNear(8.0 / 21, 1e-12), DoubleNear(4.0 / 21 + 5.0 / 84 * 20 / 23, 1e-12),
-                  DoubleNear(5.0 / 84 * 2 / 23, 1e-12), DoubleNear(5.0 / 84 * 1 / 23, 1e-12)));
-}
-
-TEST(Example22, TopExplanationsNameMemoryOnX) {
-  const ProtoGraph graph = Example();
-  const auto first = [&](Level level) {
-    return graph.vertices[TopExplanations(graph, level, 0, 1).front()];
-  };
-  EXPECT_EQ(first(Level::kImmediate).resource, WaitReason::kMemory);
-  EXPECT_EQ(first(Level::kImmediate).stage, kS1);
-  EXPECT_EQ(first(Level::kDeep).host, kX);
-  EXPECT_EQ(first(Level::kBlame).source, kR3);
+  EXPECT_EQ(std::ranges::count_if(weights, [](const auto& w) { return w.second > 0; }), 4);
+  EXPECT_NEAR(weights[kR3], 8.0 / 21, 1e-12);
+  EXPECT_NEAR(weights[kU5], 4.0 / 21 + 5.0 / 84 * 20 / 23, 1e-12);
+  EXPECT_NEAR(weights[kU7], 5.0 / 84 * 2 / 23, 1e-12);
+  EXPECT_NEAR(weights[kU9], 5.0 / 84 * 1 / 23, 1e-12);
 }
 
 // s3 and s4 have no measured wait, and no other query reads on X. Therefore 3/14 + 2/14 of the

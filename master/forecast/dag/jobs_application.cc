@@ -92,6 +92,10 @@ double TaskSecondsOf(const LiveJob& job) {
   return job.forecast ? (job.elapsed + job.forecast->remaining) / 2 : 0;
 }
 
+// Deviation of the logarithm of an unknown job's task time. Chosen by hand, close to the deviation
+// of SecondsByMapSide() if the median of the rest is the duration of the map phase.
+constexpr double kUnknownTaskDeviation = 1.8;
+
 // Returns the deviation of ln(TaskSecondsOf()). For a running job, this is the deviation of its
 // forecast.
 double TaskDeviationOf(const LiveJob& job) {
@@ -99,8 +103,8 @@ double TaskDeviationOf(const LiveJob& job) {
   const double whole = job.elapsed + job.forecast->remaining;
   const double longest = std::max(job.elapsed + job.forecast->upper, whole);
   const double deviation = std::log(longest / whole) / durations::kDeviationsOf90Percent;
-  return std::isfinite(deviation) ? std::min(deviation, durations::kMapSideDeviation)
-                                  : durations::kMapSideDeviation;
+  return std::isfinite(deviation) ? std::min(deviation, kUnknownTaskDeviation)
+                                  : kUnknownTaskDeviation;
 }
 
 // Assumed task time of unknown jobs.
@@ -108,7 +112,7 @@ struct Guess {
   double seconds = kUnknownTaskSeconds;
   // Deviation of ln(seconds) that all unknown jobs share, in addition to the deviation of each job.
   // If there is no evidence, it is the deviation of a single job before its reduce phase.
-  double deviation = durations::kMapSideDeviation;
+  double deviation = kUnknownTaskDeviation;
 };
 
 // Returns the geometric mean of the task times of the other jobs.
@@ -141,13 +145,47 @@ double OneTask(const TasksLeft& left, double seconds, double slots) {
 struct Speeds {
   double map = 1;
   double reduce = 1;
+  // For an application of stages, the ratio of the processors that all running applications use to
+  // the processors that it uses itself. At least 1, and at most the ratio of their running tasks.
+  double crowding = 1;
 };
+
+// Returns the processors that the running tasks of an application use, if ended tasks of this run
+// show their processor time.
+double ProcessorsUsed(const LiveJob& job) {
+  if (!job.is_running || !job.is_of_stages || job.left == nullptr) return 0;
+  double used = 0;
+  for (const RemainingStage& stage : job.left->stages) {
+    const durations::MeasuredTask& task = stage.measured;
+    if (!task.is_of_this_run || !(task.seconds > 0)) continue;
+    used += static_cast<double>(stage.work.running.size()) * task.cpu_seconds / task.seconds;
+  }
+  return used;
+}
 
 // Returns the speeds of each job's tasks on `hosts`. Tasks are assumed to be evenly spread over the
 // nodes and over the parts of their work.
 std::vector<Speeds> SpeedsNow(std::span<const LiveJob> jobs,
                               const std::vector<placement::SharedHost>& hosts) {
   std::vector<Speeds> speeds(jobs.size());
+  double cores = 0;
+  double nodes = 0;
+  for (const placement::SharedHost& host : hosts) {
+    cores += host.processors;
+    nodes += host.nodes;
+  }
+  std::vector<double> used;
+  double all_used = 0;
+  double running = 0;
+  for (const LiveJob& job : jobs) {
+    all_used += used.emplace_back(ProcessorsUsed(job));
+    if (used.back() > 0) running += static_cast<double>(job.map.running);
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!(used[i] > 0)) continue;
+    const double tasks = running / std::max(static_cast<double>(jobs[i].map.running), 1.0);
+    speeds[i].crowding = std::clamp(std::min(all_used, cores) / used[i], 1.0, std::max(tasks, 1.0));
+  }
   struct Place {
     double* speed;
     std::size_t parts;
@@ -168,12 +206,6 @@ std::vector<Speeds> SpeedsNow(std::span<const LiveJob> jobs,
     add(jobs[i].expected.reduce, jobs[i].reduce, speeds[i].reduce);
   }
   if (sharers.empty()) return speeds;
-  double cores = 0;
-  double nodes = 0;
-  for (const placement::SharedHost& host : hosts) {
-    cores += host.processors;
-    nodes += host.nodes;
-  }
   const std::vector<placement::PartRate> rates = placement::ShareNode(cores, nodes, sharers);
   std::size_t next = 0;
   for (const Place& place : places) {
@@ -293,10 +325,12 @@ class JobStages {
   }
 
   // Returns the demand of a stage of the running job. A MapReduce job has its present speed. Task
-  // times of other jobs were measured while tasks of the same stage ran.
+  // times of other jobs were measured while tasks of the same stage ran and, in this run, while
+  // other applications ran. The tasks of these applications count as further tasks of the stage.
   StageDemand DemandOfStage(const RemainingStage& stage) const {
     if (job_.is_of_stages) {
-      const double slots = static_cast<double>(std::max<std::uint64_t>(job_.left->slots, 1));
+      const double own = static_cast<double>(std::max<std::uint64_t>(job_.left->slots, 1));
+      const double slots = stage.measured.is_of_this_run ? speeds_.crowding * own : own;
       return dag::DemandOf(stage.measured, kMeasuredWaves * slots, slots, cluster_);
     }
     return stage.number == kMapStage ? StageDemand{DemandOf(job_.expected.map), speeds_.map}
@@ -505,6 +539,10 @@ Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Pa
     } else {
       stages.FillWaiting(guess, options.shift, map, reduce);
     }
+  }
+  if (options.submissions) {
+    application.growth =
+        GrowthOf(*options.submissions, options.elapsed, options.elapsed, *application.draws);
   }
   return application;
 }

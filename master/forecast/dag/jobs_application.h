@@ -27,6 +27,7 @@
 
 #include "master/forecast/dag/application_forecast.h"
 #include "master/forecast/dag/job_estimate.h"
+#include "master/forecast/dag/workflow_state.h"
 #include "master/forecast/durations/task_times.h"
 #include "master/forecast/placement/dag.h"
 
@@ -81,6 +82,9 @@ struct JobsOptions {
   double common_deviation = 0.15;
   // The factor by which the jobs of this run exceed their estimates.
   double shift = 1;
+  // The submissions of a workflow that may get unannounced jobs. Unset for other workflows.
+  std::optional<Submissions> submissions;
+  double elapsed = 0;  // seconds since the start of the first job
 };
 
 // The input of a forecast of jobs. It is a value, so that forecasting needs no access to the

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "master/facts/evidence_loss.h"
@@ -301,6 +302,31 @@ bool LiveWorkflow::HasAllJobs() const {
          });
 }
 
+bool LiveWorkflow::RepeatsAnother(const std::string& job) const {
+  const std::size_t suffix = job.rfind(" (");
+  if (suffix == job.npos || !job.ends_with(')')) return false;
+  unsigned run = 0;
+  return absl::SimpleAtoi(job.substr(suffix + 2, job.size() - suffix - 3), &run) &&
+         place_of_name_.contains(job.substr(0, suffix));
+}
+
+Submissions LiveWorkflow::SubmissionsSoFar() const {
+  Submissions submissions = {.count = 0, .kinds = 0};
+  absl::Time newest_at = absl::InfinitePast();
+  for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    if (jobs_[i].job_id.empty()) continue;
+    const bool is_repeated = RepeatsAnother(plan_.jobs[i].name);
+    ++submissions.count;
+    submissions.kinds += is_repeated ? 0 : 1;
+    // The jobs of a graph may start in another order than they are listed.
+    const absl::Time at = jobs_[i].facts.started_at.value_or(changed_at_);
+    if (at < newest_at) continue;
+    newest_at = at;
+    submissions.is_newest_repeated = is_repeated;
+  }
+  return submissions;
+}
+
 std::optional<absl::Time> LiveWorkflow::IdleSince() const {
   if (!plan_.is_open || is_closed_ || HasAllJobs()) return std::nullopt;
   absl::Time since = started_at_;
@@ -370,6 +396,7 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowForecast* predicti
       JobInfo{.name = plan_.name.empty() ? plan_.id : plan_.name, .kind = JobKind::kWorkflow};
   snapshot.started_at = started_at_;
   snapshot.deadline = plan_.deadline;
+  snapshot.may_grow = MayGrow();
   if (const absl::Duration silence = SilenceAt(now); silence > absl::ZeroDuration()) {
     snapshot.silent_since = facts::SilentSince(now - silence, listening_since_, now);
   }
@@ -390,9 +417,7 @@ Snapshot LiveWorkflow::Describe(absl::Time now, const WorkflowForecast* predicti
     if (*remaining.upper >= kLongestShown) {
       snapshot.notes.emplace_back(
           "the forecast reaches 1e10 s (317 years), the longest time that a snapshot shows; the "
-          "workflow "
-          "may "
-          "take longer");
+          "workflow may take longer");
     }
   }
   for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -416,9 +441,10 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
                                  " lost; if a job is no longer attached, attach it again"));
   }
   if (plan_.is_open && !is_closed_) {
-    if (submitted_jobs_ == 1) {
+    if (MayGrow() && HasBegun() && !IdleSince()) {
       notes.emplace_back(
-          "jobs that have not been submitted are unknown, so the estimate omits them");
+          "jobs that have not been submitted are unknown; the estimate allows for them in "
+          "proportion to the elapsed time");
     }
     if (IdleSince() || HasAllJobs()) {
       notes.push_back(absl::StrCat("the workflow ends ", text::DurationText(QuietTime()),
@@ -478,7 +504,7 @@ void LiveWorkflow::Widen(absl::Time at, SecondsRange& end) {
                                                     .end = at + absl::Seconds(end.median),
                                                     .lower = at + absl::Seconds(end.lower),
                                                     .upper = at + absl::Seconds(end.upper)},
-                                                   durations::kWiden);
+                                                   MayGrow() ? 1 : durations::kWiden);
   if (!given.lower || !given.upper) return;
   end.lower = absl::ToDoubleSeconds(*given.lower - at);
   end.upper = absl::ToDoubleSeconds(*given.upper - at);
@@ -517,12 +543,13 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
   Snapshot snapshot = Describe(now, prediction ? &*prediction : nullptr);
   snapshot.idle_since = idle_since;
   RoundParts(snapshot);
-  ReconcileForecasts(snapshot, /*ends_with_parts=*/true);
+  ReconcileForecasts(snapshot, /*ends_with_parts=*/!snapshot.may_grow);
   snapshot.sequence = newest_->sequence + 1;
   tidemark::Estimate& shown = snapshot.estimate;
   if (is_final) {
     snapshot.state = end.state;
     snapshot.is_final = true;
+    snapshot.may_grow = false;
     snapshot.message = end.message;
     snapshot.ended_at = std::max(end.at.value_or(now), *snapshot.started_at);
     snapshot.silent_since.reset();
@@ -540,7 +567,11 @@ const Snapshot& LiveWorkflow::Tick(absl::Time now, absl::StatusOr<ApplicationFor
   AddNoteOnJobsOutside(snapshot.notes);
   if (plan_.deadline) snapshot.late_probability = LateProbability(snapshot, *plan_.deadline);
   if (snapshot.silent_since || (is_final && end.state != JobState::kSucceeded)) {
-    shown.fraction_done = newest_->estimate.fraction_done;
+    const double before = newest_->estimate.fraction_done;
+    const bool has_end = snapshot.silent_since && shown.remaining;
+    const absl::Duration worked = now - StartOfFirstJob(now);
+    shown.fraction_done =
+        has_end ? std::min(before, FractionDone(worked, shown.remaining->median)) : before;
   } else if (!is_final) {
     const absl::Duration worked = informed_at_ - StartOfFirstJob(informed_at_);
     snapshot.estimate_raised = shown_.Show(worked, /*stages=*/0, RaiseCause::kUnknown, shown);
@@ -786,6 +817,10 @@ JobsNow LiveWorkflow::QuestionOn(absl::Time now, const Cluster& cluster, double 
                       .options = options_.estimate,
                       .cluster = cluster};
   question.options.shift = Shift();
+  if (MayGrow()) {
+    question.options.submissions = SubmissionsSoFar();
+    question.options.elapsed = absl::ToDoubleSeconds(now - StartOfFirstJob(now));
+  }
   return question;
 }
 
@@ -808,7 +843,8 @@ WorkflowForecast LiveWorkflow::PredictionAt(absl::Time now, const ApplicationFor
   // The forecast of a silent job has an open end, so the workflow's end is also open.
   const absl::Duration silence = SilenceAt(now);
   if (silence > absl::ZeroDuration() && !has_forecast) {
-    OpenBySilence(now - InformedAt(now), silence, prediction);
+    const absl::Time silent_since = facts::SilentSince(now - silence, listening_since_, now);
+    OpenBySilence(now - InformedAt(now), silence, now - silent_since, prediction);
   }
   return prediction;
 }
@@ -838,7 +874,7 @@ absl::StatusOr<Outcome> LiveWorkflow::Estimate(absl::Time now, const Scenario& s
   if (!estimate->states.empty()) {
     outcome.states = PlanStatesOf(*estimate, StageIdsOf(*estimate, outcome.snapshot));
   }
-  ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/true);
+  ReconcileForecasts(outcome.snapshot, /*ends_with_parts=*/!outcome.snapshot.may_grow);
   AddNoteOnUnknownRuns(outcome.snapshot.notes);
   return outcome;
 }

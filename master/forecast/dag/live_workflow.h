@@ -203,6 +203,12 @@ class LiveWorkflow {
   bool IsComplete(absl::Time now) const;
   // Returns true if all jobs of the graph or of the past run have succeeded or were cancelled.
   bool HasAllJobs() const;
+  // Returns true if the first job of the open workflow announced no further jobs.
+  bool MayGrow() const { return plan_.is_open && !is_closed_ && submitted_jobs_ == 1; }
+  // Returns true if PlanJoin() has named the job as a repetition, such as "count (2)".
+  bool RepeatsAnother(const std::string& job) const;
+  // Counts the jobs that have joined the workflow. O(jobs).
+  Submissions SubmissionsSoFar() const;
   // Returns the time since which an open workflow has had no job, unless it has all jobs.
   std::optional<absl::Time> IdleSince() const;
   // Returns the time without a running job after which an open workflow ends.

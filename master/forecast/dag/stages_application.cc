@@ -164,7 +164,8 @@ class StageEstimator {
     return {.seconds = seconds / tasks,
             .cpu_seconds = stage.cpu_seconds / tasks,
             .read_bytes = stage.read_bytes / tasks,
-            .fetches = Fetches(stage)};
+            .fetches = Fetches(stage),
+            .is_of_this_run = true};
   }
 
   void Collect(const PastRun& run) {

@@ -150,15 +150,15 @@ WorkflowForecast PredictionOf(const ApplicationForecast& estimate) {
   return {.remaining = RangeOf(estimate.end), .known_share = estimate.known_share};
 }
 
-void OpenBySilence(absl::Duration since_report, absl::Duration silence,
+void OpenBySilence(absl::Duration unreported, absl::Duration silence, absl::Duration listened,
                    WorkflowForecast& prediction) {
-  const auto open = [&](Range& left) {
-    left = facts::WidenForSilence(left, since_report, silence);
+  const auto open = [&](Range& left, absl::Duration least) {
+    left = facts::WidenForSilence(left, unreported, silence, least);
     left.upper = std::min(*left.upper, kLongestShown);
   };
-  open(prediction.remaining);
+  open(prediction.remaining, listened);
   for (ChildForecast& job : prediction.jobs) {
-    if (job.ends_in) open(*job.ends_in);
+    if (job.ends_in) open(*job.ends_in, absl::ZeroDuration());
   }
 }
 

@@ -64,9 +64,9 @@ std::vector<std::vector<std::size_t>> OwnStages(const ApplicationForecast& estim
 // Returns the forecast of the workflow, excluding its jobs.
 WorkflowForecast PredictionOf(const ApplicationForecast& estimate);
 
-// Widens the forecast of a workflow that has been silent for `silence` (facts::WidenForSilence()).
-// `since_report` is the time since the forecast.
-void OpenBySilence(absl::Duration since_report, absl::Duration silence,
+// Widens the forecast of a silent workflow, as facts::WidenForSilence() does. Only the end of the
+// workflow gets a later median, since it is unknown which job is late.
+void OpenBySilence(absl::Duration unreported, absl::Duration silence, absl::Duration listened,
                    WorkflowForecast& prediction);
 
 // Returns the used share of the slots until the end, in 0..1. Returns nullopt if the stages of an
