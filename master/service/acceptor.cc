@@ -1,6 +1,5 @@
 #include "master/service/acceptor.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/tcp.h>
@@ -168,42 +167,6 @@ absl::Time Now() {
   return absl::UnixEpoch() + absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-struct Peer {
-  std::string name;  // as returned by PlainPeer()
-  std::string host;
-  bool is_tcp = false;
-};
-
-std::string Text(int family, const void* address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  inet_ntop(family, address, text.data(), text.size());
-  return text.data();
-}
-
-std::optional<Peer> PeerOf(int connection) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (getpeername(connection, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return std::nullopt;
-  }
-  if (address.ss_family == AF_INET) {
-    const auto& ip4 = reinterpret_cast<const sockaddr_in&>(address);
-    const std::string host = Text(AF_INET, &ip4.sin_addr);
-    return Peer{fmt::format("ipv4:{}:{}", host, ntohs(ip4.sin_port)), host, true};
-  }
-  if (address.ss_family != AF_INET6) return Peer{"unix:", "unix", false};
-  auto& ip6 = reinterpret_cast<sockaddr_in6&>(address);
-  const std::uint16_t port = ntohs(ip6.sin6_port);
-  if (IN6_IS_ADDR_V4MAPPED(&ip6.sin6_addr)) {
-    const std::string host = Text(AF_INET, &ip6.sin6_addr.s6_addr[12]);
-    return Peer{fmt::format("ipv4:{}:{}", host, port), host, true};
-  }
-  const std::string name = fmt::format("ipv6:[{}]:{}", Text(AF_INET6, &ip6.sin6_addr), port);
-  // A single customer of a provider may have 2^64 addresses, so they count as one host.
-  std::memset(&ip6.sin6_addr.s6_addr[8], 0, 8);
-  return Peer{name, Text(AF_INET6, &ip6.sin6_addr), true};
-}
-
 std::uint64_t BytesSent(int connection) {
   tcp_info info{};
   socklen_t size = sizeof info;
@@ -349,7 +312,7 @@ void Acceptor::ReportOutOfDescriptors() {
 }
 
 void Acceptor::Arrive(Descriptor connection, absl::Time now) {
-  const std::optional<Peer> peer = PeerOf(connection.get());
+  const std::optional<transport::Peer> peer = transport::PeerOf(connection.get());
   if (!peer) return;
   if (peer->is_tcp) {
     const int yes = 1;

@@ -225,7 +225,7 @@ grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext
   if (!call.ok()) return finish(call.status());
   if (absl::Status allowed = call->caller.Check(Right::kRead, request->question().job_id());
       !allowed.ok()) {
-    return finish(publishing_.gate.Refuse(std::move(allowed), context->peer()));
+    return finish(publishing_.gate.Refuse(std::move(allowed), PeerOfCall(*context)));
   }
   const auto asked = wire::ParseQuestion(request->question());
   if (!asked.ok()) return finish(FieldErrorWithin("question", asked.status()));
@@ -243,7 +243,7 @@ grpc::ServerUnaryReactor* ExplainService::ExplainJob(grpc::CallbackServerContext
         publishing_.gate.Charge(key, ThreadCpuTime() - began);
         reactor->Finish(grpc::Status::OK);
       });
-  return added.ok() ? reactor : finish(publishing_.gate.Refuse(added, context->peer()));
+  return added.ok() ? reactor : finish(publishing_.gate.Refuse(added, PeerOfCall(*context)));
 }
 
 absl::StatusOr<ClusterContention> ExplainService::Contend(const ContentionQuestion& question,
@@ -285,7 +285,7 @@ grpc::ServerUnaryReactor* ExplainService::ExplainCluster(grpc::CallbackServerCon
   if (absl::Status allowed =
           job_id.empty() ? call->caller.CheckToken() : call->caller.Check(Right::kRead, job_id);
       !allowed.ok()) {
-    return finish(publishing_.gate.Refuse(std::move(allowed), context->peer()));
+    return finish(publishing_.gate.Refuse(std::move(allowed), PeerOfCall(*context)));
   }
   const auto asked = wire::ParseContentionQuestion(request->question());
   if (!asked.ok()) return finish(FieldErrorWithin("question", asked.status()));
@@ -307,7 +307,7 @@ grpc::ServerUnaryReactor* ExplainService::ExplainCluster(grpc::CallbackServerCon
         publishing_.gate.Charge(key, ThreadCpuTime() - began);
         reactor->Finish(ToGrpc(contention.status()));
       });
-  return added.ok() ? reactor : finish(publishing_.gate.Refuse(added, context->peer()));
+  return added.ok() ? reactor : finish(publishing_.gate.Refuse(added, PeerOfCall(*context)));
 }
 
 // Streams answers to one watcher. After every round of ticks, requests an answer if one is due.
@@ -422,7 +422,7 @@ Writer* ExplainService::WatchExplanation(grpc::CallbackServerContext* context,
   if (absl::Status allowed =
           admitted->stream.caller.Check(Right::kRead, request->question().job_id());
       !allowed.ok()) {
-    return new Refused(publishing_.gate.Refuse(std::move(allowed), context->peer()));
+    return new Refused(publishing_.gate.Refuse(std::move(allowed), PeerOfCall(*context)));
   }
   auto asked = wire::ParseQuestion(request->question());
   if (!asked.ok()) return new Refused(FieldErrorWithin("question", asked.status()));

@@ -13,11 +13,13 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
+#include "master/service/connection_table.h"
 #include "master/store/name_space.h"
 #include "proto/wire/error_details.h"
 #include "text/duration_text.h"
 #include "tidemark/limit.h"
 #include "transport/channel.h"
+#include "transport/listen_address.h"
 #include "transport/small_file.h"
 
 namespace tidemark::service {
@@ -376,19 +378,28 @@ std::shared_ptr<grpc::ServerCredentials> MakeServerCredentials(const ServerTls& 
 
 namespace {
 
-std::string AuthorizationOf(const grpc::CallbackServerContext& context) {
+std::string MetadataOf(const grpc::CallbackServerContext& context, const char* key) {
   const auto& metadata = context.client_metadata();
-  const auto entry = metadata.find("authorization");
+  const auto entry = metadata.find(key);
   if (entry == metadata.end()) return "";
   return {entry->second.data(), entry->second.size()};
 }
 
 }  // namespace
 
+std::string PeerOfCall(const grpc::CallbackServerContext& context) {
+  std::string peer = context.peer();
+  // Only calls within the process, whose peer has no colon, may name a client. Connections have a
+  // peer such as "ipv4:...", "ipv6:..." or "unix:...".
+  if (peer.find(':') != std::string::npos) return PlainPeer(std::move(peer));
+  std::string client = MetadataOf(context, transport::kPeerMetadata);
+  return client.empty() ? peer : client;
+}
+
 absl::StatusOr<Caller> Gate::Identify(const grpc::CallbackServerContext& context) {
-  Caller caller(tokens_, AuthorizationOf(context));
+  Caller caller(tokens_, MetadataOf(context, "authorization"));
   if (absl::Status known = caller.CheckToken(); !known.ok()) {
-    return Refuse(std::move(known), context.peer());
+    return Refuse(std::move(known), PeerOfCall(context));
   }
   acceptor_.OnAuthenticated(context.peer());
   return caller;
@@ -397,8 +408,8 @@ absl::StatusOr<Caller> Gate::Identify(const grpc::CallbackServerContext& context
 absl::StatusOr<AdmittedStream> Gate::Admit(const grpc::CallbackServerContext& context) {
   absl::StatusOr<Caller> caller = Identify(context);
   if (!caller.ok()) return caller.status();
-  absl::StatusOr<PeerLimit::Place> place = peers_.Enter(context.peer());
-  if (!place.ok()) return Refuse(place.status(), context.peer());
+  absl::StatusOr<PeerLimit::Place> place = peers_.Enter(PeerOfCall(context));
+  if (!place.ok()) return Refuse(place.status(), PeerOfCall(context));
   return AdmittedStream{*std::move(caller), *std::move(place)};
 }
 
@@ -406,11 +417,11 @@ absl::StatusOr<std::pair<Caller, std::string>> Gate::Count(
     const grpc::CallbackServerContext& context) {
   absl::StatusOr<Caller> caller = Identify(context);
   if (!caller.ok()) return caller.status();
-  std::string key = caller->KeyAt(HostOfPeer(context.peer()));
+  std::string key = caller->KeyAt(HostOfPeer(PeerOfCall(context)));
   if (absl::Status paced = pace_.Enter(key, clock_.Now()); !paced.ok()) {
     // A rejected call takes memory until its client reads the answer.
     if (!refused_.Enter(context.peer(), clock_.Now()).ok()) acceptor_.CutOff(context.peer());
-    return Refuse(std::move(paced), context.peer());
+    return Refuse(std::move(paced), PeerOfCall(context));
   }
   return std::pair(*std::move(caller), std::move(key));
 }

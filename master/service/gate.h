@@ -199,6 +199,10 @@ class RefusedStream final : public Reactor {
 // All clients of a unix socket are one host.
 std::string HostOfPeer(const std::string& peer);
 
+// Returns the peer of a call in gRPC's notation. The peer of a call by the page is the page's
+// client.
+std::string PeerOfCall(const grpc::CallbackServerContext& context);
+
 class PeerLimit {
  public:
   // Holds one admitted call's slot.

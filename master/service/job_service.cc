@@ -13,6 +13,7 @@
 #include "proto/wire/message_time.h"
 #include "proto/wire/plan_codec.h"
 #include "proto/wire/task_codec.h"
+#include "proto/wire/valid_text.h"
 #include "tidemark/field_error.h"
 
 namespace tidemark::service {
@@ -93,7 +94,7 @@ absl::StatusOr<JobService::AdmittedCall> JobService::Ask(const grpc::CallbackSer
   if (!call.ok()) return call;
   for (const std::string& id : ids) {
     if (absl::Status allowed = call->caller.Check(right, id); !allowed.ok()) {
-      return publishing_.gate.Refuse(std::move(allowed), context.peer());
+      return publishing_.gate.Refuse(std::move(allowed), PeerOfCall(context));
     }
   }
   return call;
@@ -148,10 +149,10 @@ absl::StatusOr<JobService::Mark> JobService::Submit(const grpc::CallbackServerCo
   const absl::StatusOr<Plan> plan = wire::ParsePlan(untrusted);
   if (!plan.ok()) return FieldErrorWithin("plan", plan.status());
   const Sender sender = {.name_space = call->caller.NameSpaceOf(Right::kReport),
-                         .reporter = call->caller.ReporterAt(HostOfPeer(context.peer()))};
+                         .reporter = call->caller.ReporterAt(HostOfPeer(PeerOfCall(context)))};
   auto taken = workflows_.Submit(*plan, sender, publishing_.clock.Now());
   if (absl::IsResourceExhausted(taken.status())) {
-    return publishing_.gate.Refuse(taken.status(), context.peer());
+    return publishing_.gate.Refuse(taken.status(), PeerOfCall(context));
   }
   if (!taken.ok()) return FieldErrorWithin("plan", taken.status());
   return taken;
@@ -165,6 +166,8 @@ absl::StatusOr<JobService::Mark> JobService::Attach(const grpc::CallbackServerCo
   if (absl::Status id = wire::CheckId("job_id", untrusted.job_id()); !id.ok()) return id;
   if (absl::Status id = wire::CheckId("child_job_id", untrusted.child_job_id()); !id.ok())
     return id;
+  if (wire::HasControls(untrusted.child_job_id()))
+    return FieldError("child_job_id", "must not contain control characters");
   return workflows_.Attach(untrusted.job_id(), untrusted.child_name(), untrusted.child_job_id(),
                            publishing_.clock.Now());
 }
@@ -255,14 +258,9 @@ grpc::ServerUnaryReactor* JobService::ListTasks(grpc::CallbackServerContext* con
   const absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {request->job_id()});
   if (!call.ok()) return Answer(*context, call.status());
   if (!jobs_.MustLoadTasks(request->job_id())) {
-    return AnswerWhenDurable::StartInTurn(
-        answers_, context->peer(), jobs_.journal(),
-        [=, this, key = call->meter.key()](const std::function<void()>& again) {
-          const absl::Duration began = ThreadCpuTime();
-          auto mark = Tasks(*request, again, *response);
-          publishing_.gate.Charge(key, ThreadCpuTime() - began);
-          return mark;
-        });
+    return AnswerDurably(*context, *call, [=, this](const std::function<void()>& again) {
+      return Tasks(*request, again, *response);
+    });
   }
   // The end of the job is durable. Reading its log here would block a gRPC thread.
   return Later(*context, call->meter.key(), [=, this] {
@@ -433,7 +431,7 @@ grpc::ServerUnaryReactor* JobService::Later(grpc::CallbackServerContext& context
     publishing_.gate.Charge(key, ThreadCpuTime() - began);
     reactor->Finish(ToGrpc(done));
   });
-  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, context.peer())));
+  if (!added.ok()) reactor->Finish(ToGrpc(publishing_.gate.Refuse(added, PeerOfCall(context))));
   return reactor;
 }
 

@@ -168,14 +168,9 @@ class JobService final
                                         v1::SetDeadlineResponse*) override {
     const absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kReport, {request->job_id()});
     if (!call.ok()) return Answer(*context, call.status());
-    return AnswerWhenDurable::StartInTurn(
-        answers_, context->peer(), jobs_.journal(),
-        [=, this, key = call->meter.key()](const std::function<void()>& again) {
-          const absl::Duration began = ThreadCpuTime();
-          auto mark = SetDeadlineOf(*request, again);
-          publishing_.gate.Charge(key, ThreadCpuTime() - began);
-          return mark;
-        });
+    return AnswerDurably(*context, *call, [=, this](const std::function<void()>& again) {
+      return SetDeadlineOf(*request, again);
+    });
   }
   grpc::ServerUnaryReactor* ForgetJob(grpc::CallbackServerContext* context,
                                       const v1::ForgetJobRequest* request,
@@ -193,14 +188,9 @@ class JobService final
                                           v1::ListForecastsResponse* response) override {
     const absl::StatusOr<AdmittedCall> call = Ask(*context, Right::kRead, {request->job_id()});
     if (!call.ok()) return Answer(*context, call.status());
-    return AnswerWhenDurable::StartInTurn(
-        answers_, context->peer(), jobs_.journal(),
-        [=, this, key = call->meter.key()](const std::function<void()>& again) {
-          const absl::Duration began = ThreadCpuTime();
-          auto mark = Forecasts(*request, again, *response);
-          publishing_.gate.Charge(key, ThreadCpuTime() - began);
-          return mark;
-        });
+    return AnswerDurably(*context, *call, [=, this](const std::function<void()>& again) {
+      return Forecasts(*request, again, *response);
+    });
   }
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
                                           const v1::GetServerInfoRequest* request,
@@ -228,8 +218,8 @@ class JobService final
   grpc::ServerUnaryReactor* AnswerInTurn(grpc::CallbackServerContext& context, AdmittedCall call,
                                          Work work) {
     grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
-    answers_.Add(context.peer(), [this, reactor, caller = call.caller, key = call.meter.key(),
-                                  work = std::move(work)] {
+    answers_.Add(PeerOfCall(context), [this, reactor, caller = call.caller, key = call.meter.key(),
+                                       work = std::move(work)] {
       const absl::Duration began = ThreadCpuTime();
       const absl::Status done = work(caller);
       publishing_.gate.Charge(key, ThreadCpuTime() - began);
@@ -238,6 +228,18 @@ class JobService final
     return reactor;
   }
 
+  // Answers an admitted call with the result of `work` (AnswerWhenDurable::Work), on a thread of
+  // answers_.
+  template <typename Work>
+  grpc::ServerUnaryReactor* AnswerDurably(const grpc::CallbackServerContext& context,
+                                          const AdmittedCall& call, Work work) {
+    return AnswerWhenDurable::StartInTurn(
+        answers_, PeerOfCall(context), jobs_.journal(),
+        [this, key = call.meter.key(), work = std::move(work)](const auto& again) {
+          const Gate::Meter meter(publishing_.gate, key);
+          return work(again);
+        });
+  }
   // Answers a call with the status of `work`, which runs on the thread of estimates. Charges the
   // processor time to the caller with `key`.
   grpc::ServerUnaryReactor* Later(grpc::CallbackServerContext& context, const std::string& key,

@@ -462,7 +462,7 @@ ByteStream* WatchJob(const Publishing& publishing, grpc::CallbackServerContext& 
   if (!untrusted.ok()) return new Refused(untrusted.status());
   if (absl::Status allowed = admitted->stream.caller.Check(Right::kRead, untrusted->job_id());
       !allowed.ok()) {
-    return new Refused(publishing.gate.Refuse(std::move(allowed), context.peer()));
+    return new Refused(publishing.gate.Refuse(std::move(allowed), PeerOfCall(context)));
   }
   absl::StatusOr<OneJobStream::Asked> asked = AskedOf(*untrusted);
   if (!asked.ok()) return new Refused(asked.status());

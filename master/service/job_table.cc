@@ -669,23 +669,31 @@ void JobTable::DropCheckpoint(const std::string& job_id) const {
   std::filesystem::remove(store::CheckpointPath(log), error);
 }
 
-// This function and those below require job.mutex.
+// REQUIRES: job.mutex is held.
 bool JobTable::WantsCheckpoint(const Job& job) const {
   return job.log != nullptr &&
          job.unkept_cost >= std::max(options_.checkpoints.after,
                                      options_.checkpoints.ticks_over * job.checkpoint_cost);
 }
 
-// Writes a checkpoint. Ignores errors, since a restart without a checkpoint only takes longer.
-// REQUIRES: the last tick is durable.
+// Writes a checkpoint if one is still due. The job is not locked during the write, which a busy
+// disk may delay. Ignores errors, since a restart without a checkpoint only takes longer. REQUIRES:
+// only one caller at a time for each ID.
 void JobTable::SaveCheckpoint(Job& job) const {
   const absl::Duration began = ThreadCpuTime();
+  const auto checkpoint = [&]() -> std::optional<store::Checkpoint> {
+    const LongLock lock(job.mutex);
+    // Another tick, which is not durable yet, may have occurred in the meantime.
+    if (!WantsCheckpoint(job) || job.ticked.snapshot != job.newest().snapshot) return std::nullopt;
+    job.unkept_cost = absl::ZeroDuration();
+    return store::Checkpoint{*job.ticked.snapshot, job.monitor.Checkpoint()};
+  }();
+  if (!checkpoint) return;
   const std::string log = store::EventLogPath(data_dir(), job.id);
-  store::WriteCheckpoint(store::CheckpointPath(log),
-                         {*job.ticked.snapshot, job.monitor.Checkpoint()})
-      .IgnoreError();
-  job.unkept_cost = absl::ZeroDuration();
+  store::WriteCheckpoint(store::CheckpointPath(log), *checkpoint).IgnoreError();
+  const std::lock_guard lock(job.mutex);
   job.checkpoint_cost = ThreadCpuTime() - began;
+  if (job.ticked.snapshot->is_final) DropCheckpoint(job.id);
 }
 
 std::vector<PublishedJob> JobTable::TickDue(absl::Time now) {
@@ -702,14 +710,7 @@ void JobTable::OnPublished(const std::shared_ptr<LiveEntry>& entry) {
     if (!WantsCheckpoint(job)) return;
   }
   ++checkpoints_;
-  const auto save = [this, entry] {
-    Job& kept = AsJob(entry);
-    const LongLock lock(kept.mutex);
-    // Another tick, which is not durable yet, may have occurred in the meantime.
-    if (WantsCheckpoint(kept) && kept.ticked.snapshot == kept.newest().snapshot) {
-      SaveCheckpoint(kept);
-    }
-  };
+  const auto save = [this, entry] { SaveCheckpoint(AsJob(entry)); };
   if (context()->heavy == nullptr) return save();
   AddHeavy(save);
 }

@@ -7,6 +7,7 @@
 
 #include "master/store/recovery.h"
 #include "master/store/workflow_log.h"
+#include "text/utf8.h"
 
 namespace tidemark::service {
 
@@ -28,12 +29,7 @@ constexpr std::size_t kIdBytesMax = 256;
 // Returns the id of a later run of the workflow. Cuts the end of a long id.
 std::string IdOfRun(const std::string& id, int run) {
   const std::string number = fmt::format(".{}", run);
-  std::size_t size = std::min(id.size(), kIdBytesMax - number.size());
-  const auto is_within_character = [&] {
-    return size > 0 && size < id.size() && (static_cast<unsigned char>(id[size]) & 0xC0) == 0x80;
-  };
-  while (is_within_character()) --size;
-  return id.substr(0, size) + number;
+  return text::Cut(id, kIdBytesMax - number.size()) + number;
 }
 
 absl::Status NoWorkflow(const std::string& id) {

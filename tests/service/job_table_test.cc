@@ -1,5 +1,10 @@
 #include "master/service/job_table.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "absl/time/clock.h"
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/estimates.h"
@@ -634,6 +639,41 @@ TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeTh
   EXPECT_TRUE(jobs.IngestUnlessBusy(event, At(2), {}, [&] { ++calls; }));
   EXPECT_TRUE(jobs.ListTasks("huge-1", {}, At(9), [&] { ++calls; }));
   EXPECT_TRUE(jobs.ListForecasts("huge-1", [&] { ++calls; }));
+}
+
+TEST(JobTable, ADiskThatDelaysACheckpointDelaysNoSnapshot) {
+  const test::ScratchDirectory directory;
+  // The writer of the checkpoint waits until the pipe is read.
+  const std::string path =
+      store::CheckpointPath(store::EventLogPath(directory.path(), "job-1")) + ".next";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  const int reader = open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  constexpr int kPipeBytes = 4096;
+  ASSERT_EQ(fcntl(reader, F_SETPIPE_SZ, kPipeBytes), kPipeBytes);
+  JobTableOptions options = WithTicks(absl::ZeroDuration(), absl::ZeroDuration());
+  options.data_dir = directory.path();
+  options.disk = store::MakeFileDisk(/*sync=*/false);
+  options.checkpoints = {.after = absl::ZeroDuration(), .ticks_over = 0};
+  options.has_heavy_thread = true;
+  JobTable jobs(std::move(options));
+  JobOpened opened = Opened(1, 1);
+  opened.name = opened.user = opened.queue = std::string(2000, 'x');
+  EXPECT_TRUE(Ingest(jobs, SourceOf("job-1").At(0, std::move(opened))).ok());
+  EXPECT_EQ(jobs.TickDue(At(1)).size(), 1u);
+  char bytes[kPipeBytes];
+  const absl::Time deadline = absl::Now() + absl::Seconds(100);
+  while (read(reader, bytes, 1) != 1) {
+    ASSERT_LT(absl::Now(), deadline);
+    usleep(1000);
+  }
+  EXPECT_EQ(jobs.TickDue(At(2)).size(), 1u);
+  EXPECT_EQ(jobs.TickDue(At(3)).size(), 1u);
+  while (read(reader, bytes, sizeof(bytes)) != 0) {
+    ASSERT_LT(absl::Now(), deadline);
+    usleep(1000);
+  }
+  close(reader);
 }
 
 // Returns tasks on two hosts, sorted by start.
