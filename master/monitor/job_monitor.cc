@@ -86,8 +86,8 @@ std::string WhyNoEnd(const Snapshot& job) {
       maps != nullptr && maps->state == StageState::kPending && maps->tasks > 0;
   if (!has_pending_maps || job.estimate.remaining || job.is_final) return "";
   if (job.elapsed() < kStartsWithin) return "";
-  return fmt::format("cannot predict the end: {} {} for slots, and none has started",
-                     text::Counted(maps->tasks, "map task"), maps->tasks == 1 ? "waits" : "wait");
+  return fmt::format("cannot predict the end: {} {} not started",
+                     text::Counted(maps->tasks, "map task"), maps->tasks == 1 ? "has" : "have");
 }
 
 std::size_t BytesOf(const PastRun& run) {
@@ -252,7 +252,8 @@ EndPrediction JobMonitor::Impl::PredictStages(absl::Time now) {
   return prediction;
 }
 
-// During a silence, repeats the estimate from before the silence with a wider interval.
+// During a silence, repeats the estimate from before the silence with a wider interval and, if the
+// silence has lasted longer than the remaining time, with a later end.
 Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Snapshot& snapshot) {
   const absl::Time now = informed_at_;
   EndPrediction prediction{.at = now};
@@ -288,7 +289,9 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.lower.reset();
     prediction.upper.reset();
   }
-  prediction = tracked.record.Widen(prediction, stages_.may_grow ? 1 : durations::kWiden);
+  using Moves = durations::IntervalRecord::Moves;
+  prediction = tracked.record.Widen(prediction, stages_.may_grow ? 1 : durations::kWiden,
+                                    monitor::IsOfStages(state_) ? Moves::kLater : Moves::kAll);
   if (&tracked == &tracked_.front()) {
     prediction = durations::ScaledByPastRuns(prediction, durations::WidthFactor(state_.past_runs));
   }
@@ -317,16 +320,19 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   const auto raised = Show(prediction.at, snapshot, tracked, shown);
   const bool is_silent = silence > absl::ZeroDuration();
   if (&tracked == &tracked_.front() && !is_silent) snapshot.estimate_raised = raised;
-  const double fraction = shown.estimate.fraction_done;
-  if (fraction > 0) {
-    prediction.shown_end = state_.started_at + (snapshot.at - state_.started_at) / fraction;
-  }
+  double& fraction = shown.estimate.fraction_done;
   if (auto& remaining = shown.estimate.remaining; remaining && is_silent) {
-    remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence);
+    remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence,
+                                       snapshot.at - snapshot.silent_since.value_or(snapshot.at));
+    fraction =
+        std::min(fraction, dag::FractionDone(snapshot.at - state_.started_at, remaining->median));
     // The record of errors contains the published forecast.
     prediction.end = snapshot.at + remaining->median;
     prediction.lower = snapshot.at + *remaining->lower;
     prediction.upper = snapshot.at + *remaining->upper;
+  }
+  if (fraction > 0) {
+    prediction.shown_end = state_.started_at + (snapshot.at - state_.started_at) / fraction;
   }
   prediction.at = snapshot.at;
   const bool is_forecast =
@@ -549,6 +555,7 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   if (snapshot.is_final) {
     Finish(snapshot);
   } else {
+    snapshot.may_grow = stages_.may_grow;
     monitor::AddForecasts(stages_, snapshot);
     held_.Hold(snapshot, /*ends_with_stages=*/!stages_.may_grow);
     held_.HoldReason(state_, now, snapshot.named_tasks);

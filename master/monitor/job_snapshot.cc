@@ -18,9 +18,6 @@
 namespace tidemark::monitor {
 namespace {
 
-// The engine whose applications are known by their name before their first stage.
-constexpr std::string_view kSpark = "spark";
-
 // Adds the failures and the processed input.
 void AddTally(const facts::Stage& stage, StageProgress& progress) {
   facts::StageTally tally = facts::TallyOf(stage);
@@ -334,7 +331,7 @@ std::optional<absl::Time> IdleSince(const facts::JobRecord& state, const Snapsho
   const bool is_open = std::ranges::any_of(
       state.groups, [](const auto& entry) { return !entry.second.closed.has_value(); });
   const bool is_application =
-      job.info->kind == JobKind::kApplication || state.opened->engine == kSpark;
+      job.info->kind == JobKind::kApplication || state.opened->engine == kSparkEngine;
   if (!is_application || is_open || !std::ranges::all_of(job.stages, HasEnded)) return std::nullopt;
   absl::Time since = state.started_at;
   for (const StageProgress& stage : job.stages) {
@@ -602,7 +599,10 @@ void GroupForecasts::Forecast(const StagesEstimate& estimate, absl::Time now, co
                   .end = now + range.median,
                   .lower = now + *range.lower,
                   .upper = now + *range.upper};
-    if (is_headline) prediction = headline_record_.Widen(prediction, durations::kWiden);
+    if (is_headline) {
+      prediction = headline_record_.Widen(prediction, durations::kWiden,
+                                          durations::IntervalRecord::Moves::kLater);
+    }
   }
   const bool is_known = is_any_left && known->second.known_share > 0;
   group.basis = !estimate.may_grow                     ? job.estimate.basis
@@ -617,18 +617,23 @@ void GroupForecasts::Forecast(const StagesEstimate& estimate, absl::Time now, co
   if (!is_any_left && parts.last_end > absl::InfinitePast()) late = now - parts.last_end;
   prediction = durations::OpenedByLateness(prediction, late, grace);
   Estimate shown = EstimateOf(prediction, late, grace);
-  // The interval of the job already contains the silence, and other groups inherit its width.
-  if (is_headline && job.silent_since && shown.remaining) {
-    shown.remaining = facts::WidenForSilence(*shown.remaining, job.at - now, job.at - now);
-  }
   shown.basis = group.basis;
   const RaiseCause cause = parts.running_tasks == 0                 ? RaiseCause::kUnknown
                            : shown.state == EstimateState::kOverdue ? RaiseCause::kOverdue
                                                                     : RaiseCause::kSlowerTasks;
+  std::optional<EstimateRaised> raised;
+  if (group.started_at) raised = of_group.shown.Show(now - start, parts.stages, cause, shown);
+  // The interval of the job already contains the silence, and other groups inherit its width.
+  if (is_headline && job.silent_since && shown.remaining) {
+    const absl::Duration listened = job.at - *job.silent_since;
+    shown.remaining = facts::WidenForSilence(*shown.remaining, job.at - now,
+                                             std::max(job.at - now, listened), listened);
+    shown.fraction_done =
+        std::min(shown.fraction_done, dag::FractionDone(job.at - start, shown.remaining->median));
+  }
   group.estimate_state = shown.state;
   group.ends_in = shown.remaining;
   if (!group.started_at) return;
-  const auto raised = of_group.shown.Show(now - start, parts.stages, cause, shown);
   if (is_headline && !job.silent_since) job.estimate_raised = raised;
   group.fraction_done = shown.fraction_done;
 }

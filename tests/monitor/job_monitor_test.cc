@@ -334,6 +334,7 @@ TEST(JobMonitor, AJobThatEndsSoonAfterItsLastTaskKeepsItsBounds) {
 }
 
 TEST_F(ReducingJob, ShortlyAfterThePredictedEndItIsNotOverdue) {
+  EXPECT_TRUE(job_.Say(25, TaskHeartbeat{.attempt = R(0)}).ok());
   const Estimate forecast = EstimateOf(job_.Tick(25.5), "nearestfit");
   EXPECT_EQ(forecast.state, EstimateState::kValid);
   EXPECT_EQ(Left(forecast), absl::Seconds(1.5));
@@ -828,13 +829,12 @@ TEST(JobMonitor, NotesAGroupingComparator) {
             "keys do not identify key groups, because the job has a grouping comparator");
 }
 
-TEST(JobMonitor, NotesThatItsMapTasksWaitForSlots) {
+TEST(JobMonitor, NotesThatItsMapTasksHaveNotStarted) {
   MonitoredJob job;
   job.Say(0, Opened(4, 1));
   EXPECT_THAT(job.Tick(9).notes, IsEmpty()) << "its application master starts";
-  EXPECT_THAT(
-      job.Tick(10).notes,
-      ElementsAre("cannot predict the end: 4 map tasks wait for slots, and none has started"));
+  EXPECT_THAT(job.Tick(10).notes,
+              ElementsAre("cannot predict the end: 4 map tasks have not started"));
   job.Say(11, Started(M(0)));
   EXPECT_THAT(job.Tick(12).notes, IsEmpty());
 }

@@ -276,6 +276,20 @@ TEST_F(JobSnapshotTest, TheRunningQueryIsTheHeadlineOfAnUnknownApplication) {
   EXPECT_EQ(Tick(20).headline_group, "");
 }
 
+// A connector for Tez announces the vertices with the job, and describes them later.
+TEST_F(JobSnapshotTest, AJobGrowsOnlyByStagesThatItHasNotAnnounced) {
+  Say(0,
+      JobOpened{
+          .name = "words", .engine = "tez", .stages = {{.stage = 0, .kind = StageKind::kGeneric}}});
+  Say(0, Generic(0, 4, {}));
+  Say(2, Started({.stage = 0, .index = 0}));
+  EXPECT_FALSE(Tick(3).may_grow);
+  Say(4, Generic(1, 4, {0}));
+  EXPECT_TRUE(Tick(5).may_grow);
+  Say(6, Closed(JobOutcome::kSucceeded));
+  EXPECT_FALSE(Tick(7).may_grow);
+}
+
 TEST_F(JobSnapshotTest, OfTwoRunningQueriesTheHeadlineIsTheOlderOneWithStages) {
   Say(0, JobOpened{.name = "sales", .engine = "spark"});
   Say(0, GroupOpened{"sql/7", "", At(0)});  // It contains the others, and has no stage.
@@ -313,6 +327,9 @@ TEST(JobSnapshot, TheIntervalOfTheHeadlineWidensDuringASilence) {
   ASSERT_TRUE(before.groups[0].ends_in);
   ASSERT_TRUE(silent.groups[0].ends_in);
   EXPECT_GT(*silent.groups[0].ends_in->upper, *before.groups[0].ends_in->upper + absl::Seconds(60));
+  EXPECT_GE(silent.groups[0].ends_in->median, silent.at - *silent.silent_since);
+  EXPECT_GE(*silent.groups[0].ends_in->upper, silent.groups[0].ends_in->median);
+  EXPECT_LE(silent.groups[0].fraction_done, before.groups[0].fraction_done);
 }
 
 TEST(JobSnapshot, AQueryWithoutResultsIsAGuess) {
