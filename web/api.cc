@@ -12,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "proto/wire/job_codec.h"
 #include "tidemark/web/v1/web.pb.h"
+#include "transport/listen_address.h"
 #include "web/http_exchange.h"
 
 namespace tidemark::web {
@@ -36,7 +37,36 @@ std::string HeadOf(const wire::WatchResponseHead& head) {
   return fmt::format(R"({{"update":{},"snapshot":)", json);
 }
 
+template <typename Words, typename IdOf>
+void RemoveUnchanged(google::protobuf::RepeatedPtrField<Words>& all, const IdOf& id_of,
+                     const std::map<std::string, std::string>& before,
+                     std::map<std::string, std::string>& sent) {
+  google::protobuf::RepeatedPtrField<Words> changed;
+  for (Words& each : all) {
+    const std::string id = id_of(each);
+    std::string now = each.SerializeAsString();
+    const auto known = before.find(id);
+    const bool is_new = known == before.end() || known->second != now;
+    sent[id] = std::move(now);
+    if (is_new) *changed.Add() = std::move(each);
+  }
+  all.Swap(&changed);
+}
+
 }  // namespace
+
+void WordChanges::RemoveKnown(v1::JobWords& words) {
+  const std::map<std::string, std::string> before = std::exchange(sent_, {});
+  RemoveUnchanged(
+      *words.mutable_stages(),
+      [](const v1::StageWords& stage) {
+        return std::to_string(stage.id().child()) + "." + std::to_string(stage.id().stage());
+      },
+      before, sent_);
+  RemoveUnchanged(
+      *words.mutable_children(),
+      [](const v1::ChildWords& child) { return std::to_string(child.number()); }, before, sent_);
+}
 
 std::optional<SharedUpdates::Made> SharedUpdates::Make(
     absl::string_view bytes, const std::shared_ptr<const Known>& base) const {
@@ -219,7 +249,7 @@ void Api::Ask(Service& service, Method<Service, Request, Response> method,
     Response response;
   };
   auto call = std::make_shared<Call>();
-  call->context = ContextOf(question.authorization);
+  call->context = ContextOf(question.caller);
   call->context->set_deadline(std::chrono::system_clock::now() + question.answer_within);
   call->request.Swap(&question.request);
   (service.*method)(
@@ -250,7 +280,7 @@ void Api::AskWithQuery(Service& service, Method<Service, Request, Response> meth
                        const std::string& job_id, const std::shared_ptr<Exchange>& exchange,
                        AnswerOf answer_of) {
   const HttpRequest& asked = exchange->request();
-  Question<Request> question{.authorization = AuthorizationOf(asked)};
+  Question<Request> question{.caller = CallerOf(asked)};
   auto& fields = FieldsOf(question.request);
   if (absl::Status set = SetFields(asked.query, fields); !set.ok()) {
     return exchange->Answer(ProblemAnswer(set));
@@ -261,69 +291,36 @@ void Api::AskWithQuery(Service& service, Method<Service, Request, Response> meth
   Ask(service, method, std::move(question), job_id, exchange, answer_of);
 }
 
-Api::Api(ApiOptions options)
+Api::Api(WebOptions options, std::string cookie)
     : options_(std::move(options)),
+      cookie_(std::move(cookie)),
       stub_(tidemark::v1::JobService::NewStub(options_.master)),
       explain_stub_(tidemark::v1::ExplainService::NewStub(options_.master)),
-      updates_(options_.words_of) {}
+      updates_(options_.texts.words_of) {}
 
-OpenCalls::Context Api::ContextOf(const std::string& authorization) const {
+OpenCalls::Context Api::ContextOf(const Caller& caller) const {
   OpenCalls::Context context = calls_->NewContext();
-  if (!authorization.empty() && IsPrintable(authorization)) {
-    context->AddMetadata("authorization", authorization);
+  if (!caller.authorization.empty() && IsPrintable(caller.authorization)) {
+    context->AddMetadata("authorization", caller.authorization);
   }
+  if (!caller.peer.empty()) context->AddMetadata(transport::kPeerMetadata, caller.peer);
   return context;
 }
 
-std::string Api::AuthorizationOf(const HttpRequest& request) {
-  if (!request.authorization.empty() || request.session.empty()) return request.authorization;
+Caller Api::CallerOf(const HttpRequest& request) {
+  Caller caller = {.authorization = request.authorization, .peer = request.peer};
+  if (!caller.authorization.empty() || request.session.empty()) return caller;
   const std::string token = sessions_.TokenOf(request.session, absl::Now());
-  return token.empty() ? "" : "Bearer " + token;
+  if (!token.empty()) caller.authorization = "Bearer " + token;
+  return caller;
 }
 
 v1::JobWords Api::Words(const tidemark::v1::Snapshot& snapshot) const {
   const absl::StatusOr<Snapshot> value = wire::ParseSnapshot(snapshot);
-  return value.ok() ? options_.words_of(*value) : v1::JobWords();
+  return value.ok() ? options_.texts.words_of(*value) : v1::JobWords();
 }
 
-void Api::Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange) {
-  switch (found.route->name) {
-    case RouteName::kListJobs:
-      return ListJobs(exchange);
-    case RouteName::kGetJob:
-      return GetJob(found.job_id, exchange);
-    case RouteName::kWatchJob:
-      return WatchJob(found.job_id, exchange);
-    case RouteName::kWatchJobs:
-      return WatchJobs(exchange);
-    case RouteName::kListTasks:
-      return ListTasks(found.job_id, exchange);
-    case RouteName::kListForecasts:
-      return ListForecasts(found.job_id, exchange);
-    case RouteName::kExplainJob:
-      return ExplainJob(found.job_id, exchange);
-    case RouteName::kExplainCluster:
-      return ExplainCluster(exchange);
-    case RouteName::kEstimateJob:
-      return EstimateJob(found.job_id, exchange);
-    case RouteName::kSetDeadline:
-      return SetDeadline(found.job_id, exchange);
-    case RouteName::kSummarizeJob:
-      return SummarizeJob(found.job_id, exchange);
-    case RouteName::kCompareJob:
-      return CompareJob(found.job_id, exchange);
-    case RouteName::kGetSession:
-      return GetSession(AuthorizationOf(exchange->request()), "", exchange);
-    case RouteName::kSignIn:
-      return SignIn(exchange);
-    case RouteName::kSignOut:
-      return SignOut(exchange);
-    case RouteName::kOpenApi:
-      return exchange->Answer({.body = OpenApiDocument(options_.version)});
-  }
-}
-
-void Api::ListJobs(const std::shared_ptr<Exchange>& exchange) {
+void Api::ListJobs(const std::string&, const std::shared_ptr<Exchange>& exchange) {
   AskWithQuery(*stub_->async(), &JobCalls::ListJobs, "", exchange,
                [this](const auto&, tidemark::v1::ListJobsResponse& response) {
                  v1::JobListAnswer answer;
@@ -358,7 +355,7 @@ void Api::WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& e
                      {.channel = options_.master,
                       .method = "/tidemark.v1.JobService/WatchJob",
                       .request = request.SerializeAsString(),
-                      .context = ContextOf(AuthorizationOf(asked))},
+                      .context = ContextOf(CallerOf(asked))},
                      workers_, job_id,
                      [this, job_id, view = request.view(), before = std::string()](
                          const grpc::ByteBuffer& response) mutable -> std::optional<StreamEvent> {
@@ -373,7 +370,7 @@ void Api::WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& e
                      });
 }
 
-void Api::WatchJobs(const std::shared_ptr<Exchange>& exchange) {
+void Api::WatchJobs(const std::string&, const std::shared_ptr<Exchange>& exchange) {
   const HttpRequest& asked = exchange->request();
   tidemark::v1::WatchJobsRequest request;
   if (absl::Status set = SetFields(asked.query, request); !set.ok()) {
@@ -385,7 +382,7 @@ void Api::WatchJobs(const std::shared_ptr<Exchange>& exchange) {
       {.channel = options_.master,
        .method = "/tidemark.v1.JobService/WatchJobs",
        .request = request.SerializeAsString(),
-       .context = ContextOf(AuthorizationOf(asked))},
+       .context = ContextOf(CallerOf(asked))},
       workers_, "", [this](const grpc::ByteBuffer& bytes) -> std::optional<StreamEvent> {
         auto response = Parsed<tidemark::v1::WatchJobsResponse>(bytes);
         if (!response) return std::nullopt;
@@ -404,7 +401,7 @@ void Api::ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& 
                [this](const auto&, tidemark::v1::ListTasksResponse& response) {
                  v1::TasksAnswer answer;
                  answer.mutable_list()->Swap(&response);
-                 options_.add_task_words(answer);
+                 options_.texts.add_task_words(answer);
                  return JsonAnswer(answer);
                });
 }
@@ -424,24 +421,24 @@ void Api::ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>&
                       tidemark::v1::ExplainJobResponse& response) {
                  v1::ExplanationAnswer answer;
                  answer.mutable_explanation()->Swap(response.mutable_explanation());
-                 options_.add_explanation_words(request.question(), answer);
+                 options_.texts.add_explanation_words(request.question(), answer);
                  return JsonAnswer(answer);
                });
 }
 
-void Api::ExplainCluster(const std::shared_ptr<Exchange>& exchange) {
+void Api::ExplainCluster(const std::string&, const std::shared_ptr<Exchange>& exchange) {
   AskWithQuery(*explain_stub_->async(), &ExplainCalls::ExplainCluster, "", exchange,
                [this](const auto&, tidemark::v1::ExplainClusterResponse& response) {
                  v1::ContentionAnswer answer;
                  answer.mutable_contention()->Swap(response.mutable_contention());
-                 options_.add_contention_words(answer);
+                 options_.texts.add_contention_words(answer);
                  return JsonAnswer(answer);
                });
 }
 
 void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
   const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::EstimateJobRequest> question{.authorization = AuthorizationOf(asked),
+  Question<tidemark::v1::EstimateJobRequest> question{.caller = CallerOf(asked),
                                                       .answer_within = kEstimateWithin};
   absl::Status status = CheckJsonBody(asked);
   if (status.ok()) status = ParseJson(asked.body, question.request);
@@ -460,7 +457,7 @@ void Api::EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>
 
 void Api::SetDeadline(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
   const HttpRequest& asked = exchange->request();
-  Question<tidemark::v1::SetDeadlineRequest> question{.authorization = AuthorizationOf(asked)};
+  Question<tidemark::v1::SetDeadlineRequest> question{.caller = CallerOf(asked)};
   absl::Status status = CheckJsonBody(asked);
   if (status.ok()) status = ParseJson(asked.body, question.request);
   if (!status.ok()) return exchange->Answer(ProblemAnswer(status));
@@ -470,25 +467,25 @@ void Api::SetDeadline(const std::string& job_id, const std::shared_ptr<Exchange>
 }
 
 void Api::SummarizeJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange) {
-  const std::string authorization = AuthorizationOf(exchange->request());
-  Question<tidemark::v1::GetJobRequest> question{.authorization = authorization};
+  const Caller caller = CallerOf(exchange->request());
+  Question<tidemark::v1::GetJobRequest> question{.caller = caller};
   question.request.set_job_id(job_id);
   const auto answer = [this](const Snapshot& ended,
                              const absl::StatusOr<tidemark::v1::Explanation>& waits) {
     v1::SummaryAnswer summary;
-    summary.set_text(options_.summary_of(ended, waits));
+    summary.set_text(options_.texts.summary_of(ended, waits));
     return JsonAnswer(summary);
   };
   Ask(*stub_->async(), &JobCalls::GetJob, std::move(question), job_id, exchange,
-      [this, job_id, authorization, exchange, answer](const auto&,
-                                                      tidemark::v1::GetJobResponse& response) {
+      [this, job_id, caller, exchange, answer](const auto&,
+                                               tidemark::v1::GetJobResponse& response) {
         const absl::StatusOr<Snapshot> job = wire::ParseSnapshot(response.snapshot());
         if (!job.ok()) return exchange->Answer(ProblemAnswer(job.status()));
         // The paragraph contains no waits of a running job or of a workflow.
         if (!job->is_final || !job->children.empty()) {
           return exchange->Answer(answer(*job, absl::CancelledError("")));
         }
-        Question<tidemark::v1::ExplainJobRequest> waits{.authorization = authorization};
+        Question<tidemark::v1::ExplainJobRequest> waits{.caller = caller};
         waits.request.mutable_question()->set_job_id(job_id);
         Ask(
             *explain_stub_->async(), &ExplainCalls::ExplainJob, std::move(waits), job_id, exchange,
@@ -509,8 +506,7 @@ void Api::CompareJob(const std::string& job_id, const std::shared_ptr<Exchange>&
     set = absl::InvalidArgumentError("other_job_id is missing; send the id of a past run");
   }
   if (!set.ok()) return exchange->Answer(ProblemAnswer(set));
-  Question<tidemark::v1::GetJobRequest> question{.authorization =
-                                                     AuthorizationOf(exchange->request())};
+  Question<tidemark::v1::GetJobRequest> question{.caller = CallerOf(exchange->request())};
   Question<tidemark::v1::GetJobRequest> next = question;
   question.request.set_job_id(asked.other_job_id());
   next.request.set_job_id(job_id);
@@ -523,20 +519,29 @@ void Api::CompareJob(const std::string& job_id, const std::shared_ptr<Exchange>&
               const absl::StatusOr<Snapshot> after = wire::ParseSnapshot(newest.snapshot());
               if (!before.ok()) return ProblemAnswer(before.status());
               if (!after.ok()) return ProblemAnswer(after.status());
-              return JsonAnswer(options_.comparison_of(*before, *after));
+              return JsonAnswer(options_.texts.comparison_of(*before, *after));
             });
       });
 }
 
 // SameSite=Strict hides the cookie from other sites, HttpOnly from scripts.
 std::string Api::Cookie(const std::string& value, absl::Duration life) const {
-  return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}{}", options_.cookie,
-                     value, absl::ToInt64Seconds(life), options_.has_tls ? "; Secure" : "");
+  return fmt::format("{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}{}", cookie_, value,
+                     absl::ToInt64Seconds(life),
+                     options_.certificate_file.empty() ? "" : "; Secure");
 }
 
-void Api::GetSession(const std::string& authorization, const std::string& token_to_keep,
-                     const std::shared_ptr<Exchange>& exchange) {
-  Question<tidemark::v1::GetServerInfoRequest> question{.authorization = authorization};
+void Api::GetOpenApi(const std::string&, const std::shared_ptr<Exchange>& exchange) {
+  exchange->Answer({.body = OpenApiDocument(options_.version)});
+}
+
+void Api::GetSession(const std::string&, const std::shared_ptr<Exchange>& exchange) {
+  AnswerSession(CallerOf(exchange->request()), "", exchange);
+}
+
+void Api::AnswerSession(const Caller& caller, const std::string& token_to_keep,
+                        const std::shared_ptr<Exchange>& exchange) {
+  Question<tidemark::v1::GetServerInfoRequest> question{.caller = caller};
   Ask(*stub_->async(), &JobCalls::GetServerInfo, std::move(question), "", exchange,
       [this, token_to_keep](const auto&, tidemark::v1::GetServerInfoResponse& response) {
         v1::Session session;
@@ -555,7 +560,7 @@ void Api::GetSession(const std::string& authorization, const std::string& token_
       });
 }
 
-void Api::SignIn(const std::shared_ptr<Exchange>& exchange) {
+void Api::SignIn(const std::string&, const std::shared_ptr<Exchange>& exchange) {
   v1::SignInRequest request;
   absl::Status status = CheckJsonBody(exchange->request());
   if (status.ok()) status = ParseJson(exchange->request().body, request);
@@ -566,10 +571,11 @@ void Api::SignIn(const std::shared_ptr<Exchange>& exchange) {
         ProblemAnswer(absl::UnauthenticatedError("this master rejects the token")));
   }
   // If the master requires no tokens, a session has no meaning.
-  GetSession(authorization, options_.has_tokens ? request.token() : "", exchange);
+  AnswerSession({.authorization = authorization, .peer = exchange->request().peer},
+                options_.has_tokens ? request.token() : "", exchange);
 }
 
-void Api::SignOut(const std::shared_ptr<Exchange>& exchange) {
+void Api::SignOut(const std::string&, const std::shared_ptr<Exchange>& exchange) {
   sessions_.Close(exchange->request().session);
   exchange->Answer({.status = 204, .headers = {{"Set-Cookie", Cookie("", absl::ZeroDuration())}}});
 }

@@ -1,5 +1,6 @@
 // The API of the page. Each request becomes a call of JobService on an in-process channel, with the
-// token of the client. Access rules, limits and numbers are therefore the same as in gRPC.
+// token and the peer of the client. Access rules, limits and numbers are therefore the same as in
+// gRPC.
 #pragma once
 
 #include <fmt/format.h>
@@ -31,9 +32,21 @@
 #include "transport/writes_in_flight.h"
 #include "web/http_exchange.h"
 #include "web/routes.h"
-#include "web/words.h"
+#include "web/web_server.h"
 
 namespace tidemark::web {
+
+// The words that a reader has received about stages and the jobs of a workflow.
+class WordChanges {
+ public:
+  // Takes the words of a whole snapshot and removes the words that the reader already has. Then
+  // records that the reader has all of them. Discards words of other parts, so that the state
+  // depends only on the newest snapshot.
+  void RemoveKnown(v1::JobWords& words);
+
+ private:
+  std::map<std::string, std::string> sent_;  // sent words by id
+};
 
 // Encodes the updates of watched jobs as JSON, once for all readers of the same update.
 //
@@ -340,60 +353,54 @@ template <typename Service, typename Request, typename Response>
 using Method = void (Service::*)(grpc::ClientContext*, const Request*, Response*,
                                  std::function<void(grpc::Status)>);
 
+// The client on whose behalf the page calls the master.
+struct Caller {
+  std::string authorization;
+  std::string peer;  // as in HttpRequest
+};
+
 // A request to the master, its caller, and its timeout.
 template <typename Request>
 struct Question {
   Request request;
-  std::string authorization;
+  Caller caller;
   std::chrono::seconds answer_within{10};
-};
-
-struct ApiOptions {
-  std::shared_ptr<grpc::Channel> master;
-  WordsOf words_of;
-  AddTaskWords add_task_words;
-  AddExplanationWords add_explanation_words;
-  AddContentionWords add_contention_words;
-  SummaryOf summary_of;
-  ComparisonOf comparison_of;
-  std::string version;
-  std::string cookie;       // name of the session cookie
-  bool has_tokens = false;  // whether the master requires tokens
-  bool has_tls = false;
 };
 
 // Thread-safe. Must outlive the requests that it handles.
 class Api {
  public:
-  explicit Api(ApiOptions options);
+  // `cookie` is the name of the session cookie.
+  Api(WebOptions options, std::string cookie);
   // Blocks until its threads, which use the members below, are idle, and until its calls have
   // ended.
   ~Api() {
     workers_->turns.Stop();
     calls_->CancelAndAwait();
   }
-  // Responds to a request for a route of the API.
-  void Handle(const FoundRoute& found, const std::shared_ptr<Exchange>& exchange);
-
- private:
-  std::string AuthorizationOf(const HttpRequest& request);
-  OpenCalls::Context ContextOf(const std::string& authorization) const;
-  void ListJobs(const std::shared_ptr<Exchange>& exchange);
+  // The handlers of the routes.
+  void ListJobs(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void GetJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void WatchJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
-  void WatchJobs(const std::shared_ptr<Exchange>& exchange);
+  void WatchJobs(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void ListTasks(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void ListForecasts(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void ExplainJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
-  void ExplainCluster(const std::shared_ptr<Exchange>& exchange);
+  void ExplainCluster(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void EstimateJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void SetDeadline(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void SummarizeJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
   void CompareJob(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
-  void GetSession(const std::string& authorization, const std::string& token_to_keep,
-                  const std::shared_ptr<Exchange>& exchange);
-  void SignIn(const std::shared_ptr<Exchange>& exchange);
-  void SignOut(const std::shared_ptr<Exchange>& exchange);
+  void GetSession(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void SignIn(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void SignOut(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+  void GetOpenApi(const std::string& job_id, const std::shared_ptr<Exchange>& exchange);
+
+ private:
+  Caller CallerOf(const HttpRequest& request);
+  OpenCalls::Context ContextOf(const Caller& caller) const;
+  void AnswerSession(const Caller& caller, const std::string& token_to_keep,
+                     const std::shared_ptr<Exchange>& exchange);
   v1::JobWords Words(const tidemark::v1::Snapshot& snapshot) const;
   std::string Cookie(const std::string& value, absl::Duration life) const;
 
@@ -406,7 +413,8 @@ class Api {
            const std::string& turn, const std::shared_ptr<Exchange>& exchange, AnswerOf answer_of,
            std::function<HttpAnswer(const grpc::Status&)> on_error = {});
 
-  const ApiOptions options_;
+  const WebOptions options_;
+  const std::string cookie_;
   const std::unique_ptr<tidemark::v1::JobService::Stub> stub_;
   const std::unique_ptr<tidemark::v1::ExplainService::Stub> explain_stub_;
   const std::shared_ptr<OpenCalls> calls_ = std::make_shared<OpenCalls>();

@@ -2,6 +2,8 @@
 
 #include <google/protobuf/util/json_util.h>
 
+#include <map>
+
 #include "proto/wire/message_json.h"
 #include "tidemark/web/v1/web.pb.h"
 
@@ -14,31 +16,20 @@ struct Code {
 };
 
 Code CodeOf(grpc::StatusCode code) {
-  switch (code) {
-    case grpc::StatusCode::INVALID_ARGUMENT:
-      return {"INVALID_ARGUMENT", 400};
-    case grpc::StatusCode::UNAUTHENTICATED:
-      return {"UNAUTHENTICATED", 401};
-    case grpc::StatusCode::PERMISSION_DENIED:
-      return {"PERMISSION_DENIED", 403};
-    case grpc::StatusCode::NOT_FOUND:
-      return {"NOT_FOUND", 404};
-    case grpc::StatusCode::ALREADY_EXISTS:
-      return {"ALREADY_EXISTS", 409};
-    case grpc::StatusCode::FAILED_PRECONDITION:
-      return {"FAILED_PRECONDITION", 409};
-    case grpc::StatusCode::RESOURCE_EXHAUSTED:
-      return {"RESOURCE_EXHAUSTED", 429};
-    case grpc::StatusCode::UNIMPLEMENTED:
-      return {"UNIMPLEMENTED", 501};
-    case grpc::StatusCode::CANCELLED:
-    case grpc::StatusCode::UNAVAILABLE:
-      return {"UNAVAILABLE", 503};
-    case grpc::StatusCode::DEADLINE_EXCEEDED:
-      return {"DEADLINE_EXCEEDED", 504};
-    default:
-      return {"INTERNAL", 500};
-  }
+  static const auto* const kCodes = new std::map<grpc::StatusCode, Code>{
+      {grpc::StatusCode::INVALID_ARGUMENT, {"INVALID_ARGUMENT", 400}},
+      {grpc::StatusCode::UNAUTHENTICATED, {"UNAUTHENTICATED", 401}},
+      {grpc::StatusCode::PERMISSION_DENIED, {"PERMISSION_DENIED", 403}},
+      {grpc::StatusCode::NOT_FOUND, {"NOT_FOUND", 404}},
+      {grpc::StatusCode::ALREADY_EXISTS, {"ALREADY_EXISTS", 409}},
+      {grpc::StatusCode::FAILED_PRECONDITION, {"FAILED_PRECONDITION", 409}},
+      {grpc::StatusCode::RESOURCE_EXHAUSTED, {"RESOURCE_EXHAUSTED", 429}},
+      {grpc::StatusCode::UNIMPLEMENTED, {"UNIMPLEMENTED", 501}},
+      {grpc::StatusCode::CANCELLED, {"UNAVAILABLE", 503}},
+      {grpc::StatusCode::UNAVAILABLE, {"UNAVAILABLE", 503}},
+      {grpc::StatusCode::DEADLINE_EXCEEDED, {"DEADLINE_EXCEEDED", 504}}};
+  const auto found = kCodes->find(code);
+  return found == kCodes->end() ? Code{"INTERNAL", 500} : found->second;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct HttpRequest {
   std::vector<std::string> path;  // parts between the slashes, each decoded; "/" has none
   std::vector<std::pair<std::string, std::string>> query;  // decoded
   std::string body;
+  std::string peer;  // client of the connection, as named by transport::PeerOf(); may be empty
   // Headers; empty if absent.
   std::string authorization;
   std::string host;

@@ -410,6 +410,9 @@ class MicroHttpServer final : public HttpServer {
     static_cast<void>(is_nice);
     if (*state == nullptr) {
       auto transfer = std::make_shared<Transfer>(connection, SocketOf(connection));
+      if (const auto peer = transport::PeerOf(SocketOf(connection))) {
+        transfer->untrusted().peer = peer->name;
+      }
       *state = new std::shared_ptr<Transfer>(transfer);
       const std::lock_guard lock(mutex_);
       open_.insert(transfer);
@@ -517,14 +520,14 @@ class MicroHttpServer final : public HttpServer {
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const HttpOptions& options,
                                                               Handler handler) {
-  const auto refuse = [](const std::string& reason) {
-    return absl::UnavailableError("web.listen: " + reason);
+  const auto refuse = [&](const std::string& reason) {
+    return absl::UnavailableError(fmt::format("{}: {}", options.setting, reason));
   };
   const absl::StatusOr<int> listener = transport::ListenAtOne(options.address);
   if (!listener.ok()) return refuse(std::string(listener.status().message()));
   auto server = std::make_unique<MicroHttpServer>(options, std::move(handler));
   if (transport::HandOver(*listener, [&] { return server->Serve(*listener); })) return server;
-  return refuse(fmt::format("cannot serve the page at {}: {}", options.address,
+  return refuse(fmt::format("cannot serve {} at {}: {}", options.content, options.address,
                             options.key.empty() ? std::strerror(errno)
                                                 : "the certificate or key cannot be used; check "
                                                   "tls.certificate and tls.key"));

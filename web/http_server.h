@@ -1,9 +1,9 @@
 // An HTTP server with one thread for all connections (libmicrohttpd with epoll).
 //
 // A connection takes a descriptor and, during a request, up to 32 KiB of memory. The server closes
-// connections that are silent for 30 s or whose clients do not read. Requests are bounded,
-// responses contain no header from a request, and every response forbids browser features that the
-// page does not need (Content-Security-Policy and others).
+// connections that are silent for HttpOptions::silence_max or whose clients do not read. Requests
+// are bounded, responses contain no header from a request, and every response forbids browser
+// features that the page does not need (Content-Security-Policy and others).
 #pragma once
 
 #include <cstddef>
@@ -19,6 +19,10 @@
 namespace tidemark::web {
 
 struct HttpOptions {
+  // For error messages: the setting that contains the address, and a name for what the server
+  // serves.
+  std::string setting = "web.listen";
+  std::string content = "the page";
   std::string address;  // host:port; port 0 selects a free port
   // PEM; either both or neither.
   std::string certificate;

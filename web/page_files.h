@@ -1,7 +1,6 @@
 // The files of the page, which are compiled into the program.
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -13,6 +13,7 @@
 #include "tidemark/v1/job_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "transport/listen_address.h"
+#include "web/api.h"
 
 namespace tidemark::web {
 namespace {
@@ -78,6 +79,7 @@ std::string Set(const FieldDescriptor& field, const std::string& value, Message&
 }
 
 bool IsLocalName(const std::string& host) {
+  if (host.starts_with("unix")) return false;  // a host, not the address of a socket
   if (host == "localhost" || host == "[::1]" || transport::IsLocalAddress(host)) return true;
   return transport::IsLocalAddress(host + ":80");  // the port is optional
 }
@@ -131,10 +133,7 @@ std::optional<std::string> PercentDecoded(std::string_view text) {
     decoded += static_cast<char>(value);
     i += 2;
   }
-  for (const char byte : decoded) {
-    if (static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f) return std::nullopt;
-  }
-  if (wire::ValidText(decoded) != decoded) return std::nullopt;
+  if (wire::HasControls(decoded) || wire::ValidText(decoded) != decoded) return std::nullopt;
   return decoded;
 }
 
@@ -273,50 +272,47 @@ OrderedJson Reference(const Descriptor& message) {
 
 const std::vector<Route>& Routes() {
   static const auto* const kRoutes = new std::vector<Route>{
-      {RouteName::kListJobs, "GET", "/api/jobs",
+      {&Api::ListJobs, "GET", "/api/jobs",
        "Returns the newest snapshot of each job, newest job first",
        tidemark::v1::ListJobsRequest::descriptor(), v1::JobListAnswer::descriptor()},
-      {RouteName::kGetJob, "GET", "/api/jobs/{job_id}", "Returns the newest snapshot of one job",
+      {&Api::GetJob, "GET", "/api/jobs/{job_id}", "Returns the newest snapshot of one job",
        tidemark::v1::GetJobRequest::descriptor(), v1::JobAnswer::descriptor()},
-      {RouteName::kWatchJob, "GET", "/api/jobs/{job_id}/watch",
+      {&Api::WatchJob, "GET", "/api/jobs/{job_id}/watch",
        "Streams each new snapshot of one job, or its changes",
        tidemark::v1::WatchJobRequest::descriptor(), v1::JobUpdate::descriptor(), true},
-      {RouteName::kWatchJobs, "GET", "/api/watch", "Streams all jobs, then each change",
+      {&Api::WatchJobs, "GET", "/api/watch", "Streams all jobs, then each change",
        tidemark::v1::WatchJobsRequest::descriptor(), v1::JobListUpdate::descriptor(), true},
-      {RouteName::kListTasks, "GET", "/api/jobs/{job_id}/tasks",
+      {&Api::ListTasks, "GET", "/api/jobs/{job_id}/tasks",
        "Returns the task attempts of one job, by host",
        tidemark::v1::ListTasksRequest::descriptor(), v1::TasksAnswer::descriptor()},
-      {RouteName::kListForecasts, "GET", "/api/jobs/{job_id}/forecasts",
+      {&Api::ListForecasts, "GET", "/api/jobs/{job_id}/forecasts",
        "Returns all forecasts of the end of one job",
        tidemark::v1::ListForecastsRequest::descriptor(), v1::ForecastsAnswer::descriptor()},
-      {RouteName::kExplainJob, "GET", "/api/jobs/{job_id}/explanation",
+      {&Api::ExplainJob, "GET", "/api/jobs/{job_id}/explanation",
        "Returns the waits of one job, and the jobs that caused them",
        tidemark::v1::ExplainQuestion::descriptor(), v1::ExplanationAnswer::descriptor()},
-      {RouteName::kExplainCluster, "GET", "/api/contention",
+      {&Api::ExplainCluster, "GET", "/api/contention",
        "Returns the jobs that delay others, the jobs that are delayed, and the resources and hosts "
        "involved",
        tidemark::v1::ContentionQuestion::descriptor(), v1::ContentionAnswer::descriptor()},
-      {RouteName::kEstimateJob, "POST", "/api/jobs/{job_id}/estimate",
+      {&Api::EstimateJob, "POST", "/api/jobs/{job_id}/estimate",
        "Returns an estimate for each scenario", tidemark::v1::EstimateJobRequest::descriptor(),
        v1::EstimateAnswer::descriptor()},
-      {RouteName::kSetDeadline, "POST", "/api/jobs/{job_id}/deadline",
+      {&Api::SetDeadline, "POST", "/api/jobs/{job_id}/deadline",
        "Sets or replaces the deadline of a running job",
        tidemark::v1::SetDeadlineRequest::descriptor(), v1::DeadlineAnswer::descriptor()},
-      {RouteName::kSummarizeJob, "GET", "/api/jobs/{job_id}/summary",
+      {&Api::SummarizeJob, "GET", "/api/jobs/{job_id}/summary",
        "Returns the largest costs of an ended job, with remedies", nullptr,
        v1::SummaryAnswer::descriptor()},
-      {RouteName::kCompareJob, "GET", "/api/jobs/{job_id}/comparison",
-       "Compares a job with a past run", v1::ComparisonQuestion::descriptor(),
-       v1::ComparisonAnswer::descriptor()},
-      {RouteName::kGetSession, "GET", "/api/session",
+      {&Api::CompareJob, "GET", "/api/jobs/{job_id}/comparison", "Compares a job with a past run",
+       v1::ComparisonQuestion::descriptor(), v1::ComparisonAnswer::descriptor()},
+      {&Api::GetSession, "GET", "/api/session",
        "Returns the version of the master, and whether the session is valid", nullptr,
        v1::Session::descriptor()},
-      {RouteName::kSignIn, "POST", "/api/session", "Opens a session for a token, with a cookie",
+      {&Api::SignIn, "POST", "/api/session", "Opens a session for a token, with a cookie",
        v1::SignInRequest::descriptor(), v1::Session::descriptor()},
-      {RouteName::kSignOut, "DELETE", "/api/session", "Ends the session of the cookie", nullptr,
-       nullptr},
-      {RouteName::kOpenApi, "GET", "/api/openapi.json", "Returns this description", nullptr,
-       nullptr}};
+      {&Api::SignOut, "DELETE", "/api/session", "Ends the session of the cookie", nullptr, nullptr},
+      {&Api::GetOpenApi, "GET", "/api/openapi.json", "Returns this description", nullptr, nullptr}};
   return *kRoutes;
 }
 
@@ -376,7 +372,7 @@ std::string OpenApiDocument(const std::string& version) {
       answer["content"][route.is_stream ? "text/event-stream" : "application/json"] = {
           {"schema", Reference(*route.answer)}};
     }
-    operation["responses"] = {{route.name == RouteName::kSignOut ? "204" : "200", answer},
+    operation["responses"] = {{route.handler == &Api::SignOut ? "204" : "200", answer},
                               {"default", problem}};
     std::string method = route.method;
     for (char& letter : method) letter = static_cast<char>(letter - 'A' + 'a');

@@ -4,6 +4,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,27 +41,14 @@ absl::Status SetFields(const std::vector<std::pair<std::string, std::string>>& u
 //     foreign name that resolves to 127.0.0.1 could use this page (DNS rebinding).
 absl::Status CheckOrigin(const HttpRequest& request, bool has_tokens, bool is_local);
 
-enum class RouteName {
-  kListJobs,
-  kGetJob,
-  kWatchJob,
-  kWatchJobs,
-  kListTasks,
-  kListForecasts,
-  kExplainJob,
-  kExplainCluster,
-  kEstimateJob,
-  kSetDeadline,
-  kSummarizeJob,
-  kCompareJob,
-  kGetSession,
-  kSignIn,
-  kSignOut,
-  kOpenApi
-};
+class Api;
+
+// Answers a request for a route. `job_id` is empty unless the path contains it.
+using RouteHandler = void (Api::*)(const std::string& job_id,
+                                   const std::shared_ptr<Exchange>& exchange);
 
 struct Route {
-  RouteName name;
+  RouteHandler handler;
   const char* method;
   const char* path;  // "/api/jobs/{job_id}"
   const char* summary;

@@ -116,20 +116,10 @@ const PageFile* FindPageFile(std::string_view path) {
 
 class Server final : public WebServer {
  public:
-  Server(WebOptions options, const std::string& cookie)
-      : api_({.master = options.master,
-              .words_of = options.words_of,
-              .add_task_words = options.add_task_words,
-              .add_explanation_words = options.add_explanation_words,
-              .add_contention_words = options.add_contention_words,
-              .summary_of = options.summary_of,
-              .comparison_of = options.comparison_of,
-              .version = options.version,
-              .cookie = cookie,
-              .has_tokens = options.has_tokens,
-              .has_tls = !options.certificate_file.empty()}),
-        has_tokens_(options.has_tokens),
-        is_local_(transport::IsLocalAddress(options.address)) {}
+  Server(WebOptions options, std::string cookie)
+      : has_tokens_(options.has_tokens),
+        is_local_(transport::IsLocalAddress(options.address)),
+        api_(std::move(options), std::move(cookie)) {}
   ~Server() override { http_.reset(); }
 
   absl::Status Start(const HttpOptions& options) {
@@ -151,7 +141,7 @@ class Server final : public WebServer {
       }
     }
     const FoundRoute found = FindRoute(request.method, request.path);
-    if (found.route != nullptr) return api_.Handle(found, exchange);
+    if (found.route != nullptr) return (api_.*found.route->handler)(found.job_id, exchange);
     if (!found.allowed.empty()) return RejectMethod(found.allowed, *exchange);
     if (!is_api && request.method != "GET" && request.method != "HEAD") {
       return RejectMethod("GET, HEAD", *exchange);
@@ -173,9 +163,9 @@ class Server final : public WebServer {
     exchange.Answer(std::move(answer));
   }
 
-  Api api_;
   const bool has_tokens_;
   const bool is_local_;
+  Api api_;
   std::unique_ptr<HttpServer> http_;
 };
 

@@ -4,7 +4,7 @@
 // pages.json lists the labels of each picture and its checksum, so that a test can compare the pictures with the page.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -37,7 +37,8 @@ async function open(path, { width, height, dark = false }) {
   await page.goto(master.url + path);
   return page;
 }
-const pictures = {};
+const described = join(folder, "pages.json");
+const pictures = existsSync(described) ? JSON.parse(readFileSync(described, "utf8")) : {}; // other scripts add theirs
 async function shoot(page, name) {
   const picture = execFileSync("pngquant", ["96", "-"], { input: await page.screenshot() });
   writeFileSync(join(folder, `page-${name}.png`), picture);
@@ -92,6 +93,6 @@ const ended = await open("#/jobs/two-path", desktop);
 await ended.waitForSelector(".chart canvas");
 await pause(3000);
 await shoot(ended, "ended");
-writeFileSync(join(folder, "pages.json"), `${JSON.stringify(pictures, null, 1)}\n`);
+writeFileSync(described, `${JSON.stringify(pictures, null, 1)}\n`);
 workflow.kill();
 await finish(browser);

@@ -1,15 +1,6 @@
 #include <grpcpp/grpcpp.h>
-#include <gtest/gtest.h>
 
-#include <atomic>
-#include <functional>
-#include <future>
-#include <memory>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
+#include "tests/test.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
 #include "web/api.h"
 

@@ -1,8 +1,6 @@
-#include <gtest/gtest.h>
 #include <zlib.h>
 
-#include <string>
-
+#include "tests/test.h"
 #include "web/http_server.h"
 
 namespace tidemark::web::gzip_test {

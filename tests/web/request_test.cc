@@ -1,15 +1,9 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
+#include "tests/test.h"
 #include "tidemark/v1/job_service.pb.h"
 #include "web/routes.h"
 
 namespace tidemark::web::request_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(RequestFields, AreSetByName) {
   tidemark::v1::WatchJobsRequest request;
@@ -78,6 +72,7 @@ TEST(Origin, RejectsOtherSites) {
 TEST(Origin, RejectsForeignNamesOfThisHost) {
   EXPECT_FALSE(MayPass(From("evil.example:7412", "http://evil.example:7412")));
   EXPECT_FALSE(MayPass(From("127.0.0.1.evil.example:7412")));
+  for (const char* host : {"unix", "unix:80", "unix:x"}) EXPECT_FALSE(MayPass(From(host))) << host;
   EXPECT_FALSE(MayPass(From("")));
   // With tokens, requests for another name have no valid cookie.
   EXPECT_TRUE(MayPass(From("progress.example"), /*has_tokens=*/true));

@@ -1,5 +1,4 @@
-#include <gtest/gtest.h>
-
+#include "tests/test.h"
 #include "web/api.h"
 
 namespace tidemark::web::sessions_test {

@@ -1,11 +1,9 @@
 #include <google/protobuf/util/json_util.h>
-#include <gtest/gtest.h>
 
-#include <optional>
-#include <string>
 #include <tuple>
 
 #include "proto/wire/job_codec.h"
+#include "tests/test.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "web/api.h"
 

@@ -3,30 +3,21 @@
 #include "web/web_server.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <future>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <string>
-#include <thread>
-#include <vector>
 
 #include "absl/time/clock.h"
 #include "serve/page.h"
 #include "tests/service/eventually.h"
 #include "tests/service/live_master.h"
+#include "tests/test.h"
 #include "tidemark/agent.h"
 #include "tidemark/v1/ingest_service.grpc.pb.h"
 #include "tidemark/v1/job_service.grpc.pb.h"
@@ -38,8 +29,6 @@ namespace tidemark::web::web_server_test {
 namespace {
 
 using test::Eventually;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
@@ -164,15 +153,12 @@ class WebServerTest : public test::LiveMaster {
                  const WordsOf& words_of = &serve::WebWordsOf,
                  std::shared_ptr<grpc::Channel> channel = nullptr) {
     if (channel == nullptr) channel = master_->InProcessChannel();
+    PageTexts texts = serve::WebTexts();
+    texts.words_of = words_of;
     auto server = WebServer::Start({.address = "127.0.0.1:0",
                                     .master = std::move(channel),
                                     .has_tokens = has_tokens,
-                                    .words_of = words_of,
-                                    .add_task_words = &serve::AddWebTaskWords,
-                                    .add_explanation_words = &serve::AddWebExplanationWords,
-                                    .add_contention_words = &serve::AddWebContentionWords,
-                                    .summary_of = &serve::WebSummaryOf,
-                                    .comparison_of = &serve::WebComparisonOf,
+                                    .texts = std::move(texts),
                                     .version = "0.2.0",
                                     .silence_max = silence_max});
     ASSERT_TRUE(server.ok()) << server.status();
@@ -405,6 +391,35 @@ TEST_F(WebServerTest, AppliesTheAccessRulesOfGrpc) {
   EXPECT_EQ(Get("/api/jobs/daily-1/watch", reader).status, 403);
   EXPECT_EQ(Get("/api/watch").status, 401);
   EXPECT_EQ(Get("/").status, 200) << "the page contains no secret";
+}
+
+TEST_F(WebServerTest, TheLogNamesTheClientOfARejectedCall) {
+  struct Entries {
+    std::mutex mutex;
+    std::vector<LogEntry> all;
+  };
+  for (const bool is_on_page : {true, false}) {
+    const auto entries = std::make_shared<Entries>();
+    options_.log = [entries](const LogEntry& entry) {
+      const std::lock_guard lock(entries->mutex);
+      entries->all.push_back(entry);
+    };
+    Start(kTokens);
+    if (is_on_page) {
+      EXPECT_EQ(Get("/api/jobs").status, 401);
+    } else {  // A client of gRPC cannot name another peer.
+      const auto context = test::NewContext();
+      context->AddMetadata(transport::kPeerMetadata, "ipv4:10.0.0.7:4711");
+      tidemark::v1::ListJobsResponse response;
+      const auto stub = tidemark::v1::JobService::NewStub(channel_);
+      EXPECT_FALSE(stub->ListJobs(context.get(), {}, &response).ok());
+    }
+    const std::lock_guard lock(entries->mutex);
+    ASSERT_FALSE(entries->all.empty());
+    EXPECT_EQ(entries->all.back().message, "rejected a call without a valid token");
+    EXPECT_THAT(entries->all.back().fields,
+                ::testing::Contains(::testing::Pair("peer", "ipv4:127.0.0.1")));
+  }
 }
 
 TEST_F(WebServerTest, AcceptsACookieInsteadOfTheToken) {
