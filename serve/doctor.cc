@@ -34,6 +34,7 @@
 #include "transport/channel.h"
 #include "transport/listen_address.h"
 #include "transport/small_file.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::serve {
 namespace {
@@ -133,27 +134,16 @@ Watchdog::Watchdog(std::function<bool()> answers) : answers_(std::move(answers))
   sd_notify(kNoFlags, "READY=1");
   std::uint64_t micros = 0;
   if (sd_watchdog_enabled(kNoFlags, &micros) <= 0) return;
-  thread_ = std::thread([this, micros] { Run(absl::Microseconds(micros) / 4); });
+  thread_ = std::jthread([this, micros](const std::stop_token& stop) {
+    do {
+      if (answers_()) sd_notify(kNoFlags, "WATCHDOG=1");
+    } while (!transport::AwaitStop(stop, absl::Microseconds(micros) / 4));
+  });
 }
 
 Watchdog::~Watchdog() {
-  {
-    const std::lock_guard lock(mutex_);
-    ending_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_ = {};
   sd_notify(kNoFlags, "STOPPING=1");
-}
-
-void Watchdog::Run(absl::Duration interval) {
-  std::unique_lock lock(mutex_);
-  while (!ending_) {
-    lock.unlock();
-    if (answers_()) sd_notify(kNoFlags, "WATCHDOG=1");
-    lock.lock();
-    changed_.wait_for(lock, absl::ToChronoNanoseconds(interval), [this] { return ending_; });
-  }
 }
 
 namespace {
@@ -303,7 +293,6 @@ void ReportMaster(const MasterOptions& options, bool serves, const ClientSecurit
   }
 }
 
-// Checks the addresses of the page and of the metrics.
 void CheckOtherAddresses(const ServeConfig& config, Report& report) {
   const std::pair<const char*, const std::string&> others[] = {{"web", config.web_address},
                                                                {"metrics", config.metrics_address}};
@@ -389,6 +378,9 @@ bool Diagnose(const std::string& config_file, const std::vector<SettingOverride>
   CheckSecret("tokens", master.tokens_file, report);
   if (const std::size_t count = config->alerts.hooks.size(); count > 0) {
     report.Fine("alerts", fmt::format("{} {}", count, count == 1 ? "webhook" : "webhooks"));
+    if (!config->web_address.empty() && config->page_url.empty()) {
+      report.Warn("alerts", "messages contain no link to the job; set web.public_url");
+    }
   }
   if (!config->lineage.url.empty()) {
     LineageSettings lineage = config->lineage;

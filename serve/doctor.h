@@ -1,17 +1,14 @@
 // Checks whether a master with the given settings runs or could run (`tidemark doctor`).
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/time/time.h"
 #include "serve/config/serve_config.h"
 #include "tidemark/client_security.h"
 #include "tidemark/master.h"
@@ -50,13 +47,8 @@ class Watchdog {
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  void Run(absl::Duration interval);
-
   const std::function<bool()> answers_;
-  std::mutex mutex_;  // guards ending_
-  std::condition_variable changed_;
-  bool ending_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 struct Finding {

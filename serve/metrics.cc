@@ -1,21 +1,16 @@
 #include "serve/metrics.h"
 
-#include <fmt/format.h>
-#include <microhttpd.h>
 #include <prometheus/text_serializer.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "absl/time/time.h"
 #include "tidemark/wait_reason.h"
-#include "transport/listen_address.h"
 
 namespace tidemark::serve {
 namespace {
@@ -325,63 +320,9 @@ void AddAlerts(const std::map<std::string, AlertCounts>& alerts, Families& famil
       &AlertCounts::waiting);
 }
 
-// Limits on connections. A connection takes a descriptor but no thread, and a scraper needs one
-// connection. Silent connections are closed.
+// A scraper needs one connection. Silent connections are closed.
 constexpr unsigned kConnectionsMax = 128;
-constexpr unsigned kSilentSecondsMax = 5;
-
-// Replaces prometheus::Exposer, which adds metrics with other units (microseconds) and has a small
-// pool with one thread per connection, which a few idle connections would block.
-class HttpExporter final : public MetricsExporter {
- public:
-  HttpExporter(const Master& master, AlertCountsOf alerts)
-      : master_(master), alerts_(std::move(alerts)) {}
-  ~HttpExporter() override {
-    if (server_ != nullptr) MHD_stop_daemon(server_);
-  }
-
-  // Serves clients of a listening socket, which the daemon then owns. Returns false if the daemon
-  // cannot start.
-  bool Serve(int listener) {
-    server_ = MHD_start_daemon(MHD_USE_EPOLL_INTERNAL_THREAD, 0, nullptr, nullptr, &Answer, this,
-                               MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
-                               kConnectionsMax, MHD_OPTION_CONNECTION_TIMEOUT, kSilentSecondsMax,
-                               MHD_OPTION_END);
-    return server_ != nullptr;
-  }
-  int port() override { return MHD_get_daemon_info(server_, MHD_DAEMON_INFO_BIND_PORT)->port; }
-
- private:
-  static MHD_Result Answer(void* self, MHD_Connection* connection, const char* path,
-                           const char* method, const char*, const char*, std::size_t*, void**) {
-    const std::string verb = method;
-    if (verb != "GET" && verb != "HEAD") {
-      return Send(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are allowed\n");
-    }
-    if (std::string(path) != "/metrics") {
-      return Send(connection, MHD_HTTP_NOT_FOUND, "not found; the metrics are at /metrics\n");
-    }
-    const HttpExporter& exporter = *static_cast<HttpExporter*>(self);
-    const Master& master = exporter.master_;
-    return Send(connection, MHD_HTTP_OK,
-                prometheus::TextSerializer().Serialize(
-                    MetricFamilies(master.stats(), master.ListJobs(), exporter.alerts_())));
-  }
-  static MHD_Result Send(MHD_Connection* connection, unsigned status, std::string text) {
-    MHD_Response* response =
-        MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
-    if (response == nullptr) return MHD_NO;
-    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
-                            "text/plain; version=0.0.4; charset=utf-8");
-    const MHD_Result result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
-    return result;
-  }
-
-  const Master& master_;
-  const AlertCountsOf alerts_;
-  MHD_Daemon* server_ = nullptr;
-};
+constexpr absl::Duration kSilenceMax = absl::Seconds(5);
 
 }  // namespace
 
@@ -414,17 +355,34 @@ std::vector<MetricFamily> MetricFamilies(const MasterStats& stats,
   return families.Take();
 }
 
-absl::StatusOr<std::unique_ptr<MetricsExporter>> MetricsExporter::Start(const std::string& address,
-                                                                        const Master& master,
-                                                                        AlertCountsOf alerts) {
-  const auto refuse = [](const std::string& reason) {
-    return absl::UnavailableError("metrics.listen: " + reason);
+// prometheus::Exposer would add metrics with other units (microseconds), and has a small pool with
+// one thread per connection, which a few idle connections would block.
+absl::StatusOr<std::unique_ptr<web::HttpServer>> StartMetrics(
+    const std::string& address, const Master& master,
+    std::function<std::map<std::string, AlertCounts>()> alerts) {
+  const auto handle = [&master,
+                       alerts = std::move(alerts)](const std::shared_ptr<web::Exchange>& exchange) {
+    const web::HttpRequest& request = exchange->request();
+    web::HttpAnswer answer = {.content_type = "text/plain; version=0.0.4; charset=utf-8"};
+    if (request.method != "GET" && request.method != "HEAD") {
+      answer.status = 405;
+      answer.body = "only GET and HEAD are allowed\n";
+    } else if (request.path != std::vector<std::string>{"metrics"}) {
+      answer.status = 404;
+      answer.body = "not found; the metrics are at /metrics\n";
+    } else {
+      answer.body = prometheus::TextSerializer().Serialize(
+          MetricFamilies(master.stats(), master.ListJobs(), alerts()));
+    }
+    exchange->Answer(std::move(answer));
   };
-  const absl::StatusOr<int> listener = transport::ListenAtOne(address);
-  if (!listener.ok()) return refuse(std::string(listener.status().message()));
-  auto exporter = std::make_unique<HttpExporter>(master, std::move(alerts));
-  if (transport::HandOver(*listener, [&] { return exporter->Serve(*listener); })) return exporter;
-  return refuse(fmt::format("cannot serve metrics at {}: {}", address, std::strerror(errno)));
+  return web::HttpServer::Start({.setting = "metrics.listen",
+                                 .content = "metrics",
+                                 .address = address,
+                                 .connections_max = kConnectionsMax,
+                                 .connections_per_host_max = kConnectionsMax,
+                                 .silence_max = kSilenceMax},
+                                handle);
 }
 
 }  // namespace tidemark::serve

@@ -17,6 +17,7 @@
 #include "tidemark/job.h"
 #include "tidemark/master.h"
 #include "tidemark/master_stats.h"
+#include "web/http_server.h"
 
 namespace tidemark::serve {
 
@@ -26,18 +27,12 @@ std::vector<prometheus::MetricFamily> MetricFamilies(
     const MasterStats& stats, const std::vector<Snapshot>& jobs,
     const std::map<std::string, AlertCounts>& alerts = {});
 
-class MetricsExporter {
- public:
-  // Returns the current counts of alerts, by message format. Called on a thread of the exporter.
-  using AlertCountsOf = std::function<std::map<std::string, AlertCounts>()>;
-
-  // `address` is host:port; port 0 selects a free port. `master` and the objects that `alerts`
-  // reads must outlive the exporter. Fails with Unavailable if the address cannot be bound.
-  static absl::StatusOr<std::unique_ptr<MetricsExporter>> Start(const std::string& address,
-                                                                const Master& master,
-                                                                AlertCountsOf alerts);
-  virtual ~MetricsExporter() = default;
-  virtual int port() = 0;  // the bound port
-};
+// Serves the metrics at /metrics of an address, host:port; port 0 selects a free port. `alerts`
+// returns the current counts of alerts, by message format, on a thread of the server. `master` and
+// the objects that `alerts` reads must outlive the server. Fails with Unavailable if the address
+// cannot be bound.
+absl::StatusOr<std::unique_ptr<web::HttpServer>> StartMetrics(
+    const std::string& address, const Master& master,
+    std::function<std::map<std::string, AlertCounts>()> alerts);
 
 }  // namespace tidemark::serve

@@ -106,84 +106,6 @@ std::string Escaped(const std::string& id) {
   return escaped;
 }
 
-}  // namespace
-
-web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
-  web::v1::JobWords words;
-  const std::optional<Snapshot> headline = console::HeadlineOf(snapshot);
-  const Snapshot& main = headline ? *headline : snapshot;
-  const Estimate& estimate = main.estimate;
-  if (headline) words.set_headline(console::JobTitle(main, kText));
-  words.set_title(console::JobTitle(snapshot, kText));
-  words.set_state(console::StateName(snapshot));
-  if (snapshot.started_at) words.set_elapsed(console::ElapsedText(snapshot));
-  words.set_first_forecast(console::FirstForecastText(snapshot));
-  words.set_throughput(console::ThroughputText(snapshot.throughput));
-  const console::ShownProgress shown = console::ShownOf(main, estimate);
-  const console::PercentWords percent = console::DescribePercent(shown, kText);
-  words.set_percent(percent.number);
-  words.set_percent_bounds(percent.bounds);
-  words.set_shown_fraction(shown.fraction);
-  words.set_shown_lower(shown.lower);
-  words.set_shown_upper(shown.upper);
-  words.set_has_percent(shown.has_number);
-  const console::RemainingWords remaining = console::DescribeRemaining(main, estimate, kText);
-  words.set_remaining(remaining.about);
-  words.set_remaining_detail(remaining.joint + remaining.detail);
-  if (shown.has_number) SetEnd(main, remaining.is_guess, words);
-  const console::DeadlineWords due = console::DescribeDeadline(snapshot);
-  words.set_due_before(due.before);
-  words.set_due_after(due.after);
-  words.set_is_likely_late(console::IsLikelyLate(snapshot));
-  words.set_step(console::CurrentStep(snapshot));
-  words.set_method(console::MethodText(estimate, kText));
-  words.set_straggler(console::StragglerText(main, kText));
-  for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
-    words.add_warnings(warning);
-  }
-  if (snapshot.is_final) words.set_accuracy(AccuracyText(snapshot, estimate.indicator));
-  const std::vector<std::string> names = console::StageNames(snapshot, kText);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const StageProgress& stage = snapshot.stages[i];
-    web::v1::StageWords& added = *words.add_stages();
-    added.mutable_id()->set_child(stage.id.child);
-    added.mutable_id()->set_stage(stage.id.stage);
-    added.set_name(names[i]);
-    added.set_state(console::StageStateText(snapshot, stage, kText));
-    added.set_took(TookText(stage));
-  }
-  if (!snapshot.children.empty()) {
-    const std::vector<console::Part> parts = console::PartsOf(snapshot, kText);
-    for (std::size_t i = 0; i < std::min(parts.size(), snapshot.children.size()); ++i) {
-      web::v1::ChildWords& added = *words.add_children();
-      added.set_number(snapshot.children[i].number);
-      added.set_name(parts[i].name);
-      added.set_state(parts[i].detail.empty() ? parts[i].state
-                                              : parts[i].state + " " + parts[i].detail);
-      added.set_percent(console::DescribePercent(parts[i].shown, kText).number);
-      added.set_took(TookText(snapshot.children[i]));
-    }
-  }
-  for (const Indicator& other : snapshot.indicators) {
-    web::v1::IndicatorWords& added = *words.add_indicators();
-    added.set_name(console::IndicatorName(other.estimate, kText));
-    added.set_percent(console::PercentText(snapshot, other.estimate, kText));
-    if (snapshot.is_final) {
-      added.set_accuracy(AccuracyText(snapshot, other.estimate.indicator));
-    } else {
-      added.set_remaining(console::DescribeRemaining(snapshot, other.estimate, kText).text());
-    }
-  }
-  for (const NamedTask& task : snapshot.named_tasks) {
-    web::v1::TaskWords& added = *words.add_tasks();
-    added.set_name(console::TaskText(snapshot, task, kText));
-    if (task.remaining) {
-      added.set_remaining(console::DescribeLeft(*task.remaining, kText).text());
-    }
-  }
-  return words;
-}
-
 void AddWebTaskWords(web::v1::TasksAnswer& answer) {
   for (const v1::TaskProgress& task : answer.list().tasks()) {
     const std::optional<Range> remaining = RangeOf(task);
@@ -263,6 +185,93 @@ web::v1::ComparisonAnswer WebComparisonOf(const Snapshot& before, const Snapshot
   return answer;
 }
 
+}  // namespace
+
+web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
+  web::v1::JobWords words;
+  const std::optional<Snapshot> headline = console::HeadlineOf(snapshot);
+  const Snapshot& main = headline ? *headline : snapshot;
+  const Estimate& estimate = main.estimate;
+  if (headline) words.set_headline(console::JobTitle(main, kText));
+  words.set_title(console::JobTitle(snapshot, kText));
+  words.set_state(console::StateName(snapshot));
+  if (snapshot.started_at) words.set_elapsed(console::ElapsedText(snapshot));
+  words.set_first_forecast(console::FirstForecastText(snapshot));
+  words.set_throughput(console::ThroughputText(snapshot.throughput));
+  const console::ShownProgress shown = console::ShownOf(main, estimate);
+  const console::PercentWords percent = console::DescribePercent(shown, kText);
+  words.set_percent(percent.number);
+  words.set_percent_bounds(percent.bounds);
+  words.set_shown_fraction(shown.fraction);
+  words.set_shown_lower(shown.lower);
+  words.set_shown_upper(shown.upper);
+  words.set_has_percent(shown.has_number);
+  const console::RemainingWords remaining = console::DescribeRemaining(main, estimate, kText);
+  words.set_remaining(remaining.about);
+  words.set_remaining_detail(remaining.joint + remaining.detail);
+  if (shown.has_number) SetEnd(main, remaining.is_guess, words);
+  const console::DeadlineWords due = console::DescribeDeadline(snapshot);
+  words.set_due_before(due.before);
+  words.set_due_after(due.after);
+  words.set_is_likely_late(console::IsLikelyLate(snapshot));
+  words.set_step(console::CurrentStep(snapshot));
+  words.set_method(console::MethodText(estimate, kText));
+  words.set_straggler(console::StragglerText(main, kText));
+  for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
+    words.add_warnings(warning);
+  }
+  if (snapshot.is_final) words.set_accuracy(AccuracyText(snapshot, estimate.indicator));
+  const std::vector<std::string> names = console::StageNames(snapshot, kText);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const StageProgress& stage = snapshot.stages[i];
+    web::v1::StageWords& added = *words.add_stages();
+    added.mutable_id()->set_child(stage.id.child);
+    added.mutable_id()->set_stage(stage.id.stage);
+    added.set_name(names[i]);
+    added.set_state(console::StageStateText(snapshot, stage, kText));
+    added.set_took(TookText(stage));
+  }
+  if (!snapshot.children.empty()) {
+    const std::vector<console::Part> parts = console::PartsOf(snapshot, kText);
+    for (std::size_t i = 0; i < std::min(parts.size(), snapshot.children.size()); ++i) {
+      web::v1::ChildWords& added = *words.add_children();
+      added.set_number(snapshot.children[i].number);
+      added.set_name(parts[i].name);
+      added.set_state(parts[i].detail.empty() ? parts[i].state
+                                              : parts[i].state + " " + parts[i].detail);
+      added.set_percent(console::DescribePercent(parts[i].shown, kText).number);
+      added.set_took(TookText(snapshot.children[i]));
+    }
+  }
+  for (const Indicator& other : snapshot.indicators) {
+    web::v1::IndicatorWords& added = *words.add_indicators();
+    added.set_name(console::IndicatorName(other.estimate, kText));
+    added.set_percent(console::PercentText(snapshot, other.estimate, kText));
+    if (snapshot.is_final) {
+      added.set_accuracy(AccuracyText(snapshot, other.estimate.indicator));
+    } else {
+      added.set_remaining(console::DescribeRemaining(snapshot, other.estimate, kText).text());
+    }
+  }
+  for (const NamedTask& task : snapshot.named_tasks) {
+    web::v1::TaskWords& added = *words.add_tasks();
+    added.set_name(console::TaskText(snapshot, task, kText));
+    if (task.remaining) {
+      added.set_remaining(console::DescribeLeft(*task.remaining, kText).text());
+    }
+  }
+  return words;
+}
+
+web::PageTexts WebTexts() {
+  return {.words_of = &WebWordsOf,
+          .add_task_words = &AddWebTaskWords,
+          .add_explanation_words = &AddWebExplanationWords,
+          .add_contention_words = &AddWebContentionWords,
+          .summary_of = &WebSummaryOf,
+          .comparison_of = &WebComparisonOf};
+}
+
 absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& config,
                                                          const Master& master) {
   return web::WebServer::Start({.address = config.web_address,
@@ -270,12 +279,7 @@ absl::StatusOr<std::unique_ptr<web::WebServer>> StartWeb(const ServeConfig& conf
                                 .key_file = config.master.tls.key_file,
                                 .master = master.InProcessChannel(),
                                 .has_tokens = !config.master.tokens_file.empty(),
-                                .words_of = &WebWordsOf,
-                                .add_task_words = &AddWebTaskWords,
-                                .add_explanation_words = &AddWebExplanationWords,
-                                .add_contention_words = &AddWebContentionWords,
-                                .summary_of = &WebSummaryOf,
-                                .comparison_of = &WebComparisonOf,
+                                .texts = WebTexts(),
                                 .version = TIDEMARK_VERSION});
 }
 

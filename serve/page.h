@@ -8,7 +8,6 @@
 #include "serve/config/serve_config.h"
 #include "tidemark/job.h"
 #include "tidemark/master.h"
-#include "tidemark/v1/explain_service.pb.h"
 #include "tidemark/web/v1/web.pb.h"
 #include "web/web_server.h"
 
@@ -33,20 +32,7 @@ std::string JobPageUrl(const std::string& page_url, const std::string& job_id);
 // Returns the words of a job. REQUIRES: the snapshot is whole. O(stages + children).
 web::v1::JobWords WebWordsOf(const Snapshot& snapshot);
 
-// Adds the words of the tasks and key groups of a list.
-void AddWebTaskWords(web::v1::TasksAnswer& answer);
-
-// Adds the text of an explanation, which names the resources for which the queries of a job waited.
-void AddWebExplanationWords(const v1::ExplainQuestion& question,
-                            web::v1::ExplanationAnswer& answer);
-
-// Adds the text of the contention of all jobs.
-void AddWebContentionWords(web::v1::ContentionAnswer& answer);
-
-// Returns the console's paragraph about the costs of an ended job.
-std::string WebSummaryOf(const Snapshot& ended, const absl::StatusOr<v1::Explanation>& waits);
-
-// Compares a job with a past run, in the console's words.
-web::v1::ComparisonAnswer WebComparisonOf(const Snapshot& before, const Snapshot& after);
+// Returns the functions that write all texts of the page.
+web::PageTexts WebTexts();
 
 }  // namespace tidemark::serve

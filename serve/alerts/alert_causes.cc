@@ -324,9 +324,15 @@ void AlertCauses::CheckJob(const Snapshot& job, const Family& family, TrackedJob
     state.is_final = true;
     const bool is_bad = job.state != JobState::kSucceeded;
     if (is_bad && family.workflow != nullptr) return;
-    const bool is_failure = is_bad && Wants(AlertKind::kFailed);
-    if (!is_failure && !Wants(AlertKind::kEnded)) return;
-    Add(is_failure ? AlertKind::kFailed : AlertKind::kEnded, "", job, state, alerts);
+    if (is_bad && Wants(AlertKind::kFailed)) {
+      Add(AlertKind::kFailed, "", job, state, alerts);
+    } else if (Wants(AlertKind::kEnded)) {
+      Add(AlertKind::kEnded, "", job, state, alerts);
+    } else if (Wants(AlertKind::kLate) && job.deadline && job.ended_at > job.deadline &&
+               (family.workflow == nullptr || !IsLateWith(job, *family.workflow))) {
+      // The job may have ended late without a snapshot between its deadline and its end.
+      Add(AlertKind::kLate, "", job, state, alerts);
+    }
     return;
   }
   CheckSilence(job, family, state, alerts);

@@ -39,7 +39,8 @@ namespace tidemark::serve {
 // The event that an alert reports, in the order of kAlertKindNames.
 enum class AlertKind : std::uint8_t {
   // The deadline has passed, or two consecutive updates found the job likely to miss it. An
-  // estimate that is only a guess does not count.
+  // estimate that is only a guess does not count. If the job has ended and kEnded or kFailed is
+  // selected, that kind replaces this one.
   kLate,
   // The running task with the latest forecast end has changed, and two consecutive snapshots agree.
   kStraggler,
@@ -57,7 +58,6 @@ constexpr std::string_view NameOf(AlertKind kind) {
   return kAlertKindNames[static_cast<std::size_t>(kind)];
 }
 
-// Returns nullopt if no kind has that name.
 constexpr std::optional<AlertKind> AlertKindNamed(std::string_view name) {
   const auto* const known = std::ranges::find(kAlertKindNames, name);
   if (known == kAlertKindNames.end()) return std::nullopt;
@@ -247,7 +247,6 @@ struct Alert {
   // 16 hexadecimal digits. All alerts of one run of a job have the same run id, also after a
   // restart of the master.
   std::string run_id;
-  // The snapshot that caused the alert.
   Snapshot job;
   // The names of the jobs that a late or silent workflow waits for.
   std::vector<std::string> waits_for;
@@ -298,9 +297,7 @@ class AlertCauses {
   };
 
   bool IsSelected(const Snapshot& job) const;
-  // Returns true if the job had ended before this update.
   bool HadEnded(const Snapshot& job) const;
-  // Returns the family of each of `jobs`.
   std::vector<Family> FamiliesOf(const std::vector<Snapshot>& jobs) const;
   void CheckJob(const Snapshot& job, const Family& family, TrackedJob& state,
                 std::vector<Alert>& alerts);

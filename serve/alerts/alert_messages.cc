@@ -15,6 +15,7 @@
 #include "console/text.h"
 #include "serve/page.h"
 #include "text/ascii_json.h"
+#include "text/utf8.h"
 
 namespace tidemark::serve {
 namespace {
@@ -32,12 +33,9 @@ void AddSeconds(const char* name, const std::optional<absl::Duration>& span, ord
   if (span && *span < absl::InfiniteDuration()) json[name] = absl::ToDoubleSeconds(*span);
 }
 
-// Returns at most kTextBytesMax bytes of the text and an ellipsis. Cuts between characters.
-std::string Cut(std::string text) {
-  if (text.size() <= kTextBytesMax) return text;
-  std::size_t end = kTextBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+// Returns the text. If it has more than kTextBytesMax bytes, cuts it and adds an ellipsis.
+std::string Cut(const std::string& whole) {
+  return whole.size() <= kTextBytesMax ? whole : text::Cut(whole, kTextBytesMax) + "...";
 }
 
 // Adds the known parts of the progress, the remaining time, its basis, and the deadline.
@@ -58,7 +56,6 @@ void AddEstimate(const Snapshot& job, ordered_json& json) {
   if (job.late_probability) json["late_probability"] = *job.late_probability;
 }
 
-// Returns the name of a basis in a message.
 std::string BasisText(Basis basis) {
   if (basis == Basis::kGuess) return "a guess";
   const std::string name(NameOf(basis));
@@ -96,7 +93,7 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
   const std::string due = console::DeadlineText(job, options);
   const std::string left = LeftText(job, options);
   std::string text;
-  switch (alert.kind) {
+  switch (job.is_final ? AlertKind::kEnded : alert.kind) {
     case AlertKind::kLate:
       text = fmt::format("{}; {}{}", due, left, WaitsForText(alert, options));
       break;
@@ -125,12 +122,10 @@ void AddWaitsFor(const Alert& alert, ordered_json& json) {
   for (const std::string& name : alert.waits_for) names.push_back(Cut(name));
 }
 
-// Returns the end of an ended job, or the forecast end of a running job.
 std::optional<absl::Time> EndOf(const Snapshot& job) {
   return job.is_final ? job.ended_at : console::ForecastEnd(job);
 }
 
-// Returns the text of a field, or "unknown".
 std::string ValueOf(AlertField field, const Alert& alert, const console::TextOptions& options) {
   const Snapshot& job = alert.job;
   const auto known = [](std::string text) { return text.empty() ? "unknown" : text; };
@@ -236,7 +231,7 @@ std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
                              const AlertWording& wording) {
   const Snapshot& job = alert.job;
   ordered_json json = {{"routing_key", routing_key}, {"dedup_key", "tidemark-" + alert.run_id}};
-  if (job.is_final && !HasFailed(job)) {
+  if (job.is_final && !HasFailed(job) && alert.kind != AlertKind::kLate) {
     json["event_action"] = "resolve";
     return Dump(json);
   }

@@ -32,11 +32,10 @@ std::string GenericMessage(const Alert& alert, const AlertWording& wording);
 // Returns a message for an incoming webhook of Slack, or for a service with the same format.
 std::string SlackMessage(const Alert& alert, const AlertWording& wording);
 // Returns a message for PagerDuty's Events API v2. All alerts of one run are one incident, which is
-// resolved when the job succeeds.
+// resolved when the job succeeds, unless the alert is the one that it was late.
 std::string PagerDutyMessage(const Alert& alert, const std::string& routing_key,
                              const AlertWording& wording);
 
-// An event of OpenLineage.
 struct LineageEvent {
   std::string type;  // OpenLineage's name of the event type
   // 16 hexadecimal digits. Equal events have equal ids, also after a restart of the master.

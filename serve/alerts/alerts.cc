@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,6 +15,7 @@
 #include "serve/alerts/alert_causes.h"
 #include "serve/alerts/alert_messages.h"
 #include "transport/small_file.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::serve {
 namespace {
@@ -177,18 +176,13 @@ class PollingAlerts final : public Alerts {
   }
 
   ~PollingAlerts() override {
-    {
-      const std::lock_guard lock(mutex_);
-      is_ending_ = true;
-    }
-    changed_.notify_all();
-    if (thread_.joinable()) thread_.join();
+    thread_ = {};
     for (const auto& sender : senders_) sender->End();
     if (lineage_sender_ != nullptr) lineage_sender_->End();
   }
 
   void Begin() override {
-    thread_ = std::thread([this] { Run(); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { Run(stop); });
   }
 
   std::map<std::string, AlertCounts> counts() const override {
@@ -229,18 +223,14 @@ class PollingAlerts final : public Alerts {
     }
   }
 
-  void Run() {
-    for (;;) {
+  void Run(const std::stop_token& stop) {
+    do {
       SendNew(options_.jobs());
       if (!sent_.trouble().ok() && !std::exchange(is_trouble_reported_, true)) {
         Warn(fmt::format("alerts may be sent again after a restart: {}",
                          std::string(sent_.trouble().message())));
       }
-      std::unique_lock lock(mutex_);
-      changed_.wait_for(lock, absl::ToChronoMilliseconds(options_.interval),
-                        [this] { return is_ending_; });
-      if (is_ending_) return;
-    }
+    } while (!transport::AwaitStop(stop, options_.interval));
   }
 
   const AlertsOptions options_;
@@ -250,10 +240,7 @@ class PollingAlerts final : public Alerts {
   bool is_trouble_reported_ = false;
   std::vector<std::unique_ptr<AlertSender>> senders_;
   std::unique_ptr<AlertSender> lineage_sender_;  // null if there is no receiver
-  std::mutex mutex_;                             // guards is_ending_
-  std::condition_variable changed_;
-  bool is_ending_ = false;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 bool IsId(const std::string& line) {

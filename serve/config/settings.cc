@@ -41,17 +41,34 @@ Setting HttpAddressSetting(std::string key, Field field) {
   return setting;
 }
 
+// Returns true if the URL names a host, and no user or password.
+bool NamesAHost(std::string_view url) {
+  const std::size_t scheme = url.find("//");
+  if (scheme == std::string_view::npos) return false;
+  const std::string_view rest = url.substr(scheme + 2);
+  std::string host(rest.substr(0, rest.find('/')));
+  if (host.find(':', host.rfind(']') + 1) == std::string::npos) host += ":80";
+  const bool is_plain = std::ranges::all_of(host, [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) ||
+           std::string_view(".-_:[]").find(c) != std::string_view::npos;
+  });
+  return is_plain && !host.starts_with("unix:") && !host.starts_with("unix-abstract:") &&
+         transport::MasterAddressFault(host).empty();
+}
+
 // Messages contain the URL, which a blank, a quote or < would terminate.
 Setting PageUrlSetting() {
   Setting setting = HttpAddressSetting("web.public_url", AT(page_url));
-  setting.allowed += ", without spaces, quotes, <, >, ? and #";
+  setting.allowed += " and a host, without user names, spaces, quotes, <, >, ? and #";
   setting.set = [set = std::move(setting.set)](const auto& words, const std::string& folder,
                                                ServeConfig& config) {
     const bool is_plain = std::ranges::all_of(words[0], [](char c) {
       return absl::ascii_isgraph(static_cast<unsigned char>(c)) &&
              std::string_view("<>\"'?#").find(c) == std::string_view::npos;
     });
-    return is_plain ? set(words, folder, config) : Unallowed(words[0]);
+    if (!is_plain) return Unallowed(words[0]);
+    if (!NamesAHost(words[0])) return absl::InvalidArgumentError("the given text");
+    return set(words, folder, config);
   };
   return setting;
 }

@@ -253,7 +253,6 @@ Setting ChoicesSetting(std::string key, std::vector<std::string> choices, Field 
 // Returns all settings of `tidemark serve`, in the order of the documentation.
 const std::vector<Setting>& AllSettings();
 
-// Returns null if no setting has that name.
 const Setting* FindSetting(const std::string& key);
 
 }  // namespace tidemark::serve

@@ -1,21 +1,10 @@
 #include "serve/alerts/alert_causes.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <optional>
-#include <random>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::alert_causes_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 const std::set<AlertKind> kAll = {AlertKind::kLate, AlertKind::kStraggler, AlertKind::kEnded,
                                   AlertKind::kFailed, AlertKind::kSilent};
@@ -125,6 +114,22 @@ TEST_F(AlertCausesTest, ReportAPassedDeadlineAtOnceAndOnce) {
   due.sequence += 1;
   due.at += absl::Seconds(1);
   EXPECT_THAT(Update(due), IsEmpty());
+}
+
+TEST_F(AlertCausesTest, ReportAJobThatEndsLateBeforeItsNextSnapshot) {
+  for (const bool wants_ended : {false, true}) {
+    Story job;
+    std::set<AlertKind> kinds = {AlertKind::kLate};
+    if (wants_ended) kinds.insert(AlertKind::kEnded);
+    AlertCauses causes({.kinds = kinds});
+    EXPECT_THAT(causes.Update({job.Next()}), IsEmpty());
+    Snapshot ended = job.Ended(JobState::kSucceeded);
+    ended.deadline = *ended.ended_at - absl::Milliseconds(100);
+    ended.late_probability = 1;
+    EXPECT_THAT(Kinds(causes.Update({ended})),
+                ElementsAre(wants_ended ? AlertKind::kEnded : AlertKind::kLate));
+    EXPECT_THAT(causes.Update({ended}), IsEmpty());
+  }
 }
 
 TEST_F(AlertCausesTest, ReportOneCauseOnce) {

@@ -1,20 +1,16 @@
 #include "serve/alerts/alert_messages.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <nlohmann/json.hpp>
 
 #include "tests/console/some_jobs.h"
 #include "tests/serve/documented_json.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::alert_messages_test {
 namespace {
 
 using nlohmann::json;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 const AlertWording kUtc = {.zone = absl::UTCTimeZone()};
@@ -45,6 +41,15 @@ TEST(AlertMessages, DescribeTheEventInOneLine) {
       "two-path: due 22:17:32, 83 % likely late; ≈ 3 min 20 s left (2 min 50 s – 4 min 10 s)");
   EXPECT_EQ(AlertText(Failed(), kUtc),
             "two-path: failed after 1 min 12 s, due 22:17:32: task 3 <failed> four times");
+  Alert missed = Late();
+  missed.job.is_final = true;
+  missed.job.state = JobState::kSucceeded;
+  missed.job.ended_at = missed.job.at;
+  missed.job.deadline = missed.job.at - absl::Seconds(20);
+  missed.job.late_probability = 1;
+  EXPECT_EQ(AlertText(missed, kUtc),
+            "two-path: succeeded after 1 min 12 s, 20 s late (due 22:14:12)");
+  EXPECT_EQ(json::parse(PagerDutyMessage(missed, "key", kUtc))["event_action"], "trigger");
   Alert straggler = Late();
   straggler.kind = AlertKind::kStraggler;
   EXPECT_THAT(AlertText(straggler, kUtc), StartsWith("two-path: Reduce task 2 will end last"));

@@ -1,20 +1,14 @@
 // Tests the path of alerts from snapshots to an HTTP server, with failures in between.
 #include "serve/alerts/alerts.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "absl/time/clock.h"
 #include "tests/console/some_jobs.h"
 #include "tests/scratch_directory.h"
 #include "tests/serve/hook_server.h"
 #include "tests/serve/raw_server.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::alerts_test {
 namespace {
@@ -23,11 +17,6 @@ using nlohmann::json;
 using test::HookServer;
 using test::ScratchDirectory;
 using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::SizeIs;
 
 Alert SomeAlert(const std::string& id) {
   return {.kind = AlertKind::kFailed, .id = id, .job = console::SomeSnapshot()};

@@ -1,13 +1,11 @@
 #include "serve/doctor.h"
 
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <string>
-
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::doctor_test {
 namespace {
@@ -55,6 +53,24 @@ TEST(HolderOfADirectory, IsAbsentWithoutALock) {
   directory.Write("LOCK", "");
   EXPECT_EQ(LockHolderOf(directory.path()), std::nullopt) << "a file without a lock";
   EXPECT_EQ(LockHolderOf(""), std::nullopt);
+}
+
+TEST(Diagnose, WarnsOfAlertsWithoutLinks) {
+  for (const bool has_url : {false, true}) {
+    std::vector<SettingOverride> settings = {
+        {"--set", "alerts.webhooks", {"json=https://ops.example/"}},
+        {"--set", "web.listen", {"127.0.0.1:7412"}},
+        {"--set", "spark_logs", {"/missing"}}};  // The failure ends the checks.
+    if (has_url) {
+      settings.push_back({"--set", "web.public_url", {"https://tidemark.example/"}});
+    }
+    std::vector<std::string> warnings;
+    EXPECT_FALSE(Diagnose("", settings, {}, [&](const Finding& found) {
+      const bool is_warning = found.verdict == Finding::Verdict::kWarning;
+      if (is_warning && found.subject == "alerts") warnings.push_back(found.text);
+    }));
+    EXPECT_EQ(warnings.size(), has_url ? 0u : 1u);
+  }
 }
 
 }  // namespace

@@ -1,15 +1,11 @@
 // Tests a program that embeds a master and links the alerts and metrics, but not the command line.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <atomic>
-#include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
 #include "serve/alerts/alerts.h"
 #include "serve/metrics.h"
 #include "tests/serve/hook_server.h"
+#include "tests/test.h"
 #include "tidemark/agent.h"
 #include "tidemark/master.h"
 
@@ -31,7 +27,7 @@ TEST(EmbeddedMaster, SendsAlertsAndServesMetricsWithoutTheCommandLine) {
        .interval = absl::Milliseconds(10)});
   ASSERT_TRUE(alerts.ok()) << alerts.status();
   const auto metrics =
-      serve::MetricsExporter::Start("127.0.0.1:0", **master, [&] { return (*alerts)->counts(); });
+      serve::StartMetrics("127.0.0.1:0", **master, [&] { return (*alerts)->counts(); });
   ASSERT_TRUE(metrics.ok()) << metrics.status();
   EXPECT_GT((*metrics)->port(), 0);
   (*alerts)->Begin();

@@ -1,24 +1,16 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <set>
 
 #include "serve/alerts/alert_causes.h"
 #include "serve/alerts/alert_messages.h"
 #include "tests/console/some_jobs.h"
 #include "tests/serve/documented_json.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::lineage_events_test {
 namespace {
 
 using nlohmann::json;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 // Successive snapshots of one job.
 class Story {

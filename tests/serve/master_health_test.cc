@@ -1,18 +1,12 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <fstream>
-#include <string>
-
 #include "serve/doctor.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "tests/transport/certificates.h"
 
 namespace tidemark::serve::master_health_test {

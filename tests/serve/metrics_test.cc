@@ -2,18 +2,15 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
-#include <set>
 #include <sstream>
-#include <string>
 
+#include "tests/test.h"
 #include "transport/listen_address.h"
 
 namespace tidemark::serve::metrics_test {
@@ -23,7 +20,6 @@ using Counts = std::map<std::string, AlertCounts>;
 
 using ::testing::AnyOf;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 Snapshot Running(const std::string& job_id) {
@@ -247,13 +243,13 @@ std::string ScrapeOf(int port) {
   return text;
 }
 
-TEST(MetricsExporter, ServesMetricsOfTheMasterOnly) {
+TEST(Metrics, ServesMetricsOfTheMasterOnly) {
   const auto master = Master::Start({});
   ASSERT_TRUE(master.ok()) << master.status();
-  const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master, [] { return Counts(); });
-  ASSERT_TRUE(exporter.ok()) << exporter.status();
-  ScrapeOf((*exporter)->port());  // The second scrape may count the first.
-  const std::string text = ScrapeOf((*exporter)->port());
+  const auto server = StartMetrics("127.0.0.1:0", **master, [] { return Counts(); });
+  ASSERT_TRUE(server.ok()) << server.status();
+  ScrapeOf((*server)->port());  // The second scrape may count the first.
+  const std::string text = ScrapeOf((*server)->port());
   EXPECT_THAT(text, HasSubstr(" 200 OK\r\n"));
   EXPECT_THAT(text, HasSubstr("Content-Type: text/plain"));
   EXPECT_THAT(text, HasSubstr("\ntidemark_events_total 0"));
@@ -264,12 +260,12 @@ TEST(MetricsExporter, ServesMetricsOfTheMasterOnly) {
   }
 }
 
-TEST(MetricsExporter, ResolvesLocalhostToIPv4) {
+TEST(Metrics, ResolvesLocalhostToIPv4) {
   const auto master = Master::Start({});
   ASSERT_TRUE(master.ok()) << master.status();
-  const auto exporter = MetricsExporter::Start("localhost:0", **master, [] { return Counts(); });
-  ASSERT_TRUE(exporter.ok()) << exporter.status();
-  EXPECT_THAT(ScrapeOf((*exporter)->port()), HasSubstr(" 200 OK\r\n"));
+  const auto server = StartMetrics("localhost:0", **master, [] { return Counts(); });
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_THAT(ScrapeOf((*server)->port()), HasSubstr(" 200 OK\r\n"));
 }
 
 // Allows this process to open only one more descriptor.
@@ -288,18 +284,18 @@ class OneMoreDescriptor {
   rlimit before_ = {};
 };
 
-TEST(MetricsExporter, FreesItsAddressIfItCannotStart) {
+TEST(Metrics, FreesItsAddressIfItCannotStart) {
   const auto master = Master::Start({});
   ASSERT_TRUE(master.ok()) << master.status();
   std::string address;
   {
-    const auto exporter = MetricsExporter::Start("127.0.0.1:0", **master, [] { return Counts(); });
-    ASSERT_TRUE(exporter.ok()) << exporter.status();
-    address = "127.0.0.1:" + std::to_string((*exporter)->port());
+    const auto server = StartMetrics("127.0.0.1:0", **master, [] { return Counts(); });
+    ASSERT_TRUE(server.ok()) << server.status();
+    address = "127.0.0.1:" + std::to_string((*server)->port());
   }
   {
     const OneMoreDescriptor for_the_socket;
-    EXPECT_FALSE(MetricsExporter::Start(address, **master, [] { return Counts(); }).ok());
+    EXPECT_FALSE(StartMetrics(address, **master, [] { return Counts(); }).ok());
   }
   EXPECT_TRUE(transport::CanListen(address).ok()) << transport::CanListen(address);
 }

@@ -1,11 +1,7 @@
 // Tests that the page shows the same words as the console for the same snapshots.
 #include "serve/page.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <unistd.h>
-
-#include <optional>
 
 #include "console/deadline_wording.h"
 #include "console/job_summary.h"
@@ -13,6 +9,7 @@
 #include "proto/wire/explain_codec.h"
 #include "proto/wire/message_time.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::page_test {
 namespace {
@@ -163,8 +160,9 @@ TEST(WebSummary, EqualsTheParagraphOfTheConsole) {
   ended.started_at = kNoon - absl::Seconds(60);
   ended.ended_at = kNoon;
   const absl::Status unknown = absl::UnavailableError("this master reports none");
-  EXPECT_EQ(WebSummaryOf(ended, unknown), "The job's waits are unknown: this master reports none.");
-  EXPECT_EQ(WebSummaryOf(ended, unknown),
+  EXPECT_EQ(WebTexts().summary_of(ended, unknown),
+            "The job's waits are unknown: this master reports none.");
+  EXPECT_EQ(WebTexts().summary_of(ended, unknown),
             console::TimeSpentText(ended, std::nullopt, unknown, {.unicode = true}));
 }
 
@@ -207,7 +205,7 @@ TEST(WebWords, ShowNoZeroTimeOrShareOfAHeavyKey) {
     group.mutable_time()->set_seconds(seconds);
     group.set_share(share);
   }
-  AddWebTaskWords(answer);
+  WebTexts().add_task_words(answer);
   EXPECT_EQ(answer.heavy_groups(0).time(), "≈ 20 s");
   EXPECT_EQ(answer.heavy_groups(0).share(), "61 %");
   EXPECT_EQ(answer.heavy_groups(1).time(), "< 1 s");
@@ -223,7 +221,7 @@ TEST(WebWords, HaveOneHeadingForEachWaitOfAQuery) {
   wire::EncodeExplanation(explanation, *answer.mutable_explanation());
   v1::ExplainQuestion question;
   question.set_job_id("job-1");
-  AddWebExplanationWords(question, answer);
+  WebTexts().add_explanation_words(question, answer);
   ASSERT_EQ(answer.queries_size(), 1);
   EXPECT_EQ(answer.wait_headings_size(), answer.queries(0).waits_size());
   EXPECT_EQ(answer.wait_headings(0), "Slots");

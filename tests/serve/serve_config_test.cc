@@ -1,27 +1,16 @@
 #include "serve/config/serve_config.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <set>
-#include <string>
-#include <vector>
 
 #include "absl/strings/str_split.h"
 #include "serve/config/settings.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::serve_config_test {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 
 std::string FileOf(const std::string& path) {
   std::ifstream stream(TIDEMARK_SOURCE_DIR "/" + path);
@@ -275,6 +264,20 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"UrlOfThePageIsAWord", "web: {listen: 'localhost:1', public_url: tidemark}",
              "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
         Case{"UrlOfThePageHasABlank", "web: {listen: 'localhost:1', public_url: 'https://a/<b c>'}",
+             "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
+        Case{"UrlOfThePageHasNoHost", "web: {listen: 'localhost:1', public_url: 'https:///x'}",
+             "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
+        Case{"UrlOfThePageHasAWrongPort",
+             "web: {listen: 'localhost:1', public_url: 'http://h:99999/'}",
+             "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
+        Case{"UrlOfThePageIsASocket",
+             "web: {listen: 'localhost:1', public_url: 'http://unix-abstract:x/'}",
+             "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
+        Case{"UrlOfThePageHasAWrongHost",
+             "web: {listen: 'localhost:1', public_url: 'http://h\\x/'}",
+             "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"},
+        Case{"UrlOfThePageHasAPassword",
+             "web: {listen: 'localhost:1', public_url: 'http://u:p@h/'}",
              "tm.yaml:1: web.public_url must be an address that begins with https:// or http://"}),
     [](const auto& test) { return test.param.name; });
 

@@ -1,20 +1,14 @@
 #include "serve/serve_log.h"
 
-#include <gmock/gmock.h>
 #include <grpc/support/log.h>
-#include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
+#include "tests/test.h"
 #include "tidemark/v1/job.pb.h"
 
 namespace tidemark::serve::serve_log_test {
 namespace {
 
 using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::HasSubstr;
 using ::testing::Pair;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);

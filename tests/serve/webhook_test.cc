@@ -1,21 +1,15 @@
 #include <arpa/inet.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
-
-#include <cstring>
-#include <thread>
 
 #include "serve/alerts/alert_sender.h"
 #include "tests/serve/hook_server.h"
 #include "tests/serve/raw_server.h"
+#include "tests/test.h"
 
 namespace tidemark::serve::webhook_test {
 namespace {
 
 using test::HookServer;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using Outcome = Delivery::Outcome;
 
 const absl::Time kNow = absl::FromUnixSeconds(1'700'000'000);
