@@ -24,10 +24,12 @@ constexpr double kDelayShown = 0.5;
 // Maximum of --top.
 constexpr std::size_t kTopMax = 100;
 
-// A column of a table: its heading, and the text for a row.
 struct ContentionColumn {
   const char* heading;
   std::function<std::string(const ContentionRow&)> text;
+  // Returns true if the row has the part that the column shows. The part may be missing in
+  // messages.
+  bool (*is_set)(const ContentionRow&) = [](const ContentionRow&) { return true; };
 };
 
 std::string ContendingName(const ContentionParty& party) {
@@ -58,6 +60,7 @@ struct ListWords {
   ContentionKind kind;
   const char* name;
   const char* title;
+  bool is_of_stages = false;
 };
 
 // In the order of the tables.
@@ -67,11 +70,11 @@ constexpr std::array<ListWords, kContentionKindCount> kListWords = {{
     {ContentionKind::kHosts, "hosts", "Hosts"},
     {ContentionKind::kResources, "resources", "Resources"},
     {ContentionKind::kPlaces, "places", "Resources by host"},
-    {ContentionKind::kDelayedStages, "delayed_stages", "Delayed stages"},
-    {ContentionKind::kStageWaits, "stage_waits", "Waits of stages"},
-    {ContentionKind::kStageHosts, "stage_hosts", "Waits of stages by host"},
-    {ContentionKind::kPaths, "paths", "Paths from a cause to a delayed stage"},
-    {ContentionKind::kCausingStages, "causing_stages", "Stages that delayed others"},
+    {ContentionKind::kDelayedStages, "delayed_stages", "Delayed stages", true},
+    {ContentionKind::kStageWaits, "stage_waits", "Waits of stages", true},
+    {ContentionKind::kStageHosts, "stage_hosts", "Waits of stages by host", true},
+    {ContentionKind::kPaths, "paths", "Paths from a cause to a delayed stage", true},
+    {ContentionKind::kCausingStages, "causing_stages", "Stages that delayed others", true},
 }};
 
 const ListWords& WordsOfList(ContentionKind kind) {
@@ -81,17 +84,22 @@ const ListWords& WordsOfList(ContentionKind kind) {
 std::vector<ContentionColumn> ContentionColumnsOf(ContentionKind kind, bool unicode) {
   using Each = ContentionRow;
   const ContentionColumn delayed = {"Query",
-                                    [](const Each& row) { return ContendingName(*row.delayed); }};
+                                    [](const Each& row) { return ContendingName(*row.delayed); },
+                                    [](const Each& row) { return row.delayed.has_value(); }};
   const ContentionColumn cause = {"Query",
-                                  [](const Each& row) { return ContendingName(*row.cause); }};
-  const ContentionColumn behind = {"Behind", cause.text};
+                                  [](const Each& row) { return ContendingName(*row.cause); },
+                                  [](const Each& row) { return row.cause.has_value(); }};
+  const ContentionColumn behind = {"Behind", cause.text, cause.is_set};
   const ContentionColumn resource = {
-      "Resource", [](const Each& row) { return std::string(InfoOf(*row.resource).name); }};
+      "Resource", [](const Each& row) { return std::string(InfoOf(*row.resource).name); },
+      [](const Each& row) { return row.resource.has_value(); }};
   const ContentionColumn host = {"Host", [](const Each& row) { return row.host; }};
   const ContentionColumn seconds = {
-      "Delay", [unicode](const Each& row) { return DelayText(*row.seconds, unicode); }};
+      "Delay", [unicode](const Each& row) { return DelayText(*row.seconds, unicode); },
+      [](const Each& row) { return row.seconds.has_value(); }};
   const ContentionColumn share = {
-      "Share", [unicode](const Each& row) { return SharesText(*row.share, unicode); }};
+      "Share", [unicode](const Each& row) { return SharesText(*row.share, unicode); },
+      [](const Each& row) { return row.share.has_value(); }};
   const ContentionColumn responsibility = {
       "Responsibility", [](const Each& row) { return TwoDigits(row.responsibility); }};
   const ContentionColumn impact = {"Impact", [](const Each& row) { return TwoDigits(row.impact); }};
@@ -122,29 +130,9 @@ std::vector<ContentionColumn> ContentionColumnsOf(ContentionKind kind, bool unic
   return {};
 }
 
-// Returns true if the row has all parts that its list shows. Messages may lack them.
 bool IsWhole(ContentionKind kind, const ContentionRow& row) {
-  switch (kind) {
-    case ContentionKind::kCausingQueries:
-      return row.cause && row.seconds && row.share;
-    case ContentionKind::kDelayedQueries:
-      return row.delayed && row.seconds && row.share;
-    case ContentionKind::kHosts:
-      return row.seconds && row.share;
-    case ContentionKind::kResources:
-    case ContentionKind::kPlaces:
-      return row.resource && row.seconds && row.share;
-    case ContentionKind::kDelayedStages:
-      return row.delayed.has_value();
-    case ContentionKind::kStageWaits:
-    case ContentionKind::kStageHosts:
-      return row.delayed && row.resource;
-    case ContentionKind::kPaths:
-      return row.delayed && row.resource && row.cause;
-    case ContentionKind::kCausingStages:
-      return row.cause.has_value();
-  }
-  return false;
+  return std::ranges::all_of(ContentionColumnsOf(kind, /*unicode=*/true),
+                             [&](const ContentionColumn& column) { return column.is_set(row); });
 }
 
 // Returns the rows of a list that have a notable delay, largest delay first.
@@ -208,18 +196,7 @@ std::string CauseSentence(const ClusterContention& contention, bool unicode) {
 
 }  // namespace
 
-bool IsOfStages(ContentionKind kind) {
-  switch (kind) {
-    case ContentionKind::kDelayedStages:
-    case ContentionKind::kStageWaits:
-    case ContentionKind::kStageHosts:
-    case ContentionKind::kPaths:
-    case ContentionKind::kCausingStages:
-      return true;
-    default:
-      return false;
-  }
-}
+bool IsOfStages(ContentionKind kind) { return WordsOfList(kind).is_of_stages; }
 
 std::string ContentionName(ContentionKind kind) { return WordsOfList(kind).name; }
 

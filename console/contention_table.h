@@ -25,7 +25,6 @@ struct ContentionTable {
 std::vector<ContentionTable> DescribeContention(const ClusterContention& contention,
                                                 const TextOptions& options);
 
-// Returns true for a list of stages.
 bool IsOfStages(ContentionKind kind);
 
 // Returns the name of a list in JSON: "causing_queries".

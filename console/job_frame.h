@@ -36,7 +36,6 @@ struct FrameOptions {
   const absl::TimeZone* zone = nullptr;  // see TextOptions
 };
 
-// Returns the lines of the frame.
 std::vector<std::string> RenderFrame(const Snapshot& snapshot, const FrameOptions& options);
 
 // Returns a line for each running task with its elapsed and, if known, its remaining time, slowest

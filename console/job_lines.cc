@@ -36,7 +36,6 @@ void AddProgress(const Snapshot& snapshot, const TextOptions& options, std::stri
   }
 }
 
-// Returns the percentages of the other indicators.
 std::string OtherIndicators(const Snapshot& snapshot, const TextOptions& options) {
   std::string text;
   for (const Indicator& indicator : snapshot.indicators) {

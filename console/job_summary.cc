@@ -222,7 +222,7 @@ std::string Idle(const Snapshot& job) {
     const std::string text = BeforeFirstTaskText(idle->before_first, elapsed);
     return text.empty() ? "" : text + ".";
   }
-  const char* const cause = job.info->engine == "spark"
+  const char* const cause = job.info->engine == kSparkEngine
                                 ? "the driver, or the wait for executors, took this time."
                                 : "the application, or the wait for resources, took this time.";
   if (idle->before_first >= kBeforeShare * idle->total) {

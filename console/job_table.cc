@@ -239,7 +239,6 @@ std::vector<std::string> RenderStageTable(const Snapshot& snapshot, const TableO
 
 namespace {
 
-// Returns why the table of tasks is empty.
 std::string WhyNoTask(const Snapshot& snapshot) {
   if (snapshot.is_final) return "the job has ended";
   const JobKind kind = snapshot.info ? snapshot.info->kind : JobKind::kUnknown;

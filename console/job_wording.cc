@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -219,9 +220,11 @@ bool IsWide(absl::Duration elapsed, const std::optional<Range>& left) {
   return HasInterval(left) && elapsed + *left->upper > kBoundsRatioMax * (elapsed + *left->lower);
 }
 
-// Returns true if the estimate of an application does not contain most of its work.
+// Returns true if a workflow may grow, or if the estimate of an application that may grow does not
+// contain most of its work.
 bool MayGrow(const Snapshot& snapshot, const Estimate& estimate) {
-  if (snapshot.is_final || KindOf(snapshot) != JobKind::kApplication) return false;
+  if (!snapshot.may_grow || snapshot.is_final) return false;
+  if (KindOf(snapshot) != JobKind::kApplication) return true;
   return HasInterval(estimate.remaining) ? IsWide(snapshot.elapsed(), estimate.remaining)
                                          : estimate.known_share < kKnownShareMin;
 }
@@ -246,11 +249,11 @@ std::string GuessText(const Snapshot& snapshot, const Estimate& estimate, absl::
   }
 }
 
-// Returns true if the job runs, no result supports its estimate, and the bounds are missing or far
-// apart.
+// Returns true if the job runs, nothing in this run supports its estimate, and the bounds are
+// missing or far apart.
 bool IsUnsupported(const Snapshot& snapshot, const Estimate& estimate, absl::Duration elapsed) {
   return snapshot.state != JobState::kQueued && estimate.state == EstimateState::kValid &&
-         estimate.basis == Basis::kGuess &&
+         estimate.basis == Basis::kGuess && estimate.method != EstimateMethod::kMapPhase &&
          (!HasInterval(estimate.remaining) || IsWide(elapsed, estimate.remaining));
 }
 
@@ -265,6 +268,11 @@ ShownProgress WithoutGuess(const Snapshot& snapshot, const Estimate& estimate,
 std::uint32_t CountOf(const Snapshot& snapshot, StageState state) {
   return static_cast<std::uint32_t>(
       std::ranges::count(snapshot.stages, state, &StageProgress::state));
+}
+
+// Marks the progress of a job that may grow.
+std::string WithGrowth(const Snapshot& snapshot, const std::string& progress) {
+  return MayGrow(snapshot, snapshot.estimate) ? progress + ", more may come" : progress;
 }
 
 // Returns the progress in stages. The smallest view has no stages, only the number of ended stages.
@@ -283,7 +291,7 @@ std::string StagesText(const Snapshot& snapshot) {
   if (failed > 0) text += fmt::format(", {} failed", failed);
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
   if (expected > 0) text += fmt::format(", {} more expected", expected);
-  return MayGrow(snapshot, snapshot.estimate) ? text + ", more may come" : text;
+  return WithGrowth(snapshot, text);
 }
 
 // Returns the progress of an application whose headline is a group. Groups outside of SQL are jobs.
@@ -740,29 +748,16 @@ std::string IndicatorName(const Estimate& estimate, const TextOptions& options) 
   return estimate.indicator.empty() ? "tidemark" : Printable(estimate.indicator, options.unicode);
 }
 
+// Texts in the order of EstimateMethod.
+constexpr const char* kMethodTexts[] = {
+    "",          "assumed task times", "other jobs", "map phase",  "bytes read",
+    "past runs", "task sizes",         "task times", "key groups", "forecasts of its jobs"};
+static_assert(std::size(kMethodTexts) == static_cast<std::size_t>(EstimateMethod::kJobs) + 1);
+
 std::string MethodText(const Estimate& estimate, const TextOptions& options) {
   if (!estimate.remaining) return "";
-  switch (estimate.method) {
-    case EstimateMethod::kAssumptions:
-      return "assumed task times";
-    case EstimateMethod::kOtherJobs:
-      return "other jobs";
-    case EstimateMethod::kMapPhase:
-      return "map phase";
-    case EstimateMethod::kBytesRead:
-      return "bytes read";
-    case EstimateMethod::kPastRuns:
-      return "past runs";
-    case EstimateMethod::kTaskSizes:
-      return "task sizes";
-    case EstimateMethod::kTaskTimes:
-      return "task times";
-    case EstimateMethod::kKeyGroups:
-      return "key groups";
-    case EstimateMethod::kJobs:
-      return "forecasts of its jobs";
-    case EstimateMethod::kUnknown:
-      break;
+  if (estimate.method != EstimateMethod::kUnknown) {
+    return kMethodTexts[static_cast<std::size_t>(estimate.method)];
   }
   return IsTidemark(estimate) ? "" : IndicatorName(estimate, options);
 }
@@ -794,7 +789,8 @@ std::vector<Step> StepsOf(const Snapshot& snapshot) {
   const Counts& counts = snapshot.counts;
   const JobKind kind = KindOf(snapshot);
   if (kind == JobKind::kWorkflow || counts.children > 0) {
-    return {{DoneText(counts.finished_children, counts.children, "jobs done"), true}};
+    const std::string done = DoneText(counts.finished_children, counts.children, "jobs done");
+    return {{WithGrowth(snapshot, done), true}};
   }
   if (!snapshot.headline_group.empty() && !snapshot.is_final) return {{GroupsText(snapshot), true}};
   // The kind of an application with past runs is unknown before its first stage.

@@ -2,44 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
+
+#include "text/utf8.h"
 
 namespace tidemark::console {
 namespace {
 
-struct Character {
-  char32_t code = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-// Returns the length of a UTF-8 sequence, given its first byte, or 0 for an invalid first byte.
-std::size_t SequenceLength(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return 2;
-  if (first >= 0xE0 && first <= 0xEF) return 3;
-  if (first >= 0xF0 && first <= 0xF4) return 4;
-  return 0;
-}
-
-bool IsShortestForm(char32_t code, std::size_t bytes) {
-  const char32_t least = bytes == 4 ? 0x10000 : bytes == 3 ? 0x800 : bytes == 2 ? 0x80 : 0;
-  return code >= least;
-}
-
-// Returns the character at `position`, or one invalid byte.
-Character Decode(const std::string& text, std::size_t position) {
-  const auto byte = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t bytes = SequenceLength(byte(position));
-  if (bytes == 0 || position + bytes > text.size()) return {};
-  if (bytes == 1) return {.code = byte(position), .bytes = 1, .valid = true};
-  char32_t code = byte(position) & (0xFFU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(position + i) & 0xC0U) != 0x80U) return {};
-    code = code << 6 | (byte(position + i) & 0x3FU);
-  }
-  const bool surrogate = code >= 0xD800 && code <= 0xDFFF;
-  if (surrogate || code > 0x10FFFF || !IsShortestForm(code, bytes)) return {};
-  return {.code = code, .bytes = bytes, .valid = true};
+text::Character Decode(const std::string& text, std::size_t position) {
+  return text::FirstCharacter(std::string_view(text).substr(position));
 }
 
 struct CodeRange {
@@ -58,7 +29,6 @@ bool IsIn(char32_t code, const CodeRange (&ranges)[kCount]) {
 constexpr CodeRange kSteering[] = {
     {0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},   {0x200B, 0x200F}, {0x2028, 0x202E},
     {0x2060, 0x206F}, {0xFEFF, 0xFEFF}, {0xFFF0, 0xFFFF}, {0xE000, 0xF8FF}, {0xE0000, 0x10FFFF}};
-// Characters that combine with the previous character.
 constexpr CodeRange kCombining[] = {{0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0E}};
 // Makes the previous character an emoji, which some terminals draw one column wider.
 constexpr char32_t kAsEmoji = 0xFE0F;
@@ -78,7 +48,7 @@ std::size_t BytesThatFit(const std::string& text, int columns) {
   int used = 0;
   std::size_t position = 0;
   while (position < text.size()) {
-    const Character character = Decode(text, position);
+    const text::Character character = Decode(text, position);
     used += ColumnsOf(character.code);
     if (used > columns) break;
     position += character.bytes;
@@ -101,9 +71,9 @@ std::string Printable(const std::string& text, bool unicode) {
   std::string printable;
   printable.reserve(text.size());
   for (std::size_t position = 0; position < text.size();) {
-    const Character character = Decode(text, position);
+    const text::Character character = Decode(text, position);
     const bool is_ascii = character.code < 0x80;
-    if (!character.valid || (!is_ascii && (!unicode || IsIn(character.code, kSteering)))) {
+    if (!character.is_valid || (!is_ascii && (!unicode || IsIn(character.code, kSteering)))) {
       printable += '?';
     } else if (is_ascii && (character.code < 0x20 || character.code == 0x7F)) {
       printable += ' ';
@@ -118,7 +88,7 @@ std::string Printable(const std::string& text, bool unicode) {
 int Columns(const std::string& text) {
   int columns = 0;
   for (std::size_t position = 0; position < text.size();) {
-    const Character character = Decode(text, position);
+    const text::Character character = Decode(text, position);
     columns += ColumnsOf(character.code);
     position += character.bytes;
   }
@@ -139,7 +109,7 @@ std::string ClipMiddle(const std::string& text, int columns, bool unicode) {
   if (kept < 2) return Clip(text, columns, unicode);
   std::size_t tail = 0;  // start of the longest suffix that fits
   for (int left = Columns(text); left > kept / 2;) {
-    const Character character = Decode(text, tail);
+    const text::Character character = Decode(text, tail);
     left -= ColumnsOf(character.code);
     tail += character.bytes;
   }

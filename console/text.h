@@ -106,7 +106,6 @@ struct Bar {
 // are clamped to 0..1; NaN counts as 0. Parts are rounded down, so that the bar is full only for 1.
 Bar MakeBar(const ShownProgress& shown, int columns, bool unicode);
 
-// Returns the legend of a bar with an interval.
 std::string BarLegend(bool unicode);
 
 }  // namespace tidemark::console

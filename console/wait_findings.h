@@ -35,7 +35,6 @@ std::string CauseName(const std::string& job_id, const ContendingQuery& cause);
 // limit of the request. The query must outlive the result.
 std::vector<FoundWait> FoundWaits(const QueryWaits& query, std::size_t culprits_max);
 
-// The waits of a query for one resource.
 struct WaitFinding {
   WaitReason resource = WaitReason::kSlots;
   double seconds = 0;

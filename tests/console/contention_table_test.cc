@@ -1,19 +1,9 @@
 #include "console/contention_table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::console::contention_table_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 ClusterContention SomeContention() {
   const ContentionParty sql = {.job_id = "app-7", .query = "sql/1"};

@@ -1,20 +1,14 @@
 #include "console/deadline_wording.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "console/job_frame.h"
 #include "console/job_lines.h"
 #include "console/job_summary.h"
 #include "console/job_table.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::deadline_wording_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr TextOptions kAscii = {};
 

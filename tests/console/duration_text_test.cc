@@ -1,8 +1,6 @@
 #include "console/duration_text.h"
 
-#include <gtest/gtest.h>
-
-#include <random>
+#include "tests/test.h"
 
 namespace tidemark::console::duration_text_test {
 namespace {

@@ -1,14 +1,8 @@
 // Tests that, for any snapshot, no line is wider than the terminal. The terminal receives only
 // printable text and finite numbers.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <clocale>
-#include <cmath>
 #include <cwchar>
-#include <limits>
-#include <random>
-#include <string>
 
 #include "console/job_frame.h"
 #include "console/job_lines.h"
@@ -16,6 +10,7 @@
 #include "console/job_table.h"
 #include "console/terminal.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::job_frame_property_test {
 namespace {

@@ -1,22 +1,14 @@
 #include "console/job_frame.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "console/terminal.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::job_frame_test {
 namespace {
 
 using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
 using testing::EndsWith;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
 using testing::StartsWith;
 
 constexpr FrameOptions kAscii80 = {.width = 80};

@@ -1,15 +1,10 @@
 #include "console/job_lines.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::job_lines_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr TextOptions kAscii = {};
 

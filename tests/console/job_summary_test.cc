@@ -1,16 +1,10 @@
 #include "console/job_summary.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::job_summary_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
 
 constexpr TextOptions kAscii = {};
 

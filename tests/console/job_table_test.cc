@@ -1,24 +1,13 @@
 #include "console/job_table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::job_table_test {
 namespace {
 
 using testing::AllOf;
-using testing::ElementsAre;
 using testing::EndsWith;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
 using testing::StartsWith;
 
 constexpr TableOptions kWide = {.width = 120};

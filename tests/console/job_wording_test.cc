@@ -1,27 +1,14 @@
 #include "console/job_wording.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "console/job_frame.h"
 #include "console/job_lines.h"
 #include "console/job_summary.h"
 #include "console/job_table.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::job_wording_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 std::string Percent(const Snapshot& snapshot) {
   return PercentText(snapshot, snapshot.estimate, {});
@@ -130,6 +117,23 @@ TEST(JobWording, CountsQueriesAndJobsTogether) {
   EXPECT_EQ(CurrentStep(snapshot), "6 queries done, more may come");
   snapshot.groups[0].group = "job/0";
   EXPECT_EQ(CurrentStep(snapshot), "6 queries and jobs done, more may come");
+}
+
+TEST(JobWording, ShowsThatAWorkflowMayGrow) {
+  Snapshot workflow = Visits();
+  workflow.estimate.basis = Basis::kThisRun;
+  EXPECT_EQ(CurrentStep(workflow), "1 of 3 jobs done");
+  workflow.may_grow = true;
+  EXPECT_EQ(CurrentStep(workflow), "1 of 3 jobs done, more may come");
+  EXPECT_EQ(DescribeRemaining(workflow, workflow.estimate, {}).text(),
+            "~ 3 min 20 s left (2 min 50 s - 4 min 10 s, a guess)");
+}
+
+TEST(JobWording, AnApplicationWhoseStagesAreKnownDoesNotGrow) {
+  Snapshot query = UnknownQuery();
+  EXPECT_EQ(CurrentStep(query), "4 of 14 stages done, more may come");
+  query.may_grow = false;
+  EXPECT_EQ(CurrentStep(query), "4 of 14 stages done");
 }
 
 TEST(Warnings, ShowHowLongAnApplicationIsIdle) {
@@ -258,13 +262,25 @@ TEST(JobWording, AWideIntervalIsAGuess) {
   EXPECT_EQ(text(), "~ 20 s left (0-11 min)");
 }
 
+TEST(JobWording, AWideGuessFromTheMapPhaseHasItsMedian) {
+  Snapshot snapshot = SomeSnapshot();
+  snapshot.estimate.basis = Basis::kGuess;
+  snapshot.estimate.remaining = Range{absl::Seconds(20), absl::Seconds(1), absl::Minutes(110)};
+  snapshot.estimate.method = EstimateMethod::kMapPhase;
+  EXPECT_EQ(DescribeRemaining(snapshot, snapshot.estimate, {}).text(),
+            "~ 20 s left (0 - 1 h 50 min, a guess from the map phase)");
+  EXPECT_EQ(Percent(snapshot), "~ 41 % (35-50)");
+  snapshot.estimate.method = EstimateMethod::kBytesRead;
+  EXPECT_EQ(Percent(snapshot), "-") << "the first bytes may be those of any key group";
+}
+
 TEST(JobWording, AWideGuessWithoutResultsHasNoMedian) {
   Snapshot snapshot = SomeSnapshot();
   snapshot.estimate.basis = Basis::kGuess;
-  snapshot.estimate.method = EstimateMethod::kMapPhase;
+  snapshot.estimate.method = EstimateMethod::kOtherJobs;
   snapshot.estimate.remaining = Range{absl::Seconds(20), absl::Seconds(1), absl::Minutes(110)};
   const RemainingWords words = DescribeRemaining(snapshot, snapshot.estimate, {});
-  EXPECT_EQ(words.about, "a guess from the map phase");
+  EXPECT_EQ(words.about, "a guess from other jobs");
   EXPECT_EQ(words.detail, "0 - 1 h 50 min left");
   EXPECT_EQ(Percent(snapshot), "-");
   const ShownProgress shown = ShownOf(snapshot, snapshot.estimate);

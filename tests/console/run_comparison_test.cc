@@ -1,17 +1,11 @@
 #include "console/run_comparison.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::run_comparison_test {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::Not;
 using testing::StartsWith;
 
 // Returns a run whose map stage took 20 s, followed by a reduce stage.

@@ -1,13 +1,9 @@
 // Compares bars and texts with tests/vectors/shown_progress.json, which Python and the page share.
-#include <gmock/gmock.h>
 #include <google/protobuf/util/json_util.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
 
 #include "console/job_wording.h"
 #include "proto/wire/job_codec.h"
+#include "tests/test.h"
 #include "tests/vectors/vectors.h"
 #include "tidemark/v1/job.pb.h"
 

@@ -211,6 +211,7 @@ inline Snapshot UnknownQuery() {
                        .fraction_done_lower = 0.09,
                        .fraction_done_upper = 0.91,
                        .remaining = Range{absl::Seconds(72), absl::Seconds(7), absl::Seconds(720)}};
+  snapshot.may_grow = true;
   return snapshot;
 }
 

@@ -1,18 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
-
 #include "console/job_frame.h"
 #include "console/text.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::task_lines_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr TextOptions kAscii = {};
 

@@ -1,8 +1,7 @@
 #include "console/terminal.h"
 
-#include <gtest/gtest.h>
-
 #include "console/text.h"
+#include "tests/test.h"
 
 namespace tidemark::console::terminal_test {
 namespace {

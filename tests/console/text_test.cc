@@ -1,16 +1,9 @@
 #include "console/text.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cmath>
-#include <limits>
+#include "tests/test.h"
 
 namespace tidemark::console::text_test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
 
 TEST(Printable, KeepsOrdinaryText) {
   EXPECT_EQ(Printable("two-path", false), "two-path");

@@ -1,19 +1,10 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <string>
-#include <vector>
-
 #include "console/job_summary.h"
 #include "console/waits_table.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 
 namespace tidemark::console::time_spent_test {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 constexpr TextOptions kAscii = {};
 const absl::StatusOr<Explanation> kNone = absl::UnknownError("no master reported them");

@@ -1,9 +1,6 @@
 #include "console/wait_findings.h"
 
-#include <gtest/gtest.h>
-
-#include <limits>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::console::wait_findings_test {
 namespace {

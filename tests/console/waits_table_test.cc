@@ -1,19 +1,9 @@
 #include "console/waits_table.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::console::waits_table_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr TableOptions kWide{.width = 200};
 
