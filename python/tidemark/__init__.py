@@ -166,6 +166,7 @@ def watch(
 
 def load_ipython_extension(shell: Any) -> None:
     """Called by `%load_ext tidemark`. Attaches to the Spark session, now or after the cell that creates it."""
+    spark.find_java()
     spark.attach_when_active()
     shell.events.register("post_run_cell", spark.attach_when_active)
 

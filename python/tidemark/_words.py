@@ -222,21 +222,24 @@ def _is_wide(snapshot: Snapshot) -> bool:
 
 
 def _may_grow(snapshot: Snapshot) -> bool:
-    """Returns whether the estimate of an application lacks most of its work."""
-    if snapshot.final or snapshot.info.kind != JobKind.APPLICATION:
+    """Returns whether a workflow may grow, or the estimate of an application that may grow lacks most of its work."""
+    if snapshot.final or not snapshot.may_grow:
         return False
+    if snapshot.info.kind != JobKind.APPLICATION:
+        return True
     if _has_interval(snapshot.estimate):
         return _is_wide(snapshot)
     return snapshot.estimate.known_share < _KNOWN_SHARE_MIN
 
 
 def _is_unsupported(snapshot: Snapshot) -> bool:
-    """Returns whether no result supports the estimate, and its bounds are missing or far apart."""
+    """Returns whether nothing in this run supports the estimate, and its bounds are wide or missing."""
     estimate = snapshot.estimate
     return (
         snapshot.state != JobState.QUEUED
         and estimate.state == EstimateState.VALID
         and estimate.basis == Basis.GUESS
+        and estimate.method != EstimateMethod.MAP_PHASE
         and (not _has_interval(estimate) or _is_wide(snapshot))
     )
 
@@ -330,7 +333,8 @@ def legend_text(unicode: bool) -> str:
 def parts_text(snapshot: Snapshot) -> str:
     counts = snapshot.counts
     if snapshot.info.kind == JobKind.WORKFLOW or counts.child_count:
-        return f"{counts.finished_child_count} of {counts.child_count} jobs done"
+        done = f"{counts.finished_child_count} of {counts.child_count} jobs done"
+        return _with_growth(snapshot, done)
     if snapshot.headline_group and not snapshot.final:
         is_job = snapshot.headline_group.startswith("job/")
         one, many = ("job", "jobs") if is_job else ("query", "queries")
@@ -365,7 +369,11 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
         text += f", {skipped} skipped"
     if expected:
         text += f", {expected} more expected"
-    return f"{text}, more may come" if _may_grow(snapshot) else text
+    return _with_growth(snapshot, text)
+
+
+def _with_growth(snapshot: Snapshot, progress: str) -> str:
+    return f"{progress}, more may come" if _may_grow(snapshot) else progress
 
 
 def elapsed_text(snapshot: Snapshot) -> str:

@@ -352,6 +352,7 @@ class Snapshot:
     estimate_raised: Optional[EstimateRaised] = None
     idle_since: Optional[datetime] = None
     headline_group: str = ""
+    may_grow: bool = False
     throughput: Optional[Throughput] = None
     stage_infos: tuple[StageInfo, ...] = ()
     stages: tuple[StageProgress, ...] = ()
@@ -441,6 +442,7 @@ class Snapshot:
             ),
             counts=_counts_of(stages),
             silent_since=self.silent_since,
+            may_grow=self.may_grow and found.state == JobState.RUNNING,
             estimate_raised=self.estimate_raised if self.headline_group == group else None,
             stage_infos=infos,
             stages=stages,

