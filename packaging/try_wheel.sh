@@ -3,12 +3,12 @@
 #
 #   packaging/try_wheel.sh WHEEL [RELEASE...]
 #
-# RELEASE is a release of Debian (default: bookworm trixie). Needs root and debootstrap, and uses apt's mirror or $MIRROR.
+# RELEASE is a release of Debian (default: bullseye, bookworm and trixie, with glibc 2.31, 2.36 and 2.41). Needs root and debootstrap, and uses apt's mirror or $MIRROR.
 # Prints the time to the first bar. The systems are below $WORK (default: a temporary directory); KEEP=1 keeps them.
 set -euo pipefail
 wheel=$(realpath "$1")
 releases=("${@:2}")
-((${#releases[@]})) || releases=(bookworm trixie)
+((${#releases[@]})) || releases=(bullseye bookworm trixie)
 work=${WORK:-$(mktemp -d)}
 trap '[[ ${KEEP:-} ]] || rm -rf "$work"' EXIT
 

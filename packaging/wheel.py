@@ -4,8 +4,9 @@
     packaging/wheel.py PROGRAM DESCRIPTORS FOLDER
 
 DESCRIPTORS is the compiled python/tidemark/_wire.binpb. Pip unpacks the wheel into a prefix, such as a virtual
-environment: bin/tidemark, lib/tidemark/*.so, which the program finds by its RPATH, and share/tidemark. The tag of the
-wheel names the oldest C library that all files support. Equal inputs give equal bytes. Prints the path of the wheel.
+environment: lib/tidemark has the program and all its libraries, bin/tidemark starts it, and share/tidemark has its data.
+The C library and its loader are among the libraries, so the program also runs on systems with an older C library.
+Equal inputs give equal bytes. Prints the path of the wheel.
 """
 
 import base64
@@ -26,8 +27,15 @@ import sbom
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 ENGINES = re.search(r"^set\(TIDEMARK_ENGINES (.*)\)$", (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)[1].split()
 GRAPH = "data/graphs/musae-github.txt.zst"
-# The C library belongs to the system, which must have one that is new enough.
-OF_THE_SYSTEM = re.compile(r"(linux-vdso|ld-linux.*|lib(c|m|pthread|dl|rt|resolv|util|anl|mvec))\.so.*")
+# Starts the program with the C library of the wheel. The program finds its data by its first argument. Libraries of the
+# system may need a newer C library, so only the commands that the program starts preload them.
+SCRIPT = """#!/bin/sh
+[ -z "$LD_PRELOAD" ] || export TIDEMARK_LD_PRELOAD="$LD_PRELOAD"
+unset LD_PRELOAD
+file=$(readlink -f "$0")
+lib=${file%%/bin/*}/lib/tidemark
+exec "$lib/%s" --argv0 "$file" --library-path "$lib" "$lib/tidemark" "$@"
+"""
 EXECUTABLE = 0o755
 READABLE = 0o644
 
@@ -37,22 +45,14 @@ def said(*command):
 
 
 def libraries(program):
-    """Returns the files of the shared libraries that the program loads, by the names by which it loads them."""
+    """Returns the shared libraries of the program, including its loader, as a map from name to file, and the name of the
+    loader."""
     loaded = said("ldd", str(program))
     if missing := re.findall(r"(\S+) => not found", loaded):
         raise SystemExit(f"{program} loads {', '.join(missing)}, which this system lacks; install the library")
     found = dict(re.findall(r"^\s*(\S+) => (/\S+) \(0x", loaded, re.MULTILINE))
-    return {name: file for name, file in found.items() if not OF_THE_SYSTEM.fullmatch(name)}
-
-
-def oldest_libc(files):
-    """Returns the version of the C library that these files need, such as "2.36"."""
-    versions = {
-        tuple(map(int, version.split(".")))
-        for file in files
-        for version in re.findall(r"\(?GLIBC_([0-9.]+)\)?", said("objdump", "-T", str(file)))
-    }
-    return ".".join(map(str, max(versions)[:2]))
+    loader = pathlib.Path(re.search(r"^\s*(/\S+) \(0x", loaded, re.MULTILINE)[1])
+    return {**found, loader.name: loader}, loader.name
 
 
 def notices(files):
@@ -76,12 +76,14 @@ def metadata(project):
         f"Name: {project['name']}",
         f"Version: {project['version']}",
         f"Summary: {project['description']}",
-        # The program contains CHOLMOD of Debian, parts of which are under the GPL.
-        f"License-Expression: {project['license']} AND GPL-2.0-or-later",
+        # The program contains CHOLMOD of Debian, parts of which are under the GPL. The C library is under the LGPL.
+        f"License-Expression: {project['license']} AND GPL-2.0-or-later AND LGPL-2.1-or-later",
         *(f"License-File: {file}" for file in project["license-files"]),
         f"Requires-Python: {project['requires-python']}",
         *(f"Requires-Dist: {need}" for need in project["dependencies"]),
     ]
+    for extra, needs in project["optional-dependencies"].items():
+        lines += [f"Provides-Extra: {extra}", *(f'Requires-Dist: {need}; extra == "{extra}"' for need in needs)]
     return "\n".join(lines) + "\n"
 
 
@@ -92,10 +94,13 @@ def contents(program, descriptors, project, tag, folder):
         if file.suffix == ".py" or file.name == "py.typed":
             yield f"tidemark/{file.name}", READABLE, file.read_bytes()
     yield "tidemark/_wire.binpb", READABLE, pathlib.Path(descriptors).read_bytes()
-    yield f"{stem}.data/scripts/tidemark", EXECUTABLE, stripped(program, folder)
+    files, loader = libraries(program)
+    yield f"{stem}.data/scripts/tidemark", EXECUTABLE, (SCRIPT % loader).encode()
     data = f"{stem}.data/data"
-    for name, file in sorted(libraries(program).items()):
-        yield f"{data}/lib/tidemark/{name}", READABLE, pathlib.Path(file).read_bytes()
+    yield f"{data}/lib/tidemark/tidemark", EXECUTABLE, stripped(program, folder)
+    for name, file in sorted(files.items()):
+        mode = EXECUTABLE if name == loader else READABLE
+        yield f"{data}/lib/tidemark/{name}", mode, pathlib.Path(file).read_bytes()
     for engine in ENGINES:
         jar = ROOT / f"agent/{engine}/target/tidemark-{engine}.jar"
         if jar.is_file():
@@ -105,7 +110,7 @@ def contents(program, descriptors, project, tag, folder):
     yield f"{stem}.dist-info/licenses/LICENSE", READABLE, (ROOT / "LICENSE").read_bytes()
     notice = (ROOT / "packaging/deb/copyright").read_bytes()  # also that of the graph
     yield f"{stem}.dist-info/licenses/tidemark", READABLE, notice
-    for package, notice in notices(libraries(program).values()):
+    for package, notice in notices(files.values()):
         yield f"{stem}.dist-info/licenses/{package}", READABLE, notice
     yield f"{stem}.dist-info/METADATA", READABLE, metadata(project).encode()
     wheel = f"Wheel-Version: 1.0\nGenerator: packaging/wheel.py\nRoot-Is-Purelib: false\nTag: {tag}\n"
@@ -132,8 +137,8 @@ def write(file, entries, record, at):
 
 def main(program, descriptors, folder):
     project = tomllib.loads((ROOT / "python/pyproject.toml").read_text())["project"]
-    needed = oldest_libc([program, *libraries(program).values()])
-    tag = f"py3-none-manylinux_{needed.replace('.', '_')}_{platform.machine()}"
+    # The platform of grpcio's wheels, on which the package for Python depends.
+    tag = f"py3-none-manylinux_2_17_{platform.machine()}"
     # Archives cannot store times before 1980.
     at = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), 315532800))[:6]
     stem = f"{project['name']}-{project['version']}"
