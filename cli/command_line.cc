@@ -133,7 +133,6 @@ void AddCommands(CLI::App& root, Invocation& invocation) {
   AddVersion(root);
 }
 
-// Returns the message for an unknown word.
 std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));

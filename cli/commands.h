@@ -19,7 +19,7 @@
 #include "tidemark/explanation.h"
 #include "tidemark/job_query.h"
 #include "tidemark/plan.h"
-#include "whatif/find.h"
+#include "whatif/what_if.h"
 
 namespace CLI {
 class App;
@@ -114,26 +114,10 @@ struct ServeArguments {
 void AddServeOptions(CLI::App& app, ServeArguments& arguments);
 
 struct WhatIfArguments {
-  std::string subject;                   // a plan file, a log, or a job's id
-  std::vector<std::uint32_t> slots;      // one scenario each; if empty, the current slots
-  std::vector<std::uint32_t> executors;  // executors of a Spark application; excludes `slots`
-  std::map<std::string, std::string> settings;  // Spark settings
-  // For a Spark event log, the answer has a row for each combination of values. An empty list keeps
-  // the value of the run.
-  std::vector<std::uint32_t> cores;  // per executor
-  std::vector<std::string> memory;   // per executor
-  std::vector<std::uint32_t> partitions;
-  std::vector<std::string> compress;              // "true", "false"
-  std::vector<double> data;                       // factors on the input size
-  std::map<std::string, std::string> parameters;  // program parameters
-  std::map<std::string, std::string> sizes;       // formulas by stage
-  std::map<std::string, std::string> probes;      // logs of probe runs by stage
-  std::vector<std::string> learn;                 // logs of other runs
-  std::optional<whatif::Goal> goal;               // goal of a search for settings
-  std::map<std::string, std::string> limits;      // limits of the search, by name
-  std::optional<double> data_factor;
-  std::optional<SchedulingPolicy> policy;
-  std::vector<std::uint32_t> reducers;  // numbers of reduce tasks of a MapReduce job
+  std::string subject;  // a plan file, a log, or a job's id
+  whatif::Question question;
+  std::optional<whatif::Goal> goal;           // goal of a search for settings
+  std::map<std::string, std::string> limits;  // limits of the search, by name
   MasterArguments master;
   TableFormat format = TableFormat::kTable;
 };

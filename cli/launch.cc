@@ -438,9 +438,8 @@ int Run(const EngineRunArguments& arguments) {
 }
 
 std::string InstalledFile(const std::string& name) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (error) return "";
+  const fs::path program = OwnProgram();
+  if (program.empty()) return "";
   return (program.parent_path().parent_path() / "share/tidemark" / name).string();
 }
 

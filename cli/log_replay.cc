@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "master/store/event_log.h"
 #include "tidemark/limit.h"
 
 namespace tidemark::cli {
@@ -34,9 +35,13 @@ LogReplay::LogReplay(std::string path, std::unique_ptr<whatif::JobLog> log,
       options_(options),
       steps_left_(static_cast<std::int64_t>(options.budget.steps_at_first)) {
   options_.monitor.abandon_after = kAbandonAfter;
+  if (is_of_master()) options_.monitor = log_->of_master()->options();
+  std::vector<std::string>& indicators = options_.monitor.indicators;
+  if (options_.indicators) indicators = options_.indicators(std::move(indicators));
 }
 
 absl::StatusOr<bool> LogReplay::Next() {
+  if (is_of_master()) return NextOfMaster();
   while (!has_ended_) {
     if (!limit_.ok()) return limit_;
     if (!next_) {
@@ -78,6 +83,18 @@ absl::StatusOr<bool> LogReplay::Next() {
   return false;
 }
 
+absl::StatusOr<bool> LogReplay::NextOfMaster() {
+  if (!monitor_) monitor_.emplace(log_->of_master()->job_id(), options_.monitor);
+  for (;;) {
+    const auto record = log_->NextRecord();
+    if (!record.ok()) return record.status();
+    if (!record->has_value()) return false;
+    const auto* const event = std::get_if<Event>(&**record);
+    if (event != nullptr && options_.on_event) options_.on_event(*event);
+    if (store::Replay(**record, *monitor_) != nullptr) return true;
+  }
+}
+
 void LogReplay::Apply(const Event& event) {
   now_ = event.arrived_at;
   sequence_ = event.sequence;
@@ -100,8 +117,8 @@ void LogReplay::Apply(const Event& event) {
 // Sets the past runs of the job, excluding an earlier replay of this run.
 void LogReplay::LoadPastRuns() {
   const std::string name = monitor_->history_name();
-  if (options_.history == nullptr || name.empty()) return;
-  auto jobs = options_.history->SucceededOfName(
+  if (history_ == nullptr || name.empty()) return;
+  auto jobs = history_->SucceededOfName(
       name, 2 * JobMonitor::kPastRunsMax,
       [&](const std::string& id, const std::string&) { return id != next_->job_id; });
   if (!jobs.ok()) {
@@ -118,14 +135,15 @@ void LogReplay::LoadPastRuns() {
 }
 
 void LogReplay::SaveRun() {
-  if (options_.history == nullptr || !monitor_->job().is_final) return;
-  history_error_.Update(
-      options_.history->Add({.final = monitor_->job(), .summary = monitor_->Summary()}));
+  if (history_ == nullptr || !monitor_->job().is_final) return;
+  history_error_.Update(history_->Add({.final = monitor_->job(), .summary = monitor_->Summary()}));
 }
 
 std::vector<std::string> LogReplay::Remarks() const {
   std::vector<std::string> remarks = log_->Remarks(rejected_);
-  if (!history_error_.ok()) remarks.emplace_back(history_error_.message());
+  if (!history_error_.ok()) {
+    remarks.push_back(fmt::format("{}: {}", path_, std::string(history_error_.message())));
+  }
   return remarks;
 }
 

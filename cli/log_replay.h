@@ -1,5 +1,5 @@
-// Replays a job from the log of its engine as a master would have shown it: a Spark application
-// from its event log, or a MapReduce job from its history file.
+// Replays a job from the log of a master, from a Spark event log, or from the history file of a
+// MapReduce job. The last two are replayed as a master would have shown them.
 #pragma once
 
 #include <cstdint>
@@ -31,20 +31,25 @@ struct TickBudget {
 };
 
 struct LogReplayOptions {
-  JobMonitorOptions monitor;
-  // Provides past runs of the job, and receives this run when it has ended. May be null; not owned.
-  store::History* history = nullptr;
+  JobMonitorOptions monitor;  // not for the log of a master, which contains them
+  // Returns the indicators that replace the indicators of the options, if set.
+  std::function<std::vector<std::string>(std::vector<std::string>)> indicators = {};
   // Called with each event of the log, if set.
   std::function<void(const Event&)> on_event = {};
   TickBudget budget = {};
 };
 
-// Ticks between the events of the log like a master, within the budget, and sends heartbeats for
-// running tasks.
+// Ticks between the events of an engine's log like a master, within the budget, and sends
+// heartbeats for running tasks.
 class LogReplay {
  public:
   // Fails like whatif::JobLog::Open().
   static absl::StatusOr<LogReplay> Open(const std::string& path, const LogReplayOptions& options);
+
+  bool is_of_master() const { return log_->of_master() != nullptr; }
+  // Sets the provider of past runs of the job, which also receives this run when it has ended.
+  // REQUIRES: the log is not of a master; Next() has not been called; `history` outlives the calls.
+  void Use(store::History& history) { history_ = &history; }
 
   // Advances to the next snapshot. Returns false at the end of the log. Fails like
   // whatif::JobLog::Next(), and with ResourceExhausted if the job exceeds the limits of a
@@ -54,11 +59,12 @@ class LogReplay {
   const JobMonitor& monitor() const { return *monitor_; }
   // Returns whatif::JobLog::has_damage() of the part that has been read.
   bool has_damage() const { return log_->has_damage(); }
-  // Returns human-readable remarks on facts that the log lacks and on a truncated log.
+  // Returns human-readable remarks on facts that the log lacks and on damage, with the path.
   std::vector<std::string> Remarks() const;
 
  private:
   LogReplay(std::string path, std::unique_ptr<whatif::JobLog> log, const LogReplayOptions& options);
+  absl::StatusOr<bool> NextOfMaster();
   void Apply(const Event& event);
   void LoadPastRuns();
   void SaveRun();
@@ -66,6 +72,7 @@ class LogReplay {
   std::string path_;
   std::unique_ptr<whatif::JobLog> log_;
   LogReplayOptions options_;
+  store::History* history_ = nullptr;
   std::optional<JobMonitor> monitor_;
   std::optional<Event> next_;
   absl::Time now_ = absl::InfinitePast();   // time of the last event

@@ -1,8 +1,10 @@
 // The program tidemark; see `tidemark --help`.
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <variant>
@@ -28,6 +30,14 @@ int CheckOutput(int exit_code) {
   return kJobFailed;
 }
 
+// Restores the variable that the script of a wheel sets aside, for commands that this program
+// starts.
+void RestorePreload() {
+  constexpr char kKept[] = "TIDEMARK_LD_PRELOAD";
+  if (const char* const kept = std::getenv(kKept)) setenv("LD_PRELOAD", kept, /*replace=*/1);
+  unsetenv(kKept);
+}
+
 int Main(const std::vector<std::string>& words) {
   SurviveClosedPipes();
   const auto parsed = ParseCommandLine(words);
@@ -44,6 +54,8 @@ int Main(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv, argv + argc);
+  tidemark::cli::RestorePreload();
+  prctl(PR_SET_NAME, "tidemark");  // In a wheel, the process has the name of the loader.
   tidemark::serve::SilenceLibraries();
   // `tidemark run example` starts the hidden command `worker` for each task.
   if (words.size() > 1 && words[1] == "worker") {

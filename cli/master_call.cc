@@ -180,11 +180,18 @@ std::string DescribeMasterError(const std::string& address, const absl::Status& 
 
 int AtMaster(const MasterArguments& arguments,
              const std::function<absl::StatusOr<int>(const Client&)>& ask) {
+  return AtMaster(arguments, /*subject=*/"", ask);
+}
+
+int AtMaster(const MasterArguments& arguments, const std::string& subject,
+             const std::function<absl::StatusOr<int>(const Client&)>& ask) {
   const auto master =
       Client::Create({.address = arguments.address, .security = arguments.security});
   const absl::StatusOr<int> exit_code = master.ok() ? ask(**master) : master.status();
   if (exit_code.ok()) return *exit_code;
-  PrintError(DescribeMasterError(arguments.address, exit_code.status()));
+  const std::string reason = DescribeMasterError(arguments.address, exit_code.status());
+  const bool may_be_file = !subject.empty() && absl::IsUnavailable(exit_code.status());
+  PrintError(may_be_file ? fmt::format("{} is not a file; {}", subject, reason) : reason);
   return ExitCodeOf(exit_code.status());
 }
 
@@ -198,8 +205,10 @@ absl::StatusOr<Explanation> WaitsOf(const std::string& job_id, const std::string
   return waits;
 }
 
-ExitCode NoSuchJob(const std::string& job_id, const Client& master) {
-  std::string message = fmt::format("no job {} at {}", job_id, master.address());
+namespace {
+
+// Prints the message, with similar or existing ids.
+ExitCode ReportMissing(std::string message, const std::string& job_id, const Client& master) {
   std::vector<std::string> names;
   const auto jobs = master.ListJobs();
   if (jobs.ok()) {
@@ -212,6 +221,18 @@ ExitCode NoSuchJob(const std::string& job_id, const Client& master) {
   }
   PrintError(message + meant);
   return kNotFound;
+}
+
+}  // namespace
+
+ExitCode NoSuchJob(const std::string& job_id, const Client& master) {
+  return ReportMissing(fmt::format("no job {} at {}", job_id, master.address()), job_id, master);
+}
+
+ExitCode NoSuchFileOrJob(const std::string& subject, const Client& master) {
+  return ReportMissing(
+      fmt::format("no file {}, and no job {} at {}", subject, subject, master.address()), subject,
+      master);
 }
 
 std::string PageOfJob(const ServerInfo& server, const std::string& master_address,

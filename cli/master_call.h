@@ -35,6 +35,10 @@ ExitCode ExitCodeOfRun(const absl::Status& status);
 // returns the error's exit code.
 int AtMaster(const MasterArguments& arguments,
              const std::function<absl::StatusOr<int>(const Client&)>& ask);
+// Like AtMaster() above, for a subject that was not found as a file and may be a job. If the master
+// is unavailable, the message also states that the subject is not a file, unless it is empty.
+int AtMaster(const MasterArguments& arguments, const std::string& subject,
+             const std::function<absl::StatusOr<int>(const Client&)>& ask);
 
 // Returns the message of a failed call without the text that gRPC adds.
 std::string ReasonOf(const absl::Status& status);
@@ -48,6 +52,9 @@ absl::StatusOr<Explanation> WaitsOf(const std::string& job_id, const std::string
 
 // Prints that the master has no such job, and similar or existing ids. Returns kNotFound.
 ExitCode NoSuchJob(const std::string& job_id, const Client& master);
+// Prints that there is neither such a file nor such a job, and similar or existing ids. Returns
+// kNotFound.
+ExitCode NoSuchFileOrJob(const std::string& subject, const Client& master);
 
 // Prefix of the feature by which a master announces the address of its page.
 inline constexpr const char* kPageFeature = "page=";

@@ -93,6 +93,11 @@ void PrintError(const std::string& message) { WriteLine(stderr, ErrorLine(messag
 
 void PrintError(const absl::Status& status) { PrintError(std::string(status.message())); }
 
+int ReportInputError(const absl::Status& status) {
+  PrintError(status);
+  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
+}
+
 console::TableOptions TableOptionsFor(TableFormat format) {
   return {.width = WidthOf(stdout),
           .text = TextOptionsFor(stdout, Environment::OfProcess()),

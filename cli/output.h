@@ -70,6 +70,15 @@ console::TableOptions TableOptionsFor(TableFormat format);
 // Prints lines on standard output. Returns kSuccess or kReaderGone.
 int PrintLines(const std::vector<std::string>& lines);
 
+// Prints why an input cannot be used. Returns kLogTorn for damage, otherwise kUsage.
+int ReportInputError(const absl::Status& status);
+
+// Returns a value of nlohmann::json as ASCII text. Replaces invalid UTF-8 in strings.
+template <typename Json>
+std::string JsonText(const Json& value) {
+  return value.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
+}
+
 // Prints JSON values as one list, or one on each line.
 int PrintJson(const std::vector<std::string>& values, TableFormat format);
 

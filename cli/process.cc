@@ -272,6 +272,13 @@ std::string QuotedForShell(std::string_view text) {
   return "'" + absl::StrReplaceAll(plain, {{"'", "'\\''"}}) + "'";
 }
 
+std::string OwnProgram() {
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  const bool is_loader = program.filename().string().starts_with("ld");
+  return is_loader ? program_invocation_name : program.string();
+}
+
 std::optional<std::string> FindProgram(const std::string& program, const std::string& search_path) {
   if (program.find('/') != program.npos) return program;
   std::istringstream folders(search_path);

@@ -72,6 +72,10 @@ absl::StatusOr<int> RunChild(const std::vector<std::string>& command,
                              const std::function<void(const std::string&)>& on_line,
                              const std::atomic<bool>& stop);
 
+// Returns the path of this program, or an empty text if it is unknown. In a wheel, the loader of
+// the wheel runs the program, and the path is that of the script that starts the loader.
+std::string OwnProgram();
+
 // Returns the path of a program in the folders of `search_path` (PATH).
 std::optional<std::string> FindProgram(const std::string& program, const std::string& search_path);
 

@@ -218,14 +218,10 @@ nlohmann::json JsonOf(const advise::ResultPoint& point) {
   return json;
 }
 
-std::string Dumped(const nlohmann::json& json) {
-  return json.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
-}
-
 int ShowJson(const advise::Advice& advice, TableFormat format) {
   if (format == TableFormat::kJsonl) {
     std::vector<std::string> lines;
-    for (const advise::ResultPoint& point : advice.points) lines.push_back(Dumped(JsonOf(point)));
+    for (const advise::ResultPoint& point : advice.points) lines.push_back(JsonText(JsonOf(point)));
     return PrintLines(lines);
   }
   nlohmann::json json = {{"plans", advice.plans},
@@ -253,7 +249,7 @@ int ShowJson(const advise::Advice& advice, TableFormat format) {
                                        {"writes", policy.replayed.writes},
                                        {"evictions", policy.replayed.evictions}};
   }
-  return PrintLines({Dumped(json)});
+  return PrintLines({JsonText(json)});
 }
 
 }  // namespace
@@ -282,7 +278,6 @@ int Run(const AdviseArguments& arguments) {
 
 namespace {
 
-// Adds an option that takes a size in bytes.
 void AddSize(CLI::App& app, const char* name, std::optional<double>& target, const char* help) {
   const auto take = [&target](std::uint64_t bytes) { target = static_cast<double>(bytes); };
   Size(app.add_option_function<std::uint64_t>(name, take, help));

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <system_error>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "cli/commands.h"
@@ -17,11 +14,7 @@
 #include "cli/output.h"
 #include "console/job_wording.h"
 #include "console/run_comparison.h"
-#include "master/store/event_log.h"
-#include "master/store/record_reader.h"
 #include "master/waits/cluster_waits.h"
-#include "tidemark/job_monitor.h"
-#include "whatif/spark_run.h"
 
 namespace tidemark::cli {
 namespace {
@@ -39,10 +32,10 @@ struct CompareArguments {
   }
 };
 
-// Returns the end of the job in a log of Spark or Hadoop, or its last snapshot if the log has no
-// end. Sets `is_damaged` if only a part of the log can be read.
-absl::StatusOr<Snapshot> EndOfEngineLog(const std::string& path, waits::ClusterWaits& waits,
-                                        bool& is_damaged) {
+// Returns the end of the job in a log, or its last snapshot if the log has no end. Sets
+// `is_damaged` if only a part of the log can be read.
+absl::StatusOr<Snapshot> EndOfLog(const std::string& path, waits::ClusterWaits& waits,
+                                  bool& is_damaged) {
   auto replay =
       LogReplay::Open(path, {.on_event = [&waits](const Event& event) { waits.Apply(event); }});
   if (!replay.ok()) return replay.status();
@@ -52,34 +45,8 @@ absl::StatusOr<Snapshot> EndOfEngineLog(const std::string& path, waits::ClusterW
   if (!has_job && !more.ok()) return more.status();
   is_damaged |= !more.ok() || replay->has_damage();
   if (!more.ok()) PrintError(more.status());
-  for (const std::string& remark : replay->Remarks()) {
-    PrintError(fmt::format("{}: {}", path, remark));
-  }
+  for (const std::string& remark : replay->Remarks()) PrintError(remark);
   if (has_job) return replay->monitor().job();
-  return absl::InvalidArgumentError(fmt::format("{}: the log contains no job", path));
-}
-
-// Returns the end of the job in the log of a master, or its last snapshot. Sets `is_damaged` if
-// only a part of the log can be read.
-absl::StatusOr<Snapshot> EndOfMasterLog(const std::string& path, store::EventLogReader& reader,
-                                        waits::ClusterWaits& waits, bool& is_damaged) {
-  JobMonitor monitor(reader.job_id(), reader.options());
-  const auto report = [&is_damaged](const std::string& damage) {
-    PrintError(damage);
-    is_damaged = true;
-  };
-  for (auto record = reader.Next(); !record.ok() || record->has_value(); record = reader.Next()) {
-    if (!record.ok()) {
-      report(std::string(record.status().message()));
-      break;
-    }
-    if (const auto* const damage = std::get_if<store::Damage>(&**record)) {
-      report(store::RecordReader::Describe(store::kEventLog, path, *damage));
-    }
-    if (const auto* const event = std::get_if<Event>(&**record)) waits.Apply(*event);
-    store::Replay(**record, monitor);
-  }
-  if (monitor.job().sequence > 0) return monitor.job();
   return absl::InvalidArgumentError(fmt::format("{}: the log contains no job", path));
 }
 
@@ -92,14 +59,7 @@ std::string HeadingOf(const std::string& name, const Snapshot& job) {
 // Returns the run in a log. Sets `is_damaged` if only a part of the log can be read.
 absl::StatusOr<ComparedRun> ReadRun(const std::string& path, bool& is_damaged) {
   waits::ClusterWaits waits;
-  std::error_code error;
-  const auto reader = std::filesystem::is_directory(path, error)
-                          ? absl::StatusOr<std::unique_ptr<store::EventLogReader>>(nullptr)
-                          : whatif::OpenLogOfMaster(path);
-  if (!reader.ok()) return reader.status();
-  const absl::StatusOr<Snapshot> job = *reader == nullptr
-                                           ? EndOfEngineLog(path, waits, is_damaged)
-                                           : EndOfMasterLog(path, **reader, waits, is_damaged);
+  const absl::StatusOr<Snapshot> job = EndOfLog(path, waits, is_damaged);
   if (!job.ok()) return job.status();
   waits.Finish();
   const std::string name = std::filesystem::path(path).filename().string();
@@ -173,15 +133,10 @@ int Show(const ComparedRun& before, const ComparedRun& after, TableFormat format
         {"what", value.what}, {"unit", NameOf(value.unit)}, {"is_stage", value.is_stage}};
     if (value.before) json["before"] = *value.before;
     if (value.after) json["after"] = *value.after;
-    lines.push_back(json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace));
+    lines.push_back(JsonText(json));
   }
   const int shown = PrintJson(lines, format);
   return shown == kSuccess && is_damaged ? kLogTorn : shown;
-}
-
-int UnreadableLog(const absl::Status& status) {
-  PrintError(status);
-  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
 }
 
 // Compares the runs. `master` may be null if all are logs.
@@ -191,12 +146,12 @@ absl::StatusOr<int> Compare(const Client* master, const CompareArguments& argume
   for (const std::string& subject : arguments.subjects()) {
     if (IsPath(subject)) {
       absl::StatusOr<ComparedRun> run = ReadRun(subject, is_damaged);
-      if (!run.ok()) return UnreadableLog(run.status());
+      if (!run.ok()) return ReportInputError(run.status());
       runs.push_back(*std::move(run));
       continue;
     }
     absl::StatusOr<Snapshot> job = FindRun(subject, *master);
-    if (absl::IsNotFound(job.status())) return NoSuchJob(subject, *master);
+    if (absl::IsNotFound(job.status())) return NoSuchFileOrJob(subject, *master);
     if (!job.ok()) return job.status();
     runs.push_back(RunOf(*std::move(job), *master));
   }
@@ -212,9 +167,9 @@ absl::StatusOr<int> Compare(const Client* master, const CompareArguments& argume
 
 int Run(const CompareArguments& arguments) {
   const std::vector<std::string> subjects = arguments.subjects();
-  const bool is_of_logs = std::ranges::all_of(subjects, IsPath);
-  if (!is_of_logs) {
-    return AtMaster(arguments.master,
+  const auto job = std::ranges::find_if_not(subjects, IsPath);
+  if (job != subjects.end()) {
+    return AtMaster(arguments.master, *job,
                     [&](const Client& master) { return Compare(&master, arguments); });
   }
   if (subjects.size() == 1) {

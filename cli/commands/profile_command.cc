@@ -75,7 +75,6 @@ absl::Status MeasureDisk(const ProfileNodeArguments& arguments, const std::strin
   return status;
 }
 
-// Returns a free port, or 0.
 int FreePort() {
   const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address = {};

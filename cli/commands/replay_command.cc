@@ -10,7 +10,6 @@
 #include <string>
 #include <system_error>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -20,14 +19,11 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "master/store/event_log.h"
 #include "master/store/history.h"
 #include "master/waits/cluster_waits.h"
 #include "tidemark/event.h"
 #include "tidemark/explanation.h"
-#include "tidemark/job_monitor.h"
 #include "transport/small_file.h"
-#include "whatif/spark_run.h"
 
 namespace tidemark::cli {
 namespace {
@@ -47,11 +43,6 @@ class Pace {
   std::optional<absl::Time> before_;
 };
 
-int CannotOpen(const absl::Status& status) {
-  PrintError(status);
-  return absl::IsDataLoss(status) ? kLogTorn : kUsage;
-}
-
 // Returns the waits of the only application of a log.
 absl::StatusOr<Explanation> WaitsIn(waits::ClusterWaits& log) {
   log.Finish();
@@ -62,91 +53,57 @@ absl::StatusOr<Explanation> WaitsIn(waits::ClusterWaits& log) {
   return absl::NotFoundError("the log contains no task");
 }
 
-int ReplayLogOfEngine(const ReplayArguments& arguments) {
-  const JobMonitorOptions defaults;
-  std::unique_ptr<store::History> history;
-  if (!arguments.history.empty()) {
-    // Keeps all earlier entries regardless of their age.
-    auto opened = store::History::Open(arguments.history + "/history.sqlite",
-                                       {.age_max = absl::InfiniteDuration(),
-                                        .bytes_max = std::numeric_limits<std::size_t>::max()});
-    if (!opened.ok()) return CannotOpen(opened.status());
-    history = *std::move(opened);
-  }
-  waits::ClusterWaits waits;
-  auto replay = LogReplay::Open(
-      arguments.log,
-      {.monitor = {.indicators = IndicatorsFor(arguments.progress, defaults.indicators)},
-       .history = history.get(),
-       .on_event = [&waits](const Event& event) { waits.Apply(event); }});
-  if (!replay.ok()) return CannotOpen(replay.status());
-  const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
-  Pace pace(arguments.speed);
-  absl::StatusOr<bool> more = false;
-  bool has_shown = false;
-  while ((more = replay->Next()).ok() && *more) {
-    has_shown = true;
-    pace.WaitFor(replay->monitor().job().at);
-    if (!progress->Show(replay->monitor().job())) return kReaderGone;
-  }
-  // A file that is not a log needs no remarks.
-  if (!has_shown && !more.ok()) {
-    PrintError(std::string(more.status().message()));
-    return absl::IsDataLoss(more.status()) ? kLogTorn : kUsage;
-  }
-  if (has_shown) {
-    progress->Explain(WaitsIn(waits));
-    progress->Finish();
-  }
-  for (const std::string& remark : replay->Remarks()) {
-    if (has_shown) PrintError(fmt::format("{}: {}", arguments.log, remark));
-  }
-  if (more.ok()) return replay->has_damage() ? kLogTorn : kSuccess;
-  PrintError(std::string(more.status().message()));
-  return kLogTorn;
-}
-
 }  // namespace
 
 int Run(const ReplayArguments& arguments) {
   std::error_code error;
-  if (std::filesystem::is_directory(arguments.log, error)) return ReplayLogOfEngine(arguments);
-  const absl::Status readable = transport::CheckRegularFile(arguments.log);
-  if (!readable.ok()) return CannotOpen(readable);
-  const auto reader = whatif::OpenLogOfMaster(arguments.log);
-  if (!reader.ok()) return CannotOpen(reader.status());
-  if (*reader == nullptr) return ReplayLogOfEngine(arguments);
+  if (!std::filesystem::is_directory(arguments.log, error)) {
+    const absl::Status readable = transport::CheckRegularFile(arguments.log);
+    if (!readable.ok()) return ReportInputError(readable);
+  }
+  std::unique_ptr<store::History> history;
+  waits::ClusterWaits waits;
+  auto replay = LogReplay::Open(arguments.log,
+                                {.indicators =
+                                     [&](std::vector<std::string> asked) {
+                                       return IndicatorsFor(arguments.progress, std::move(asked));
+                                     },
+                                 .on_event = [&waits](const Event& event) { waits.Apply(event); }});
+  if (!replay.ok()) return ReportInputError(replay.status());
   if (!arguments.history.empty()) {
-    PrintError(
-        "--history is for logs of Spark and Hadoop; a Tidemark event log already contains the past "
-        "runs that it used");
-    return kUsage;
+    if (replay->is_of_master()) {
+      PrintError(
+          "--history is for logs of Spark and Hadoop; a Tidemark event log already contains the "
+          "past runs that it used");
+      return kUsage;
+    }
+    // Keeps all earlier entries regardless of their age.
+    auto opened = store::History::Open(arguments.history + "/history.sqlite",
+                                       {.age_max = absl::InfiniteDuration(),
+                                        .bytes_max = std::numeric_limits<std::size_t>::max()});
+    if (!opened.ok()) return ReportInputError(opened.status());
+    history = *std::move(opened);
+    replay->Use(*history);
   }
   const auto progress = MakeProgress(arguments.progress, stdout, Environment::OfProcess());
-  JobMonitorOptions options = (*reader)->options();
-  options.indicators = IndicatorsFor(arguments.progress, std::move(options.indicators));
-  JobMonitor monitor((*reader)->job_id(), options);
   Pace pace(arguments.speed);
-  waits::ClusterWaits waits;
-  std::vector<std::string> damages;
-  for (;;) {
-    const auto record = (*reader)->Next();
-    if (!record.ok() || !record->has_value()) {
-      progress->Explain(WaitsIn(waits));
-      progress->Finish();
-      if (!record.ok()) damages.emplace_back(record.status().message());
-      for (const std::string& damage : damages) PrintError(damage);
-      return damages.empty() ? kSuccess : kLogTorn;
-    }
-    if (const auto* damage = std::get_if<store::Damage>(&**record)) {
-      damages.push_back(store::RecordReader::Describe(store::kEventLog, arguments.log, *damage));
-    }
-    if (const auto* const event = std::get_if<Event>(&**record)) waits.Apply(*event);
-    const Snapshot* const snapshot = store::Replay(**record, monitor);
-    if (snapshot == nullptr) continue;
-    pace.WaitFor(snapshot->at);
-    if (!progress->Show(*snapshot)) return kReaderGone;
+  absl::StatusOr<bool> more = false;
+  // A file that is not a log needs no remarks.
+  bool is_log = replay->is_of_master();
+  while ((more = replay->Next()).ok() && *more) {
+    is_log = true;
+    pace.WaitFor(replay->monitor().job().at);
+    if (!progress->Show(replay->monitor().job())) return kReaderGone;
   }
+  if (!is_log && !more.ok()) return ReportInputError(more.status());
+  if (is_log) {
+    progress->Explain(WaitsIn(waits));
+    progress->Finish();
+    for (const std::string& remark : replay->Remarks()) PrintError(remark);
+  }
+  if (more.ok()) return replay->has_damage() ? kLogTorn : kSuccess;
+  PrintError(std::string(more.status().message()));
+  return kLogTorn;
 }
 
 namespace {

@@ -130,9 +130,8 @@ class RemoteWatch {
 
 // Returns the command of a worker, which runs this program once for each task.
 std::vector<std::string> WorkerCommand() {
-  std::error_code error;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return {error ? "/proc/self/exe" : self.string(), "worker"};
+  const std::string self = OwnProgram();
+  return {self.empty() ? "/proc/self/exe" : self, "worker"};
 }
 
 // Returns an id composed of the name, the time and the process.
@@ -246,7 +245,6 @@ const std::map<std::string, examples::OutputKind> kOutputKinds = {
     {"deflate", examples::OutputKind::kDeflate},
     {"count", examples::OutputKind::kCount}};
 
-// Returns one slot for each processor.
 std::uint32_t DefaultSlots() {
   constexpr std::uint32_t kUnknown = 2;
   const unsigned processors = std::thread::hardware_concurrency();  // 0 if unknown

@@ -5,15 +5,12 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -48,53 +45,17 @@ namespace tidemark::cli {
 
 namespace {
 
-constexpr std::chrono::seconds kSparkPollInterval{1};
+constexpr absl::Duration kSparkPollInterval = absl::Seconds(1);
 // The history server publishes the files of ended jobs every three minutes.
-constexpr std::chrono::seconds kHistoryPollInterval{60};
+constexpr absl::Duration kHistoryPollInterval = absl::Minutes(1);
 // Maximum number of applications with logged rejections. Bounds memory.
 constexpr std::size_t kRejectionsMax = 10'000;
-
-// Calls a function repeatedly on its own thread. The destructor waits for the running call.
-class PollThread {
- public:
-  PollThread(std::function<void()> poll, std::chrono::seconds interval)
-      : poll_(std::move(poll)), interval_(interval), thread_([this] { Run(); }) {}
-  ~PollThread() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_stopped_ = true;
-    }
-    stop_.notify_all();
-    thread_.join();
-  }
-  PollThread(const PollThread&) = delete;
-  PollThread& operator=(const PollThread&) = delete;
-
- private:
-  void Run() {
-    std::unique_lock lock(mutex_);
-    while (!is_stopped_) {
-      lock.unlock();
-      poll_();
-      lock.lock();
-      stop_.wait_for(lock, interval_, [this] { return is_stopped_; });
-    }
-  }
-
-  const std::function<void()> poll_;
-  const std::chrono::seconds interval_;
-  std::mutex mutex_;
-  std::condition_variable stop_;
-  bool is_stopped_ = false;  // guarded by mutex_
-  std::thread thread_;
-};
 
 std::function<void(const std::string&)> WarningsTo(const LogSink& log) {
   return
       [log](const std::string& line) { log({.severity = LogSeverity::kWarning, .message = line}); };
 }
 
-// Follows the Spark event logs for a master.
 class SparkLogs {
  public:
   // `master` must outlive this object.
@@ -103,8 +64,11 @@ class SparkLogs {
         log_(log),
         follower_(folder, {.source_id = fmt::format("log-{}", absl::GetCurrentTimeNanos()),
                            .note = WarningsTo(log)}),
-        thread_([this] { follower_.Poll(absl::Now(), [this](const Event& e) { Report(e); }); },
-                kSparkPollInterval) {}
+        thread_([this](const std::stop_token& stop) {
+          do {
+            follower_.Poll(absl::Now(), [this](const Event& e) { Report(e); });
+          } while (!transport::AwaitStop(stop, kSparkPollInterval));
+        }) {}
   ~SparkLogs() { follower_.Stop(); }
   SparkLogs(const SparkLogs&) = delete;
   SparkLogs& operator=(const SparkLogs&) = delete;
@@ -117,7 +81,7 @@ class SparkLogs {
   spark::LogFollower follower_;
   // Status codes of logged rejections by job.
   absl::flat_hash_map<std::string, absl::flat_hash_set<absl::StatusCode>> rejections_;
-  PollThread thread_;  // stops before the other members are destroyed
+  std::jthread thread_;  // stops before the other members are destroyed
 };
 
 // Adds the runs of a Hadoop history server to the history of a master.
@@ -143,10 +107,14 @@ class HistoryLogs {
               absl::Duration age_max, const LogSink& log)
       : history_(std::move(history)),
         folder_(folder, *history_, {.age_max = age_max, .note = WarningsTo(log)}),
-        thread_([this, log] { Poll(log); }, kHistoryPollInterval) {}
+        thread_([this, log](const std::stop_token& stop) {
+          // Reading must not delay acknowledgements and ticks.
+          setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), transport::kNice);
+          do {
+            Poll(log);
+          } while (!transport::AwaitStop(stop, kHistoryPollInterval));
+        }) {}
   void Poll(const LogSink& log) {
-    // Reading must not delay acknowledgements and ticks.
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), transport::kNice);
     const std::size_t added = folder_.Poll(absl::Now());
     if (added == 0) return;
     log({.message = fmt::format("{} added to the history", text::Counted(added, "past run"))});
@@ -154,7 +122,7 @@ class HistoryLogs {
 
   const std::unique_ptr<store::History> history_;
   HistoryFolder folder_;
-  PollThread thread_;  // stops before the other members are destroyed
+  std::jthread thread_;  // stops before the other members are destroyed
 };
 
 void SparkLogs::Report(const Event& event) {
@@ -162,7 +130,6 @@ void SparkLogs::Report(const Event& event) {
   if (reported.ok() ||
       (rejections_.size() >= kRejectionsMax && !rejections_.contains(event.job_id)))
     return;
-  // Log one rejection of each kind.
   if (!rejections_[event.job_id].insert(reported.code()).second) return;
   log_({.severity = LogSeverity::kWarning,
         .message = fmt::format("log of {}: {}", event.job_id, std::string(reported.message()))});
@@ -234,7 +201,6 @@ int Reject(const absl::Status& status) {
   return absl::IsUnavailable(status) ? kJobFailed : kUsage;
 }
 
-// Adds an option that sets the setting `key`.
 void AddOverride(CLI::App& app, const char* name, const char* key, const char* type,
                  const char* help, ServeArguments& arguments) {
   app.add_option_function<std::string>(
@@ -311,9 +277,9 @@ int Run(const ServeArguments& arguments) {
   const auto alert_counts = [&] {
     return alerts == nullptr ? std::map<std::string, serve::AlertCounts>() : alerts->counts();
   };
-  std::unique_ptr<serve::MetricsExporter> exporter;
+  std::unique_ptr<web::HttpServer> exporter;
   if (!config->metrics_address.empty()) {
-    auto started = serve::MetricsExporter::Start(config->metrics_address, **master, alert_counts);
+    auto started = serve::StartMetrics(config->metrics_address, **master, alert_counts);
     if (!started.ok()) return Reject(started.status());
     exporter = *std::move(started);
   }

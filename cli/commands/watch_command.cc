@@ -2,8 +2,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -25,6 +23,7 @@
 #include "console/terminal.h"
 #include "console/waits_table.h"
 #include "proto/wire/job_codec.h"
+#include "transport/turn_queue.h"
 
 namespace tidemark::cli {
 namespace {
@@ -35,11 +34,7 @@ class Timer {
   explicit Timer(absl::Duration timeout) {
     if (timeout == absl::InfiniteDuration()) return;
     thread_ = std::jthread([this, timeout](const std::stop_token& end) {
-      std::mutex mutex;
-      std::condition_variable_any wake;
-      std::unique_lock lock(mutex);
-      wake.wait_for(lock, end, absl::ToChronoMilliseconds(timeout), [] { return false; });
-      if (!end.stop_requested()) stop_.request_stop();
+      if (!transport::AwaitStop(end, timeout)) stop_.request_stop();
     });
   }
   std::stop_token token() const { return stop_.get_token(); }
@@ -79,7 +74,6 @@ ExitCode NoSuchGroup(const GroupName& name, const Snapshot& job) {
   return kNotFound;
 }
 
-// Returns why --tasks has no effect, or an empty string.
 std::string WhyNoTasks(const WatchArguments& arguments) {
   if (!arguments.tasks) return "";
   if (arguments.job_id.empty()) return "--tasks has no effect without a job ID";
@@ -155,14 +149,9 @@ class RunningTasks {
  public:
   RunningTasks(const Client& master, const std::string& job_id)
       : thread_([this, &master, job_id](const std::stop_token& stop) {
-          std::mutex mutex;
-          std::condition_variable_any wake;
-          std::unique_lock lock(mutex);
-          while (!stop.stop_requested()) {
-            auto tasks = master.ListRunningTasks(job_id, kTasksMax, stop);
-            Store(std::move(tasks));
-            wake.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
-          }
+          do {
+            Store(master.ListRunningTasks(job_id, kTasksMax, stop));
+          } while (!transport::AwaitStop(stop, absl::Seconds(1)));
         }) {}
   // Shows the newest tasks. Shows an error once.
   void Show(Progress& progress) {

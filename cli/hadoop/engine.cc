@@ -21,40 +21,26 @@ namespace {
 
 constexpr const char* kHadoopSite = "mapred-site.xml";
 
-// Returns the command in an environment with a copy of Hadoop's settings that contains the settings
-// of the connector. The connector is also on the class path, for jobs that run within the client.
+// Returns the command with the connector in mapred-site.xml, and on the class path for jobs that
+// run within the client.
 absl::StatusOr<ReportingCommand> LaunchHadoop(const EngineRunArguments& arguments,
                                               const std::string& jar, const std::string& master,
                                               const std::string& directory) {
-  std::vector<HadoopSetting> settings = ConnectorSettings(master, jar);
-  if (const auto& deadline = arguments.progress.deadline) {
-    settings.push_back({"tidemark.deadline", InstantText(*deadline, absl::Now())});
-  }
-  const CommandWorkflow workflow = WorkflowOf(arguments.command, EnvironmentVariable);
-  settings.insert(settings.end(), workflow.settings.begin(), workflow.settings.end());
   const absl::StatusOr<std::string> configuration =
       FindConfiguration(arguments.command[0], EnvironmentVariable);
   if (!configuration.ok()) return configuration.status();
-  const absl::Status copied = CopyConfiguration(*configuration,
-                                                {.name = kHadoopSite,
-                                                 .original = *configuration + "/" + kHadoopSite,
-                                                 .settings = settings,
-                                                 .beside = Beside},
-                                                directory);
-  if (!copied.ok()) return copied;
+  absl::StatusOr<ReportingCommand> launched =
+      LaunchWithSite(arguments, *configuration,
+                     {.name = kHadoopSite,
+                      .original = *configuration + "/" + kHadoopSite,
+                      .settings = ConnectorSettings(master, jar),
+                      .beside = Beside},
+                     directory);
+  if (!launched.ok()) return launched;
+  launched->command = WithJar(arguments.command, jar);
   const std::string class_path = EnvironmentVariable("HADOOP_CLASSPATH");
-  return ReportingCommand{
-      .command = WithJar(arguments.command, jar),
-      .variables = {{kWorkflowVariable, workflow.id},
-                    {"HADOOP_CONF_DIR", directory},
-                    {"YARN_CONF_DIR", directory},
-                    {"HADOOP_CLASSPATH", class_path.empty() ? jar : jar + ":" + class_path}},
-      .workflow = workflow.id,
-      .is_whole_workflow = workflow.is_own};
-}
-
-std::vector<std::string> HadoopYarnFolders(const std::vector<std::string>& command) {
-  return YarnFolders(FindConfiguration(command[0], EnvironmentVariable).value_or(""));
+  launched->variables["HADOOP_CLASSPATH"] = class_path.empty() ? jar : jar + ":" + class_path;
+  return launched;
 }
 
 absl::StatusOr<std::string> HadoopConf(const EngineConfArguments& arguments,
@@ -64,11 +50,9 @@ absl::StatusOr<std::string> HadoopConf(const EngineConfArguments& arguments,
 }
 
 void AddHadoopConfOptions(CLI::App& app, EngineConfArguments& arguments) {
-  app.add_option("--site", arguments.site,
-                 "Keep the plug-ins of this mapred-site.xml: the connector delegates to them")
-      ->type_name("FILE");
-  app.add_flag("--options", arguments.as_options, "Print -D options for a shell instead of XML");
-  AddFooter(app, "Save the XML and pass it to a job: hadoop jar JAR JOB -conf FILE ...");
+  AddSiteOptions(app, arguments,
+                 "Keep the plug-ins of this mapred-site.xml: the connector delegates to them",
+                 "Save the XML and pass it to a job: hadoop jar JAR JOB -conf FILE ...");
 }
 
 // --- hadoop poll ---
@@ -159,7 +143,7 @@ Engine HadoopEngine() {
       .jar_classes = ConnectorClasses(),
       .launch = LaunchHadoop,
       .ids_in = JobIdsIn,
-      .yarn_folders = HadoopYarnFolders,
+      .yarn_folders = YarnFoldersOf,
       .conf = HadoopConf,
       .add_conf_options = AddHadoopConfOptions,
       .add_commands = AddHadoopPoll};

@@ -11,14 +11,18 @@
 #include "absl/strings/str_replace.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "cli/hadoop/yarn_outcome.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "cli/process.h"
 #include "hadoop/configuration.h"
-#include "proto/wire/checks.h"
+#include "text/utf8.h"
 #include "transport/small_file.h"
 
 namespace tidemark::cli {
 namespace {
 
+constexpr const char* kWorkflowVariable = "TIDEMARK_WORKFLOW";
 constexpr const char* kTemporaryJars = "tmpjars";
 constexpr const char* kCollector = "mapreduce.job.map.output.collector.class";
 constexpr const char* kShuffle = "mapreduce.job.reduce.shuffle.consumer.plugin.class";
@@ -213,22 +217,7 @@ std::string CommandName(const std::vector<std::string>& command) {
     name += " " + fs::path(command[i]).filename().string();
     break;
   }
-  return wire::Cut(name, kBytesMax);
-}
-
-CommandWorkflow WorkflowOf(const std::vector<std::string>& command,
-                           const std::function<std::string(const char*)>& variable) {
-  CommandWorkflow workflow{.id = variable(kWorkflowVariable), .is_own = false, .settings = {}};
-  if (workflow.id.empty()) {
-    const std::string name = CommandName(command);
-    workflow.id = fmt::format("{}-{:x}-{:x}", absl::StrReplaceAll(name, {{" ", "-"}}),
-                              absl::ToUnixMillis(absl::Now()), getpid());
-    workflow.is_own = true;
-    workflow.settings.push_back({"tidemark.workflow.name", name});
-    workflow.settings.push_back({"tidemark.workflow.quiet.seconds", "3600"});
-  }
-  workflow.settings.push_back({"tidemark.workflow.id", workflow.id});
-  return workflow;
+  return text::Cut(name, kBytesMax);
 }
 
 absl::StatusOr<std::string> SiteConf(const std::string& site, bool as_options,
@@ -256,6 +245,43 @@ absl::Status CopyConfiguration(const std::string& configuration, const ReplacedS
   }
   if (error) return FileError(configuration, error.message());
   return WriteSite(site, fs::path(copy) / site.name);
+}
+
+absl::StatusOr<ReportingCommand> LaunchWithSite(const EngineRunArguments& arguments,
+                                                const std::string& configuration, ReplacedSite site,
+                                                const std::string& directory) {
+  if (const auto& deadline = arguments.progress.deadline) {
+    site.settings.push_back({"tidemark.deadline", InstantText(*deadline, absl::Now())});
+  }
+  ReportingCommand launched;
+  launched.command = arguments.command;
+  launched.workflow = EnvironmentVariable(kWorkflowVariable);
+  if (launched.workflow.empty()) {
+    const std::string name = CommandName(arguments.command);
+    launched.workflow = fmt::format("{}-{:x}-{:x}", absl::StrReplaceAll(name, {{" ", "-"}}),
+                                    absl::ToUnixMillis(absl::Now()), getpid());
+    launched.is_whole_workflow = true;
+    site.settings.push_back({"tidemark.workflow.name", name});
+    site.settings.push_back({"tidemark.workflow.quiet.seconds", "3600"});
+  }
+  site.settings.push_back({"tidemark.workflow.id", launched.workflow});
+  const absl::Status copied = CopyConfiguration(configuration, site, directory);
+  if (!copied.ok()) return copied;
+  launched.variables = {{kWorkflowVariable, launched.workflow},
+                        {"HADOOP_CONF_DIR", directory},
+                        {"YARN_CONF_DIR", directory}};
+  return launched;
+}
+
+std::vector<std::string> YarnFoldersOf(const std::vector<std::string>& command) {
+  return YarnFolders(FindConfiguration(command[0], EnvironmentVariable).value_or(""));
+}
+
+void AddSiteOptions(CLI::App& app, EngineConfArguments& arguments, const std::string& about_site,
+                    const std::string& footer) {
+  app.add_option("--site", arguments.site, about_site)->type_name("FILE");
+  app.add_flag("--options", arguments.as_options, "Print -D options for a shell instead of XML");
+  AddFooter(app, footer);
 }
 
 }  // namespace tidemark::cli

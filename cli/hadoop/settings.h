@@ -9,11 +9,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cli/engines.h"
 
 namespace tidemark::cli {
-
-// Names the workflow of the jobs of a command, so that several commands form one workflow.
-inline constexpr const char* kWorkflowVariable = "TIDEMARK_WORKFLOW";
 
 struct HadoopSetting {
   std::string key;
@@ -69,18 +67,6 @@ absl::StatusOr<std::string> FindConfiguration(
 // that is a file, such as "pig report.pig", at most 128 bytes.
 std::string CommandName(const std::vector<std::string>& command);
 
-// The workflow that the jobs of a command report.
-struct CommandWorkflow {
-  std::string id;
-  bool is_own = false;                  // whether the workflow consists of this command
-  std::vector<HadoopSetting> settings;  // make the jobs report the workflow
-};
-
-// Returns the workflow that TIDEMARK_WORKFLOW names, or else a new workflow. `variable` is as in
-// FindConfiguration().
-CommandWorkflow WorkflowOf(const std::vector<std::string>& command,
-                           const std::function<std::string(const char*)>& variable);
-
 // A configuration file in the copy of a configuration.
 struct ReplacedSite {
   std::string name;      // such as "mapred-site.xml"
@@ -101,5 +87,22 @@ absl::StatusOr<std::string> SiteConf(const std::string& site, bool as_options,
 // adds the settings to a site.
 absl::Status CopyConfiguration(const std::string& configuration, const ReplacedSite& site,
                                const std::string& copy);
+
+// The following functions are parts of the rows of engines that read Hadoop's settings.
+
+// Returns the command in an environment whose HADOOP_CONF_DIR is `directory`: a copy of
+// `configuration` that adds the site, the deadline and the workflow. TIDEMARK_WORKFLOW names
+// the workflow, so that several commands can form one workflow. If it is not set, the workflow is
+// new.
+absl::StatusOr<ReportingCommand> LaunchWithSite(const EngineRunArguments& arguments,
+                                                const std::string& configuration, ReplacedSite site,
+                                                const std::string& directory);
+
+// Returns the folders that may contain the yarn-site.xml of the command.
+std::vector<std::string> YarnFoldersOf(const std::vector<std::string>& command);
+
+// Adds --site, --options and the footer to `NAME conf`.
+void AddSiteOptions(CLI::App& app, EngineConfArguments& arguments, const std::string& about_site,
+                    const std::string& footer);
 
 }  // namespace tidemark::cli

@@ -1,12 +1,10 @@
 // Tests that errors of the command line contain the option, the fault and the remedy.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <string>
 #include <variant>
 
 #include "cli/commands.h"
 #include "cli/master_call.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::command_line_test {
 namespace {
@@ -238,10 +236,10 @@ TEST(CommandLine, KeepsTheOrderOfListsOfWhatIf) {
                         "--compress", "false,true", "--data", "2,0.5"});
   ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
   const auto arguments = std::any_cast<WhatIfArguments>(std::get<Invocation>(parsed).arguments);
-  EXPECT_THAT(arguments.executors, testing::ElementsAre(8, 2));
-  EXPECT_THAT(arguments.memory, testing::ElementsAre("2g", "4g"));
-  EXPECT_THAT(arguments.compress, testing::ElementsAre("false", "true"));
-  EXPECT_THAT(arguments.data, testing::ElementsAre(2, 0.5));
+  EXPECT_THAT(arguments.question.executors, testing::ElementsAre(8, 2));
+  EXPECT_THAT(arguments.question.memory, testing::ElementsAre("2g", "4g"));
+  EXPECT_THAT(arguments.question.compress, testing::ElementsAre("false", "true"));
+  EXPECT_THAT(arguments.question.data, testing::ElementsAre(2, 0.5));
 }
 
 TEST(CommandLine, ParsesTheGoalAndTheLimitsOfASearch) {

@@ -1,28 +1,19 @@
 // Tests with shortened responses of Hadoop's web services. YarnIT polls a real cluster.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <map>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "absl/strings/str_replace.h"
 #include "cli/hadoop/application_poller.h"
 #include "cli/hadoop/rest_view.h"
 #include "tests/monitor/estimates.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::hadoop_poll_test {
 namespace {
 
 using test::Left;
 using ::testing::AllOf;
-using ::testing::Contains;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 constexpr std::int64_t kBeginMillis = 1'700'000'000'000;
 

@@ -1,31 +1,18 @@
 // Tests the parts of `tidemark run hadoop`. LocalModeIT and YarnIT run the command with a real
 // Hadoop.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <zip.h>
 
-#include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <map>
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "cli/hadoop/settings.h"
 #include "cli/launch.h"
 #include "cli/master_call.h"
 #include "cli/process.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::hadoop_run_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 namespace fs = std::filesystem;
 

@@ -1,14 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include "cli/hadoop/settings.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::hadoop_settings_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 TEST(ConnectorSettings, ContainTheMasterTheJarAndThreePlugIns) {
   const auto settings = ConnectorSettings("node-1:7411", "/opt/tidemark-hadoop.jar");

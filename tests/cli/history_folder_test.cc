@@ -1,26 +1,15 @@
 #include "cli/hadoop/history_folder.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
-
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <memory>
-#include <string>
-#include <vector>
 
 #include "tests/hadoop_history/some_history.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::history_folder_test {
 namespace {
 
 using test::SomeHistory;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 // Shortly after the jobs of SomeHistory.
 const absl::Time kNow = absl::FromUnixMillis(SomeHistory::kSubmitted) + absl::Hours(1);
@@ -101,6 +90,16 @@ TEST_F(HistoryFolderTest, ReadsAFileAgainOnceItHasGrown) {
   Write(name, whole);
   std::filesystem::last_write_time(path, written_at + std::chrono::seconds(2));
   EXPECT_EQ(folder_->Poll(kNow), 1u);
+}
+
+TEST_F(HistoryFolderTest, StopsWithinAFile) {
+  const std::string path = Write("job_1700000000000_0007-1.jhist", SomeHistory::WordCount().text());
+  int checks = 0;
+  EXPECT_TRUE(RunInHistoryFile(path, [&] { return ++checks < 0; }).ok());
+  for (const int last : {1, checks / 2, checks}) {
+    int left = last;
+    EXPECT_TRUE(absl::IsCancelled(RunInHistoryFile(path, [&] { return --left <= 0; }).status()));
+  }
 }
 
 TEST_F(HistoryFolderTest, LeavesOutDamagedAndTooLargeRuns) {

@@ -1,14 +1,9 @@
 #include "cli/log_replay.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <cstdint>
-#include <string>
-
 #include "tests/hadoop_history/some_history.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::log_replay_test {
 namespace {

@@ -1,19 +1,15 @@
 // Tests the errors of calls to a master, and the messages and exit codes of the process.
 #include "cli/master_call.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <string>
-
 #include "absl/status/status.h"
 #include "cli/process.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::master_call_test {
 namespace {

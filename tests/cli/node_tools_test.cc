@@ -1,15 +1,8 @@
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <string>
-
 #include "cli/process.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::node_tools_test {
 namespace {
-
-using ::testing::Contains;
-using ::testing::HasSubstr;
 
 TEST(NodeTools, ParsesFio) {
   const auto speeds = ParseFio(

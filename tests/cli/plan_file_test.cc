@@ -1,23 +1,13 @@
 #include "cli/plan_file.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <fstream>
-#include <iterator>
-#include <string>
-
 #include "console/job_table.h"
 #include "console/text.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 #include "whatif/plan_estimate.h"
 
 namespace tidemark::cli::plan_file_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::SizeIs;
 
 Plan PlanOf(const std::string& text) {
   const auto plan = ParsePlanFile(text, PlanUse::kEstimate);

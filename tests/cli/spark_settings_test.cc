@@ -1,23 +1,17 @@
 // Tests the parts of `tidemark run spark` and `tidemark spark conf`. SparkIT runs the commands with
 // a real Spark.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <string>
 #include <variant>
-#include <vector>
 
 #include "cli/engines.h"
 #include "cli/master_call.h"
 #include "cli/spark/settings.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::spark_settings_test {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
 using Words = std::vector<std::string>;
 
 const std::vector<SparkSetting> kSettings = SparkConnectorSettings("m:1", "/t.jar", {});

@@ -1,22 +1,12 @@
 // Tests the parts of `tidemark run tez` and `tidemark tez conf`. YarnDagIT runs the command with a
 // real Tez.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <string>
-#include <vector>
 
 #include "cli/tez/settings.h"
 #include "tests/scratch_directory.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::tez_settings_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 namespace fs = std::filesystem;
 

@@ -1,22 +1,14 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <functional>
-#include <string>
-#include <thread>
-
 #include "cli/hadoop/rest_view.h"
+#include "tests/test.h"
 
 namespace tidemark::cli::web_client_test {
 namespace {
-
-using ::testing::HasSubstr;
 
 // A web server on loopback that sends one answer to each request.
 class WebServer {

@@ -2,13 +2,6 @@
 // change. TIDEMARK_UPDATE_WORDS=FILE writes the current text to FILE.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
-#include <string>
-#include <vector>
 
 #include "cli/commands.h"
 #include "cli/hadoop/yarn_outcome.h"
@@ -20,6 +13,7 @@
 #include "console/job_table.h"
 #include "console/waits_table.h"
 #include "tests/console/some_jobs.h"
+#include "tests/test.h"
 #include "transport/channel.h"
 
 namespace tidemark::cli::words_test {

@@ -2,18 +2,11 @@
 #include "cli/hadoop/yarn_outcome.h"
 
 #include <fmt/format.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
-#include <map>
-#include <string>
-#include <vector>
+#include "tests/test.h"
 
 namespace tidemark::cli::yarn_outcome_test {
 namespace {
-
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TEST(YarnApplicationOf, ReturnsTheApplicationOfAJobOnYarn) {
   EXPECT_EQ(YarnApplicationOf("job_1700000000000_0001"), "application_1700000000000_0001");

@@ -2,7 +2,7 @@
 """Checks that the pictures in the documents contain the words of the current program: pictures_test.py TIDEMARK SOURCE
 
 ./dev screenshots creates the pictures. The text of demo.svg must occur in the program or in tests/cli/words.txt. The
-labels in pages.json must occur in the sources of the page or in the program.
+labels in pages.json must occur in the sources of the page or of the Python package, or in the program.
 """
 import hashlib
 import html
@@ -14,7 +14,7 @@ from pathlib import Path
 program, source = Path(sys.argv[1]), Path(sys.argv[2])
 images = source / "docs/images"
 console = (source / "tests/cli/words.txt").read_text() + program.read_bytes().decode("latin-1")
-page = console + "".join(file.read_text() for file in sorted((source / "web/page/src").glob("*.ts*")))
+page = console + "".join(file.read_text() for file in sorted([*source.glob("web/page/src/*.ts*"), *source.glob("python/tidemark/*.py")]))
 # Numbers with their units, bars and separators are not words.
 NOT_WORDS = re.compile(r"[\d.,]*\d(?: ?(?:%|ms|s|min|h|d|B|kB|MB|GB)\b)?|[^\x00-\x7f]+|[()|/%·]|  +|--+| - ")
 faults = []
@@ -41,7 +41,7 @@ for name, picture in pictures.items():
     if hashlib.sha256((images / name).read_bytes()).hexdigest() != picture["sha256"]:
         faults.append(f"{name} is not the picture that pages.json describes")
     faults += [f"{name}: {label!r}" for label in picture["labels"] if label.rstrip(": ▲▼") not in page]
-faults += [f"{file.name} is missing in pages.json" for file in images.glob("page-*.png") if file.name not in pictures]
+faults += [f"{file.name} is missing in pages.json" for file in images.glob("*.png") if file.name not in pictures]
 for fault in faults:
     print(f"{fault} does not occur in the program" if ": " in fault else fault, file=sys.stderr)
 sys.exit(f"FAILED: {len(faults)} faults; run ./dev screenshots" if faults else 0)

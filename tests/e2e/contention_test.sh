@@ -103,7 +103,7 @@ for name in ("delayed_queries", "hosts", "resources", "places"):
 PY
 code=0
 at contention nobody 2>"$work/err" || code=$?
-[ "$code" = 5 ] && grep -q 'no job nobody' "$work/err" || fail "exit code $code: $(cat "$work/err")"
+[ "$code" = 5 ] && grep -q 'no file nobody, and no job nobody' "$work/err" || fail "exit code $code: $(cat "$work/err")"
 at why first --because-of nobody 2>"$work/err" | grep -q 'no waits behind nobody were found' || fail "a cause is not selected"
 grep -q 'no job nobody' "$work/err" || fail "a cause that does not exist is not reported: $(cat "$work/err")"
 at why first --because-of second 2>"$work/err" >/dev/null && [ ! -s "$work/err" ] || fail "$(cat "$work/err")"

@@ -60,7 +60,7 @@ status=0
 status=0
 "$tidemark" contention "$work/damaged.tidemark-log" >"$work/contention.out" \
   2>"$work/contention.err" || status=$?
-[ "$status" = 4 ] && grep -q 'damaged at byte' "$work/contention.err" ||
+[ "$status" = 4 ] && grep -q '^tidemark: event log .*: damaged at byte' "$work/contention.err" ||
   fail "contention of a damaged log must exit with 4, not $status: $(cat "$work/contention.err")"
 grep -q 'damaged at byte' "$work/damaged.err" || fail "damage must be named"
 [ "$(grep -c '^{' "$work/damaged.out")" -ge $((lines - 2)) ] || fail "what follows damage must be shown"

@@ -63,7 +63,7 @@ why_knows() {
 wait_for 60 why_knows
 "$tidemark" why one --master "$master" --format dot | grep -q '^digraph "one"' || fail "no graph"
 if "$tidemark" why none --master "$master" 2>"$work/why.err"; then code=0; else code=$?; fi
-[ "$code" = 5 ] && grep -q 'no job none' "$work/why.err" || fail "exit code $code: $(cat "$work/why.err")"
+[ "$code" = 5 ] && grep -q 'no file none, and no job none at' "$work/why.err" || fail "exit code $code: $(cat "$work/why.err")"
 # After a run has ended, its id may be reused and shows only the new run.
 again late || fail "job one cannot be run again: $(cat "$work/again.said")"
 grep -q 'JOB_STATE_SUCCEEDED.*word-count' "$work/again.said" ||

@@ -179,11 +179,17 @@ wrong_setting '^tidemark: --limit requires --find' "$again" --limit cores=4
 wrong_setting '^tidemark: --limit core=4: unknown limit; did you mean cores?' "$again" --find time --limit core=4
 wrong_setting '^tidemark: --limit cores=0: ' "$again" --find time --limit cores=0
 wrong_setting "^tidemark: $work/nosuch: No such file or directory" "$work/nosuch"
-wrong_setting "^tidemark: logs/nosuch: No such file or directory" logs/nosuch --find time
-status=0
-"$tidemark" what-if nosuch --master 127.0.0.1:9 2>"$work/err" || status=$?
-[ "$status" = 3 ] && grep -q '^tidemark: nosuch is not a file; no master answers at 127.0.0.1:9' "$work/err" ||
-  fail "exit code $status: $(cat "$work/err")"
+wrong_setting '^tidemark: logs/nosuch is not a file, .* --find requires an event log' logs/nosuch --find time
+without_file_or_master() {
+  local status=0
+  "$tidemark" "$@" nosuch --master 127.0.0.1:9 2>"$work/err" || status=$?
+  [ "$status" = 3 ] && grep -q '^tidemark: nosuch is not a file; no master answers at 127.0.0.1:9' "$work/err" ||
+    fail "$*: exit code $status: $(cat "$work/err")"
+}
+without_file_or_master what-if
+without_file_or_master why
+without_file_or_master contention
+without_file_or_master compare "$again"
 status=0
 "$tidemark" what-if app-1/sql/3 --master 127.0.0.1:9 2>"$work/err" || status=$?
 [ "$status" = 3 ] || fail "the id of a query is no path: exit code $status: $(cat "$work/err")"
