@@ -58,20 +58,6 @@ inline double Responsibility(const ProtoGraph& graph, VertexIndex vertex, std::s
   return sum;
 }
 
-// Algorithm 3: returns the k vertices of a level that are most responsible towards one target. At
-// level 4 they are also the k heaviest paths (Algorithm 4). Each vertex has one path to its
-// target, with its responsibility as weight, and one from a query.
-inline std::vector<VertexIndex> TopExplanations(const ProtoGraph& graph, Level level,
-                                                std::size_t target, std::size_t k) {
-  std::map<VertexIndex, double> weights;
-  for (VertexIndex v = 0; v < graph.vertices.size(); ++v) {
-    if (graph.vertices[v].level == level) weights[v] = Responsibility(graph, v, target);
-  }
-  std::vector<VertexIndex> top;
-  for (const Ranked<VertexIndex>& ranked : Largest(weights, k)) top.push_back(ranked.of);
-  return top;
-}
-
 // 4.2.2: ranks other queries by their responsibility towards one target; the first is the noisy
 // one. Returns an empty list if no other query is responsible.
 inline std::vector<Ranked<Query>> NoisyQueries(const ProtoGraph& graph, std::size_t target,

@@ -8,11 +8,14 @@ In one or two waves, eight reduce tasks share the cores of this machine and run 
 In four waves on two cores, each has a separate core. With --again each job runs twice with one
 master that has a history: first as an unknown job, then with a past run. With --short, eight of Hadoop's
 example jobs run instead. Each is unknown to its master, which has observed four others.
-usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [--short] [--log-dir DIR]
-                                   [--scale X] [--add]
+With --ordinary, jobs with ordinary features of Hadoop run twice with one master each, and their
+event logs stay in --log-dir. --replay judges them again, without a cluster.
+usage: ./dev bench hadoop_accuracy [--waves 1 2 4] [--jobs NAME...] [--again] [--short]
+                                   [--ordinary | --replay] [--log-dir DIR] [--scale X] [--add]
 """
 
 import argparse
+import json
 import pathlib
 import subprocess
 import sys
@@ -68,6 +71,38 @@ SHORT_JOBS = (
      "pi": ["4", "20000000"]},
 )
 SHORT_TERA_BYTES = 60_000_000
+
+
+FOUR_REDUCES = ["-Dmapreduce.job.reduces=4"]
+STREAMING_JOB = pathlib.Path(__file__).with_name("streaming_job.py")
+
+
+def streaming(mapper, reducer, source):
+    return ("streaming", [*FOUR_REDUCES, "-files", f"file://{STREAMING_JOB}", "-input", f"/inputs/{source}",
+                          "-output", "OUT", "-mapper", f"python3 streaming_job.py {mapper}",
+                          "-reducer", f"python3 streaming_job.py {reducer}"])
+
+
+SPLITS = "-Dmapreduce.input.fileinputformat.split.maxsize="
+# Maps the name of a job to its jar and arguments.
+ORDINARY_JOBS = {
+    "streaming-pairs": streaming("edges", "pairs 2", "musae-github"),
+    "giant-key": ("jobs", ["giant-key", *FOUR_REDUCES, SPLITS + "8000000", "-Dordinary.reduce.rounds=60",
+                           "/inputs/books", "OUT"]),
+    "secondarysort": ("examples", ["secondarysort", *FOUR_REDUCES, SPLITS + "12000000", "/inputs/edges", "OUT"]),
+    "hanging-map": ("jobs", [*JOBS["hanging-map"][1:2], *JOBS["hanging-map"][6:], *FOUR_REDUCES,
+                             "/inputs/books", "OUT"]),
+    "digest-maps": ("jobs", ["digest-maps", SPLITS + "3000000", "-Dordinary.map.rounds=120",
+                             "/inputs/books", "OUT"]),
+    "small-files": ("jobs", ["small-files", *FOUR_REDUCES, SPLITS + "4000000", "-Dordinary.map.rounds=60",
+                             "-Dordinary.reduce.rounds=40", "/inputs/small", "OUT"]),
+    "grep": ("examples", ["grep", SPLITS + "4000000", "/inputs/books", "OUT", "[a-z]*ing"]),
+    "streaming-words": streaming("words 12", "count", "books"),
+    "combined-words": ("examples", ["wordcount", *FOUR_REDUCES, SPLITS + "4000000",
+                                    "-Dmapreduce.map.output.compress=true", "/inputs/books", "OUT"]),
+}
+SMALL_FILES = 200
+EDGE_COPIES = 20
 
 
 def regular_graph(nodes, neighbours):
@@ -164,6 +199,67 @@ def run_short_jobs(arguments, inputs):
     measure.save("hadoop_accuracy_short", {"commit": measure.context()["commit"], "runs": runs})
 
 
+def add_ordinary_inputs(cluster, scale):
+    folder = cluster.folder / "inputs"
+    edges = b"".join(line for line in (folder / "musae-github").open("rb") if not line.startswith(b"#"))
+    (folder / "edges").write_bytes(edges * scaled(EDGE_COPIES, scale))
+    (folder / "small").mkdir()
+    lines = (folder / "books").read_bytes().splitlines(keepends=True)
+    for i in range(SMALL_FILES):
+        (folder / "small" / f"{i:03}").write_bytes(b"".join(lines[i::SMALL_FILES]))
+
+
+def record_ordinary_jobs(arguments, inputs):
+    """Runs each job twice with one master. Stores the event logs, and Hadoop's own progress beside them."""
+    cluster = hadoop.Cluster(arguments.tidemark, NODE_MEGABYTES[2], inputs)
+    add_ordinary_inputs(cluster, arguments.scale)
+    with cluster:
+        for name in arguments.jobs:
+            jar, words = ORDINARY_JOBS[name]
+            logs = pathlib.Path(arguments.log_dir) / name
+            with measure.master(arguments.tidemark, logs) as address:
+                for earlier_runs in range(2):
+                    output = cluster.output()
+                    with hadoop.AmProgress(cluster) as progress:
+                        seconds, _ = cluster.run_watched(
+                            jar, [output if word == "OUT" else word for word in words], ["--master", address])
+                    measure.keep(logs / f"run{earlier_runs}.json", {"hadoop": progress.samples})
+                    print(f"{name}, {earlier_runs} runs known, {seconds:.0f} s", flush=True)
+
+
+def replay(tidemark, log):
+    """Returns the snapshots of an event log."""
+    done = subprocess.run([tidemark, "replay", log, "-o", "jsonl"], capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def judge_ordinary_jobs(arguments):
+    """Compares the progress in replays of the recorded jobs with Hadoop's own progress."""
+    runs = []
+    for name in arguments.jobs:
+        logs = pathlib.Path(arguments.log_dir) / name
+        for earlier_runs in range(2):
+            samples = measure.kept(logs / f"run{earlier_runs}.json").get("hadoop", {})
+            for number, job in enumerate(sorted(samples)):
+                snapshots = replay(arguments.tidemark, logs / f"{job}.tidemark-log")
+                begin, end = (judge.instant(snapshots[-1][key]) for key in ("started_at", "ended_at"))
+                own = [judge.Said(at, fraction) for at, fraction in samples[job]]
+                errors = {"tidemark": average_error(sampled(judge.said_by_snapshots(snapshots), begin, end)),
+                          "hadoop-am": average_error(sampled(own, begin, end))}
+                runs.append({"job": f"{name} {number + 1}" if len(samples) > 1 else name,
+                             "earlier_runs": earlier_runs, "seconds": end - begin, "errors": errors})
+                tell(runs[-1]["job"], 2, f"{earlier_runs} runs", runs[-1])
+    if not runs:
+        sys.exit(f"{arguments.log_dir}: no recordings of these jobs")
+    for earlier_runs in range(2):
+        errors = [run["errors"] for run in runs if run["earlier_runs"] == earlier_runs]
+        means = {indicator: judge.mean([e[indicator] for e in errors]) for indicator in errors[0]}
+        behind = sum(e["tidemark"] > e["hadoop-am"] for e in errors)
+        print(f"{earlier_runs} runs known, mean of {len(errors)}: " +
+              ", ".join(f"{k} {v:.1f}" for k, v in means.items()) + f"; behind Hadoop's own in {behind}")
+    measure.save("hadoop_accuracy_ordinary", {"runs": runs})
+
+
 def tell(name, waves, known, run):
     print(f"{name}, {waves} wave(s), known: {known}, {run['seconds']:.0f} s: " +
           ", ".join(f"{k} {v:.1f}" for k, v in run["errors"].items()), flush=True)
@@ -197,17 +293,32 @@ def main():
     parser.add_argument("--tidemark", default=measure.TIDEMARK)
     parser.add_argument("--waves", type=int, nargs="+", default=list(NODE_MEGABYTES),
                         choices=list(NODE_MEGABYTES))
-    parser.add_argument("--jobs", nargs="+", default=list(JOBS), choices=list(JOBS))
+    parser.add_argument("--jobs", nargs="+")
     parser.add_argument("--again", action="store_true", help="run each job a second time")
     parser.add_argument("--short", action="store_true", help="run short jobs on a cluster that has run other jobs")
+    parser.add_argument("--ordinary", action="store_true", help="run jobs with ordinary features of Hadoop twice")
+    parser.add_argument("--replay", action="store_true", help="judge the recordings of --ordinary in --log-dir again")
     parser.add_argument("--log-dir", help="folder for the event logs")
     parser.add_argument("--scale", type=float, default=1, help="share of the usual work")
     parser.add_argument("--add", action="store_true", help="add to the results in the file")
     arguments = parser.parse_args()
+    known = ORDINARY_JOBS if arguments.ordinary or arguments.replay else JOBS
+    if unknown := set(arguments.jobs or known) - set(known):
+        parser.error(f"unknown jobs: {', '.join(sorted(unknown))}")
+    arguments.jobs = arguments.jobs or list(known)
+    if (arguments.ordinary or arguments.replay) and not arguments.log_dir:
+        parser.error("--ordinary and --replay need --log-dir")
+    if arguments.replay:
+        judge_ordinary_jobs(arguments)
+        return
     commit = measure.context()["commit"]
     runs = measure.load("hadoop_accuracy")["runs"] if arguments.add else []
     with tempfile.TemporaryDirectory() as directory:
         inputs = unpack(directory, arguments.scale)
+        if arguments.ordinary:
+            record_ordinary_jobs(arguments, inputs)
+            judge_ordinary_jobs(arguments)
+            return
         if arguments.short:
             run_short_jobs(arguments, inputs)
             return

@@ -7,13 +7,13 @@ are not repeated. The suites are
 settings         four programs run at 16 settings each (executors, cores, memory, compression, partitions, data),
                  --rounds times. The runs of each half of the settings predict the other half.
 gray_box         three programs run at other parameters, data and resources. Each half of the runs predicts the other
-half. materialization  savings from results that `tidemark advise` names. logs             one run of a query predicts
-all runs on other numbers of executors (folders of event logs named
+                 half.
+materialization  savings from results that `tidemark advise` names.
+logs             one run of a query predicts all runs on other numbers of executors (folders of event logs named
                  QUERY-eNN-*), and one run of an application those on other hosts (tables of stages). Three other
                  methods are compared.
 learnt           runs of a query on some numbers of executors of a cluster predict its runs on others, by all sets of
                  two or more numbers (the same folders), within and outside of the learnt numbers.
-row              time for one row of an answer from a log whose jobs are repeated until it has 50 stages.
 
 usage: ./dev bench what_if [--json FILE] [--keep DIR] [--suites NAME...] [--rounds N] [--logs DIR...]
                            [--tables FILE] [--no-runs | --only-runs]
@@ -22,20 +22,15 @@ usage: ./dev bench what_if [--json FILE] [--keep DIR] [--suites NAME...] [--roun
 import argparse
 import itertools
 import json
-import pathlib
 import statistics
-import tempfile
-import time
 
 import cluster
 import materialization
-import repeated_log
 import what_if_logs
 import what_if_runs
 from what_if_answers import foretold
 
-SUITES = ("settings", "gray_box", "materialization", "logs", "learnt", "row")
-ROW_STAGES = 50
+SUITES = ("settings", "gray_box", "materialization", "logs", "learnt")
 ORDER_COUNTS_FROM = 0.10  # settings whose times differ by less are indistinguishable
 
 
@@ -134,20 +129,6 @@ def gray_box(arguments, kept):
     return rows, accuracies
 
 
-def row_ms(arguments, path):
-    """Returns the time of an additional row of an answer, for `path` with repeated jobs, and the number of stages of
-    that log. The time is that of twenty rows minus that of one, divided by nineteen, the best of five."""
-    def seconds(rows):
-        started = time.monotonic()
-        foretold(arguments.tidemark, log, [], ["--executors", ",".join(str(i + 2) for i in range(rows))])
-        return time.monotonic() - started
-    with tempfile.TemporaryDirectory() as temporary:
-        log = pathlib.Path(temporary) / "log"
-        text, stages = repeated_log.with_stages(path, ROW_STAGES)
-        log.write_text(text)
-        return 1000 * min((seconds(20) - seconds(1)) / 19 for _ in range(5)), stages
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tidemark", default=cluster.measure.TIDEMARK)
@@ -200,12 +181,6 @@ def judge(arguments, kept):
                            **(what_if_logs.tables(arguments) if arguments.tables else {})}
     if "learnt" in arguments.suites and arguments.logs:
         figures["learnt"] = what_if_logs.learnt(arguments)
-    if "row" in arguments.suites:
-        some = [path for folder in map(pathlib.Path, arguments.logs) for path in sorted(folder.iterdir())]
-        some = some or sorted(kept.folder.glob("*.spark-log"))
-        if some:
-            figures["row_ms"], figures["row_stages"] = row_ms(arguments, some[0])
-            print(f"a row of {figures['row_stages']} stages: {figures['row_ms']:.1f} ms", flush=True)
     cluster.measure.keep(arguments.json, {**figures, "rows": rows})
 
 

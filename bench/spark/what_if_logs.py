@@ -9,7 +9,6 @@ import statistics
 import subprocess
 import tempfile
 
-import repeated_log
 from what_if_answers import foretold
 from what_if_methods import OF_SEVERAL, OTHERS
 
@@ -19,11 +18,18 @@ SLOTS_OF_HOST = 8
 SAME_DATA_WITHIN = 0.02
 
 
+def text_of(path):
+    if path.suffix != ".zst":
+        return path.read_text(errors="replace")
+    unpacked = subprocess.run(["zstd", "-dcq", str(path)], capture_output=True, check=True).stdout
+    return unpacked.decode("utf-8", "replace")
+
+
 def of_log(path):
     """Returns the seconds, executors, cores per executor, and stages with parents and task times."""
     start, last, executors, cores, now = None, None, 0, 1, set()
     stages = {}
-    for line in repeated_log.text_of(path).splitlines():
+    for line in text_of(path).splitlines():
         if not line.startswith('{"Event":"SparkListener'):
             continue
         event = json.loads(line)

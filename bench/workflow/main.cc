@@ -43,11 +43,14 @@ constexpr Field kFields[] = {{"makespan_err_mean", &Verdict::makespan_err_mean},
                              {"query_err", &Verdict::query_err},
                              {"query_tasks_err", &Verdict::query_tasks_err}};
 
+// Returns the value with five significant digits.
+double Rounded(double value) { return std::stod(fmt::format("{:.5g}", value)); }
+
 ordered_json JsonOf(const Verdict& verdict) {
   ordered_json json = {{"cases", verdict.cases}};
   for (const auto& [name, member] : kFields) {
     const std::optional<double>& value = verdict.*member;
-    json[name] = value ? ordered_json(*value) : ordered_json(nullptr);
+    json[name] = value ? ordered_json(Rounded(*value)) : ordered_json(nullptr);
   }
   if (verdict.avg_err) json["late"] = LatenessJson(verdict.late);
   if (verdict.queries > 0) {
