@@ -59,7 +59,7 @@ std::shared_ptr<grpc::Channel> NewChannel(const std::string& address) {
 
 std::unique_ptr<grpc::ClientContext> ContextOf(const std::string& token) {
   auto context = std::make_unique<grpc::ClientContext>();
-  context->set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+  context->set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(600));
   context->AddMetadata("authorization", "Bearer " + token);
   return context;
 }
