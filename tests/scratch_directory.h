@@ -1,5 +1,4 @@
-// A directory for one test, which the destructor removes. Concurrent tests have separate
-// directories.
+// Files of tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,11 +7,20 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 
 namespace tidemark::test {
 
+// Returns the contents of a file, or nothing if it cannot be read.
+inline std::string BytesOf(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A directory for one test, which the destructor removes. Concurrent tests have separate
+// directories.
 class ScratchDirectory {
  public:
   ScratchDirectory() {

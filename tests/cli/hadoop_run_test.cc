@@ -2,11 +2,8 @@
 // Hadoop.
 #include <zip.h>
 
-#include <variant>
-
 #include "cli/hadoop/settings.h"
 #include "cli/launch.h"
-#include "cli/master_call.h"
 #include "cli/process.h"
 #include "tests/scratch_directory.h"
 #include "tests/test.h"
@@ -23,10 +20,7 @@ class Folder : public ::testing::Test {
     fs::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text;
   }
-  std::string Read(const fs::path& name) const {
-    std::ifstream file(path_ / name);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Read(const fs::path& name) const { return test::BytesOf(path_ / name); }
 
   const test::ScratchDirectory directory_;
   const fs::path path_ = directory_.path();
@@ -213,21 +207,6 @@ TEST(NamedJobs, AreReturnedAsLateOnce) {
   EXPECT_THAT(jobs.NewlyLate(start + NamedJobs::kReportsWithin), ElementsAre("job_1_1"));
   EXPECT_THAT(jobs.NewlyLate(start + absl::Hours(1)), ElementsAre("job_1_2"));
   EXPECT_THAT(jobs.NewlyLate(start + absl::Hours(2)), IsEmpty());
-}
-
-TEST(HadoopRunCommandLine, LeavesTheCommandUnchanged) {
-  const auto parsed = ParseCommandLine({"tidemark", "run", "hadoop", "--jar", "t.jar", "--",
-                                        "hadoop", "jar", "-D", "a=b", "[a,b]", "--", "--jar"});
-  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
-  const auto run = std::any_cast<EngineRunArguments>(std::get<Invocation>(parsed).arguments);
-  EXPECT_EQ(run.jar, "t.jar");
-  EXPECT_THAT(run.command, ElementsAre("hadoop", "jar", "-D", "a=b", "[a,b]", "--", "--jar"));
-}
-
-TEST(HadoopRunCommandLine, RequiresACommand) {
-  const auto parsed = ParseCommandLine({"tidemark", "run", "hadoop", "--jar", "t.jar", "--"});
-  ASSERT_TRUE(std::holds_alternative<Answer>(parsed));
-  EXPECT_EQ(std::get<Answer>(parsed).exit_code, kUsage);
 }
 
 }  // namespace

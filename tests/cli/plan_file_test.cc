@@ -156,117 +156,117 @@ TEST_P(PlanFileFault, IsReportedWithItsPlace) {
   EXPECT_EQ(MessageOf(GetParam().text), GetParam().message);
 }
 
+class PlannedStageFault : public ::testing::TestWithParam<Fault> {};
+
 std::string Second(const std::string& fields) {
   return "stages:\n- {name: a, tasks: 1, task_seconds: 1}\n- {" + fields + "}";
 }
 const char kQueues[] = "cluster: {policy: capacity, queues: {etl: 1, adhoc: 1}}\n";
 
-INSTANTIATE_TEST_SUITE_P(
-    Faults, PlanFileFault,
-    ::testing::Values(
-        Fault{"NoMap", "3", "line 1: must be a mapping of fields to values"},
-        Fault{"Log", "TIDELOG4 and what follows",
-              "is a Tidemark event log, not a plan; `tidemark replay` reads event logs"},
-        Fault{
-            "SparkLog", R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})",
-            "is a log of Spark or Hadoop, not a plan; `tidemark replay`, `why` and `what-if` read "
-            "it"},
-        Fault{"Deep", std::string(10'000, '['), "line 1: nested too deeply for a plan"},
-        Fault{"Nothing", "{}", "line 1: has neither jobs nor stages; add one of them"},
-        Fault{"NoJobs", "id: x", "line 1: has neither jobs nor stages; add one of them"},
-        Fault{"Both", "jobs: []\nstages: []",
-              "line 1: has jobs and stages at the top level; put the stages into a job"},
-        Fault{"EmptyStages", "stages: []", "line 1: stages: must contain at least one stage"},
-        Fault{"EmptyJobs", "jobs: []", "line 1: jobs: must contain at least one job"},
-        Fault{"MisspeltJobs", "job: []", "line 1: unknown field job; did you mean jobs?"},
-        Fault{"NameTaken", Second("name: a, tasks: 1, task_seconds: 1"),
-              "line 3: stages[1].name: a is taken by an earlier stage"},
-        Fault{"NoName", Second("tasks: 1, task_seconds: 1"), "line 3: stages[1].name: is missing"},
-        Fault{"NoTasks", Second("name: b, task_seconds: 1"), "line 3: stages[1].tasks: is missing"},
-        Fault{"NegativeTasks", Second("name: b, tasks: -4, task_seconds: 1"),
-              "line 3: stages[1].tasks: must be a whole number from 0 to 9007199254740992, not -4"},
-        Fault{"ManyTasks", Second("name: b, tasks: 1e8, task_seconds: 1"),
-              "line 3: stages[1].tasks: must be from 0 to 10000000, not 100000000"},
-        Fault{"NoTimes", Second("name: b, tasks: 1"),
-              "line 3: stages[1]: no task times: set task_seconds, or set task to the data "
-              "of one task"},
-        Fault{
-            "NegativeTime", Second("name: b, tasks: 1, task_seconds: -1"),
-            "line 3: stages[1].task_seconds: must be from 0 to 1000000000 seconds, or text such as "
-            "90s or 1h30m"},
-        Fault{
-            "NanTime", Second("name: b, tasks: 1, task_seconds: [1, .nan]"),
-            "line 3: stages[1].task_seconds[1]: must be from 0 to 1000000000 seconds, or text such "
-            "as 90s or 1h30m"},
-        Fault{"UnknownParent", Second("name: bee, tasks: 1, task_seconds: 1, after: [be]"),
-              "line 3: stages[1].after[0]: unknown stage be; did you mean bee?"},
-        Fault{"Cycle", Second("name: b, tasks: 1, task_seconds: 1, after: b"),
-              "line 3: stages[1].after: is part of a cycle: b waits for b"},
-        Fault{"UnknownField", Second("name: b, tasks: 1, task_seconds: 1, tusks: 2"),
-              "line 3: stages[1]: unknown field tusks; did you mean tasks?"},
-        Fault{"MisspeltField", Second("name: b, taks: 3, task_seconds: 1"),
-              "line 3: stages[1]: unknown field taks; did you mean tasks?"},
-        Fault{"MisspeltName", Second("nmae: b, tasks: 3, task_seconds: 1"),
-              "line 3: stages[1]: unknown field nmae; did you mean name?"},
-        Fault{"GivenTwice", Second("name: b, tasks: 3, task_count: 4"),
-              "line 3: stages[1].task_count: is given twice"},
-        Fault{"NodeTwice", "cluster: {node: {cores: 1}}\nnode: {cores: 2}\njobs: [{name: a}]",
-              "line 2: node: is given twice"},
-        Fault{"Policy", "cluster: {policy: lottery}\n" + Second("name: b, tasks: 1"),
-              "line 1: cluster.policy: must be fifo, fair, drf or capacity, not lottery"},
-        Fault{"PolicyMeant", "cluster: {policy: fifi}\n" + Second("name: b, tasks: 1"),
-              "line 1: cluster.policy: must be fifo, fair, drf or capacity, not fifi; did you mean "
-              "fifo?"},
-        Fault{"Slots", "cluster: {slots: 0}\n" + Second("name: b, tasks: 1, task_seconds: 1"),
-              "line 1: cluster.slots: must be from 1 to 1000000, not 0"},
-        Fault{"HalfASlot", "cluster: {slots: 2.5}\n" + Second("name: b, tasks: 1"),
-              "line 1: cluster.slots: must be a whole number from 0 to 4294967295, not 2.5"},
-        Fault{"LargeTask", "stages: [{name: a, tasks: 1, task_seconds: 1, slots_per_task: 2}]",
-              "line 1: stages[0].slots_per_task: needs 2; the cluster has 1 slot"},
-        Fault{"MuchMemory",
-              "cluster: {memory_bytes: 4}\nstages: [{name: a, tasks: 1, task_seconds: 1, "
-              "memory_bytes_per_task: 5}]",
-              "line 2: stages[0].memory_bytes_per_task: needs 5; the cluster has 4 bytes"},
-        Fault{"NoQueues", "cluster: {policy: capacity}\njobs: [{name: a}]",
-              "line 1: cluster.queues: policy capacity needs queues"},
-        Fault{"Share", "cluster: {queues: {etl: 0}}\njobs: [{name: a}]",
-              "line 1: cluster.queues.etl: must be positive and finite, not 0"},
-        Fault{"ShareText", "cluster: {queues: {etl: much}}\njobs: [{name: a}]",
-              "line 1: cluster.queues.etl: must be a finite number, not much"},
-        Fault{"StageQueue",
-              kQueues + std::string("stages: [{name: a, tasks: 1, task_seconds: 1, queue: ad}]"),
-              "line 2: stages[0].queue: unknown queue ad"},
-        Fault{
-            "OwnerQueue",
-            kQueues + std::string("stages:\n"
-                                  "- {name: a, tasks: 1, task_seconds: 1, queue: etl, owner: x}\n"
-                                  "- {name: b, tasks: 1, task_seconds: 1, queue: adhoc, owner: x}"),
-            "line 4: stages[1].queue: its owner x has a stage in a different queue, etl"},
-        Fault{"JobName", "jobs: [{maps: 1}, {name: b}]",
-              "line 1: jobs[0].name: is missing; it is required for each of several jobs"},
-        Fault{"JobField", "jobs:\n- {name: a}\n- {name: b, mops: 1}",
-              "line 3: jobs[1]: unknown field mops; did you mean maps?"},
-        Fault{"JobParent", "jobs:\n- {name: parse}\n- {name: b, after: prase}",
-              "line 3: jobs[1].after[0]: unknown job prase; did you mean parse?"},
-        Fault{"JobCycle", "jobs: [{name: a, after: a}]",
-              "line 1: jobs[0].after: is part of a cycle: a waits for a"},
-        Fault{"JobAfter", "jobs: [{name: a, after: {b: c}}]",
-              "line 1: jobs[0].after: must be a list"},
-        Fault{"AfterList", "jobs: [{name: a, after: [[b]]}]",
-              "line 1: jobs[0].after[0]: must be a name or a list of names"},
-        Fault{"Maps", "jobs: [{name: a, maps: -1}]",
-              "line 1: jobs[0].maps: must be a whole number from 0 to 4294967295, not -1"},
-        Fault{"Profile", "jobs: [{name: a, profile: {maps: 1}}]",
-              "line 1: jobs[0].profile: has no task time; add one or omit the profile"},
-        Fault{"BothForms",
-              "jobs: [{name: a, maps: 1, stages: [{name: s, tasks: 1, task_seconds: 1}]}]",
-              "line 1: jobs[0].stages: describe a job by its stages, or by its task counts, input "
-              "and profile, not by both"},
-        Fault{"ProfiledSlots", "jobs: [{name: a}]\nprofiled_slots: 3",
-              "line 2: profiled_slots: must be in a job"},
-        Fault{"List", "jobs: [3]", "line 1: jobs[0]: must be a mapping of fields to values"},
-        Fault{"Text", "id: [x]\njobs: [{name: a}]", "line 1: id: must be text"}),
-    [](const auto& tested) { return tested.param.name; });
+TEST_P(PlannedStageFault, IsReportedWithItsPlace) {
+  EXPECT_EQ(MessageOf(Second(GetParam().text)),
+            std::string("line 3: stages[1]") + GetParam().message);
+}
+
+// Faults in the second of two stages, on line 3.
+const Fault kStageFaults[] = {
+    {"NameTaken", "name: a, tasks: 1, task_seconds: 1", ".name: a is taken by an earlier stage"},
+    {"NoName", "tasks: 1, task_seconds: 1", ".name: is missing"},
+    {"NoTasks", "name: b, task_seconds: 1", ".tasks: is missing"},
+    {"NegativeTasks", "name: b, tasks: -4, task_seconds: 1",
+     ".tasks: must be a whole number from 0 to 9007199254740992, not -4"},
+    {"ManyTasks", "name: b, tasks: 1e8, task_seconds: 1",
+     ".tasks: must be from 0 to 10000000, not 100000000"},
+    {"NoTimes", "name: b, tasks: 1",
+     ": no task times: set task_seconds, or set task to the data of one task"},
+    {"NegativeTime", "name: b, tasks: 1, task_seconds: -1",
+     ".task_seconds: must be from 0 to 1000000000 seconds, or text such as 90s or 1h30m"},
+    {"NanTime", "name: b, tasks: 1, task_seconds: [1, .nan]",
+     ".task_seconds[1]: must be from 0 to 1000000000 seconds, or text such as 90s or 1h30m"},
+    {"UnknownParent", "name: bee, tasks: 1, task_seconds: 1, after: [be]",
+     ".after[0]: unknown stage be; did you mean bee?"},
+    {"Cycle", "name: b, tasks: 1, task_seconds: 1, after: b",
+     ".after: is part of a cycle: b waits for b"},
+    {"UnknownField", "name: b, tasks: 1, task_seconds: 1, tusks: 2",
+     ": unknown field tusks; did you mean tasks?"},
+    {"MisspeltField", "name: b, taks: 3, task_seconds: 1",
+     ": unknown field taks; did you mean tasks?"},
+    {"MisspeltName", "nmae: b, tasks: 3, task_seconds: 1",
+     ": unknown field nmae; did you mean name?"},
+    {"GivenTwice", "name: b, tasks: 3, task_count: 4", ".task_count: is given twice"},
+};
+
+const Fault kFileFaults[] = {
+    {"NoMap", "3", "line 1: must be a mapping of fields to values"},
+    {"Log", "TIDELOG4 and what follows",
+     "is a Tidemark event log, not a plan; `tidemark replay` reads event logs"},
+    {"SparkLog", R"({"Event":"SparkListenerLogStart","Spark Version":"3.5.1"})",
+     "is a log of Spark or Hadoop, not a plan; `tidemark replay`, `why` and `what-if` read it"},
+    {"Deep", std::string(10'000, '['), "line 1: nested too deeply for a plan"},
+    {"Nothing", "{}", "line 1: has neither jobs nor stages; add one of them"},
+    {"NoJobs", "id: x", "line 1: has neither jobs nor stages; add one of them"},
+    {"Both", "jobs: []\nstages: []",
+     "line 1: has jobs and stages at the top level; put the stages into a job"},
+    {"EmptyStages", "stages: []", "line 1: stages: must contain at least one stage"},
+    {"EmptyJobs", "jobs: []", "line 1: jobs: must contain at least one job"},
+    {"MisspeltJobs", "job: []", "line 1: unknown field job; did you mean jobs?"},
+    {"NodeTwice", "cluster: {node: {cores: 1}}\nnode: {cores: 2}\njobs: [{name: a}]",
+     "line 2: node: is given twice"},
+    {"Policy", "cluster: {policy: lottery}\n" + Second("name: b, tasks: 1"),
+     "line 1: cluster.policy: must be fifo, fair, drf or capacity, not lottery"},
+    {"PolicyMeant", "cluster: {policy: fifi}\n" + Second("name: b, tasks: 1"),
+     "line 1: cluster.policy: must be fifo, fair, drf or capacity, not fifi; did you mean fifo?"},
+    {"Slots", "cluster: {slots: 0}\n" + Second("name: b, tasks: 1, task_seconds: 1"),
+     "line 1: cluster.slots: must be from 1 to 1000000, not 0"},
+    {"HalfASlot", "cluster: {slots: 2.5}\n" + Second("name: b, tasks: 1"),
+     "line 1: cluster.slots: must be a whole number from 0 to 4294967295, not 2.5"},
+    {"LargeTask", "stages: [{name: a, tasks: 1, task_seconds: 1, slots_per_task: 2}]",
+     "line 1: stages[0].slots_per_task: needs 2; the cluster has 1 slot"},
+    {"MuchMemory",
+     "cluster: {memory_bytes: 4}\nstages: [{name: a, tasks: 1, task_seconds: 1, "
+     "memory_bytes_per_task: 5}]",
+     "line 2: stages[0].memory_bytes_per_task: needs 5; the cluster has 4 bytes"},
+    {"NoQueues", "cluster: {policy: capacity}\njobs: [{name: a}]",
+     "line 1: cluster.queues: policy capacity needs queues"},
+    {"Share", "cluster: {queues: {etl: 0}}\njobs: [{name: a}]",
+     "line 1: cluster.queues.etl: must be positive and finite, not 0"},
+    {"ShareText", "cluster: {queues: {etl: much}}\njobs: [{name: a}]",
+     "line 1: cluster.queues.etl: must be a finite number, not much"},
+    {"StageQueue",
+     kQueues + std::string("stages: [{name: a, tasks: 1, task_seconds: 1, queue: ad}]"),
+     "line 2: stages[0].queue: unknown queue ad"},
+    {"OwnerQueue",
+     kQueues + std::string("stages:\n- {name: a, tasks: 1, task_seconds: 1, queue: etl, owner: "
+                           "x}\n- {name: b, tasks: 1, task_seconds: 1, queue: adhoc, owner: x}"),
+     "line 4: stages[1].queue: its owner x has a stage in a different queue, etl"},
+    {"JobName", "jobs: [{maps: 1}, {name: b}]",
+     "line 1: jobs[0].name: is missing; it is required for each of several jobs"},
+    {"JobField", "jobs:\n- {name: a}\n- {name: b, mops: 1}",
+     "line 3: jobs[1]: unknown field mops; did you mean maps?"},
+    {"JobParent", "jobs:\n- {name: parse}\n- {name: b, after: prase}",
+     "line 3: jobs[1].after[0]: unknown job prase; did you mean parse?"},
+    {"JobCycle", "jobs: [{name: a, after: a}]",
+     "line 1: jobs[0].after: is part of a cycle: a waits for a"},
+    {"JobAfter", "jobs: [{name: a, after: {b: c}}]", "line 1: jobs[0].after: must be a list"},
+    {"AfterList", "jobs: [{name: a, after: [[b]]}]",
+     "line 1: jobs[0].after[0]: must be a name or a list of names"},
+    {"Maps", "jobs: [{name: a, maps: -1}]",
+     "line 1: jobs[0].maps: must be a whole number from 0 to 4294967295, not -1"},
+    {"Profile", "jobs: [{name: a, profile: {maps: 1}}]",
+     "line 1: jobs[0].profile: has no task time; add one or omit the profile"},
+    {"BothForms", "jobs: [{name: a, maps: 1, stages: [{name: s, tasks: 1, task_seconds: 1}]}]",
+     "line 1: jobs[0].stages: describe a job by its stages, or by its task counts, input and "
+     "profile, not by both"},
+    {"ProfiledSlots", "jobs: [{name: a}]\nprofiled_slots: 3",
+     "line 2: profiled_slots: must be in a job"},
+    {"List", "jobs: [3]", "line 1: jobs[0]: must be a mapping of fields to values"},
+    {"Text", "id: [x]\njobs: [{name: a}]", "line 1: id: must be text"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Faults, PlanFileFault, testing::ValuesIn(kFileFaults),
+                         [](const auto& tested) { return tested.param.name; });
+INSTANTIATE_TEST_SUITE_P(Faults, PlannedStageFault, testing::ValuesIn(kStageFaults),
+                         [](const auto& row) { return row.param.name; });
 
 // Adding jobs to a running plan changes no other part of the plan.
 TEST(PlanFile, AddsJobsOnly) {
@@ -310,9 +310,7 @@ TEST(PlanFile, LocatesTheErrorOfAMaster) {
 }
 
 TEST(PlanFile, ParsesAllExamplesOfTheDocument) {
-  std::ifstream file(TIDEMARK_SOURCE_DIR "/docs/plans.md");
-  ASSERT_TRUE(file) << "docs/plans.md is missing";
-  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string text = test::BytesOf(TIDEMARK_SOURCE_DIR "/docs/plans.md");
   const std::string begin = "```yaml\n";
   int examples = 0;
   for (std::size_t at = text.find(begin); at != std::string::npos; at = text.find(begin, at + 1)) {
@@ -331,14 +329,12 @@ TEST(PlanFile, ParsesAllExamplesOfTheDocument) {
 
 TEST(PlanFile, TheTourOfSharedNodesShowsTheEstimateOfItsPlan) {
   const auto plan = ReadPlanFile(TIDEMARK_SOURCE_DIR "/examples/plans/web-site-analytics.yaml",
-                                 PlanUse::kEstimate);
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  const auto outcome = whatif::EstimateStages(*plan, {}, absl::UnixEpoch());
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
-  std::ifstream file(TIDEMARK_SOURCE_DIR "/docs/tours/shared-nodes.md");
-  const std::string tour(std::istreambuf_iterator<char>(file), {});
+                                 PlanUse::kEstimate)
+                        .value();
+  const auto outcome = whatif::EstimateStages(plan, {}, absl::UnixEpoch()).value();
+  const std::string tour = test::BytesOf(TIDEMARK_SOURCE_DIR "/docs/tours/shared-nodes.md");
   for (const std::string& line :
-       console::RenderEstimate(*outcome, {.width = 200, .text = {.unicode = true}})) {
+       console::RenderEstimate(outcome, {.width = 200, .text = {.unicode = true}})) {
     EXPECT_THAT(tour, HasSubstr(line));
   }
 }

@@ -1,10 +1,7 @@
 // Tests the parts of `tidemark run spark` and `tidemark spark conf`. SparkIT runs the commands with
 // a real Spark.
 
-#include <variant>
-
 #include "cli/engines.h"
-#include "cli/master_call.h"
 #include "cli/spark/settings.h"
 #include "tests/test.h"
 
@@ -101,21 +98,6 @@ TEST(ApplicationIdsIn, FindsWhatTheConnectorWritesAndThoseOfYarn) {
   EXPECT_THAT(ApplicationIdsIn("INFO Client: Submitted application application_17_0001"),
               ElementsAre("application_17_0001"));
   EXPECT_THAT(ApplicationIdsIn("my application_x, application_12, myapplication_1_2"), IsEmpty());
-}
-
-TEST(SparkRunCommandLine, LeavesTheCommandUnchanged) {
-  const auto parsed = ParseCommandLine(
-      {"tidemark", "run", "spark", "--jar", "t.jar", "--", "spark-submit", "--", "--jar", "[a,b]"});
-  ASSERT_TRUE(std::holds_alternative<Invocation>(parsed));
-  const auto run = std::any_cast<EngineRunArguments>(std::get<Invocation>(parsed).arguments);
-  EXPECT_EQ(run.jar, "t.jar");
-  EXPECT_THAT(run.command, ElementsAre("spark-submit", "--", "--jar", "[a,b]"));
-}
-
-TEST(SparkRunCommandLine, RequiresACommand) {
-  const auto parsed = ParseCommandLine({"tidemark", "run", "spark", "--jar", "t.jar"});
-  ASSERT_TRUE(std::holds_alternative<Answer>(parsed));
-  EXPECT_EQ(std::get<Answer>(parsed).exit_code, kUsage);
 }
 
 }  // namespace
