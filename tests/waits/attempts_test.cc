@@ -16,6 +16,15 @@ TaskUse Io(double wait_seconds, double units) {
   return UseOf(Running(0, 0).Waited(WaitReason::kIo, wait_seconds, units));
 }
 
+// Returns the piece with these waits for the processor and the memory, and for 100 bytes of the
+// network and 10 bytes of a disk.
+Task WithWaits(Task task, double processor, double memory, double network, double io) {
+  return task.Waited(WaitReason::kProcessor, processor)
+      .Waited(WaitReason::kMemory, memory)
+      .Waited(WaitReason::kNetwork, network, 100)
+      .Waited(WaitReason::kIo, io, 10);
+}
+
 class AttemptsTest : public ::testing::Test {
  protected:
   std::optional<Piece> StartAt(double at, std::optional<double> queued_at = std::nullopt) {
@@ -88,16 +97,8 @@ TEST_F(AttemptsTest, WaitIsCutToTheAgeOfTheAttempt) {
 // of which at most 4 s are other waits.
 TEST_F(AttemptsTest, ProcessorWaitIsNotCountedAgainAsAFetch) {
   StartAt(0);
-  const TaskUse totals = UseOf(Running(0, 10)
-                                   .Waited(WaitReason::kProcessor, 5)
-                                   .Waited(WaitReason::kMemory, 1)
-                                   .Waited(WaitReason::kNetwork, 5, 100)
-                                   .Waited(WaitReason::kIo, 3, 10));
-  EXPECT_EQ(attempts_.Report(kA, 10, totals), Running(0, 10)
-                                                  .Waited(WaitReason::kProcessor, 5)
-                                                  .Waited(WaitReason::kMemory, 1)
-                                                  .Waited(WaitReason::kNetwork, 2.5, 100)
-                                                  .Waited(WaitReason::kIo, 1.5, 10));
+  EXPECT_EQ(attempts_.Report(kA, 10, UseOf(WithWaits(Running(0, 10), 5, 1, 5, 3))),
+            WithWaits(Running(0, 10), 5, 1, 2.5, 1.5));
 }
 
 // Seven seconds pass without a wait. Then a fetch of 7.5 s ends in the eighth second, for which 8 s
@@ -131,16 +132,8 @@ TEST_F(AttemptsTest, EarlierWaitsReduceTheTimeOfALaterFetch) {
 // The attempt never had a processor, and also reports a garbage collection and a write.
 TEST_F(AttemptsTest, NoRemainingTimeDividesByZero) {
   StartAt(0);
-  const TaskUse totals = UseOf(Running(0, 10)
-                                   .Waited(WaitReason::kProcessor, 10)
-                                   .Waited(WaitReason::kMemory, 10)
-                                   .Waited(WaitReason::kNetwork, 0, 0)
-                                   .Waited(WaitReason::kIo, 1, 1));
-  EXPECT_EQ(attempts_.Report(kA, 10, totals), Running(0, 10)
-                                                  .Waited(WaitReason::kProcessor, 10)
-                                                  .Waited(WaitReason::kMemory, 0)
-                                                  .Waited(WaitReason::kNetwork, 0, 0)
-                                                  .Waited(WaitReason::kIo, 0, 1));
+  EXPECT_EQ(attempts_.Report(kA, 10, UseOf(WithWaits(Running(0, 10), 10, 10, 0, 1))),
+            WithWaits(Running(0, 10), 10, 0, 0, 0));
 }
 
 TEST_F(AttemptsTest, ReportBeforeThePreviousOneChangesNothing) {

@@ -1,5 +1,6 @@
 #include "master/waits/cluster_contention.h"
 
+#include "tests/matchers.h"
 #include "tests/test.h"
 #include "tests/waits/driver.h"
 
@@ -39,12 +40,10 @@ class ClusterContentionTest : public ::testing::Test {
     Driver c(waits_, "c");
     Driver d(waits_, "d");
     for (Driver* job : {&a, &b, &c}) job->RunTask("x");
-    d.RunTask("y");
-    a.Wrote(10, 0, 0, 4, 4);
-    b.Wrote(10, 0, 0, 8, 4);
-    c.Wrote(10, 0, 0, 16, 4);
-    d.Wrote(10, 0, 0, 4, 4);
-    for (Driver* job : {&a, &b, &c, &d}) job->End(10, 0, 0);
+    d.RunTask("y").Wrote(10, 0, 0, 4, 4).End(10, 0, 0);
+    a.Wrote(10, 0, 0, 4, 4).End(10, 0, 0);
+    b.Wrote(10, 0, 0, 8, 4).End(10, 0, 0);
+    c.Wrote(10, 0, 0, 16, 4).End(10, 0, 0);
     Advance(14);
   }
 
@@ -67,15 +66,19 @@ class ClusterContentionTest : public ::testing::Test {
     Driver second(waits_, "second");
     first.RunTask("node-1");
     second.RunTask("node-1");
-    first.Heartbeat(20, 0, 0, 5, 15);
-    second.Heartbeat(20, 0, 0, 15, 5);
-    first.End(20, 0, 0);
-    second.End(20, 0, 0);
+    first.Heartbeat(20, 0, 0, 5, 15).End(20, 0, 0);
+    second.Heartbeat(20, 0, 0, 15, 5).End(20, 0, 0);
     Advance(24);
   }
 
   ClusterWaits waits_;
 };
+
+// Matches the seconds or the share of a row, with its limits.
+MATCHER_P3(IsRange, value, lower, upper, "") {
+  return arg.has_value() && std::abs(arg->value - value) < 1e-6 &&
+         std::abs(arg->lower - lower) < 1e-6 && std::abs(arg->upper - upper) < 1e-6;
+}
 
 std::vector<std::string> CausesIn(const std::vector<ContentionRow>& rows) {
   std::vector<std::string> names;
@@ -110,10 +113,9 @@ TEST_F(ClusterContentionTest, SlowHostsAndScarceResourcesHaveTheMostImpact) {
   EXPECT_NEAR(hosts[0].impact, 3, kRounding);
   EXPECT_EQ(hosts[1].host, "y");
   EXPECT_NEAR(hosts[1].impact, 1, kRounding);
-  const auto resources = RowsOf(Contend(), ContentionKind::kResources);
-  ASSERT_THAT(resources, SizeIs(1));
-  EXPECT_EQ(resources[0].resource, WaitReason::kIo);
-  EXPECT_NEAR(resources[0].impact, 4, kRounding);
+  const auto resource = Only(RowsOf(Contend(), ContentionKind::kResources));
+  EXPECT_EQ(resource.resource, WaitReason::kIo);
+  EXPECT_NEAR(resource.impact, 4, kRounding);
 }
 
 // [PX] Algorithm 4: Each leaf is one path. The heaviest paths are that of c on a with 4/6, that of
@@ -138,14 +140,10 @@ TEST_F(ClusterContentionTest, PathsAreSortedByTheirWeight) {
 // 1/3 of the waits of their query ([PX] Table 4). Each stage waits on one host for one resource.
 TEST_F(ClusterContentionTest, EarlyStagesOfAQueryAreMoreResponsible) {
   Driver job(waits_, "job");
-  job.Executor("node-1", 1);
-  job.Stage(0, 0, 1, "sql/0");
-  job.Stage(0, 1, 1, "sql/0", {0});
+  job.Executor("node-1", 1).Stage(0, 0, 1, "sql/0").Stage(0, 1, 1, "sql/0", {0});
   for (const std::uint32_t stage : {0, 1}) {
     const double from = 10 * stage;
-    job.Start(from, stage, 0);
-    job.Heartbeat(from + 10, stage, 0, 4, 6);
-    job.End(from + 10, stage, 0);
+    job.Start(from, stage, 0).Heartbeat(from + 10, stage, 0, 4, 6).End(from + 10, stage, 0);
   }
   Advance(24);
   const auto stages = RowsOf(Contend(), ContentionKind::kDelayedStages);
@@ -157,13 +155,9 @@ TEST_F(ClusterContentionTest, EarlyStagesOfAQueryAreMoreResponsible) {
 
 TEST_F(ClusterContentionTest, StagesThatWaitForEachOtherHaveNoDepth) {
   Driver job(waits_, "job");
-  job.Executor("node-1", 2);
-  job.Stage(0, 0, 1, "sql/0", {1});
-  job.Stage(0, 1, 1, "sql/0", {0});
+  job.Executor("node-1", 2).Stage(0, 0, 1, "sql/0", {1}).Stage(0, 1, 1, "sql/0", {0});
   for (const std::uint32_t stage : {0, 1}) {
-    job.Start(0, stage, 0);
-    job.Heartbeat(10, stage, 0, 4, 6);
-    job.End(10, stage, 0);
+    job.Start(0, stage, 0).Heartbeat(10, stage, 0, 4, 6).End(10, stage, 0);
   }
   Advance(14);
   const auto stages = RowsOf(Contend(), ContentionKind::kDelayedStages);
@@ -186,20 +180,17 @@ TEST_F(ClusterContentionTest, SecondsAndSharesAgreeWithTheAnswersAboutEachJob) {
   EXPECT_NEAR(causes[0].seconds->upper, *cause.seconds_upper, kRounding);
   EXPECT_NEAR(causes[1].seconds->value, 5, 1e-6);
   // No third job could have used the time.
-  EXPECT_NEAR(causes[0].share->value, 0.75, kRounding);
-  EXPECT_NEAR(causes[0].share->lower, 0.75, kRounding);
-  EXPECT_NEAR(causes[0].share->upper, 0.75, kRounding);
+  EXPECT_THAT(causes[0].share, IsRange(0.75, 0.75, 0.75));
   EXPECT_NEAR(causes[0].responsibility, 1, kRounding);
   const auto delayed = RowsOf(contention, ContentionKind::kDelayedQueries);
   ASSERT_THAT(delayed, SizeIs(2));
   EXPECT_EQ(delayed[0].delayed->job_id, "first");
   EXPECT_NEAR(delayed[0].seconds->value, 15, 1e-6);
-  const auto places = RowsOf(contention, ContentionKind::kPlaces);
-  ASSERT_THAT(places, SizeIs(1));
-  EXPECT_EQ(places[0].resource, WaitReason::kProcessor);
-  EXPECT_EQ(places[0].host, "node-1");
-  EXPECT_NEAR(places[0].seconds->value, 20, 1e-6);
-  EXPECT_EQ(places[0].queries, 2U);
+  const auto place = Only(RowsOf(contention, ContentionKind::kPlaces));
+  EXPECT_EQ(place.resource, WaitReason::kProcessor);
+  EXPECT_EQ(place.host, "node-1");
+  EXPECT_NEAR(place.seconds->value, 20, 1e-6);
+  EXPECT_EQ(place.queries, 2U);
 }
 
 // Each of the other two jobs may have used the time that the other would have freed.
@@ -208,19 +199,13 @@ TEST_F(ClusterContentionTest, LimitsContainTheSharesAndTheSeconds) {
   const auto causes = RowsOf(Contend(), ContentionKind::kCausingQueries);
   ASSERT_THAT(causes, SizeIs(3));
   for (const ContentionRow& row : causes) {
-    EXPECT_NEAR(row.seconds->value, 8, 1e-6);
-    EXPECT_NEAR(row.seconds->lower, 0, 1e-6);
-    EXPECT_NEAR(row.seconds->upper, 16, 1e-6);
-    EXPECT_NEAR(row.share->value, 1.0 / 3, kRounding);
-    EXPECT_NEAR(row.share->lower, 0, kRounding);
-    EXPECT_NEAR(row.share->upper, 16.0 / 24, kRounding) << "of all delay";
+    EXPECT_THAT(row.seconds, IsRange(8, 0, 16));
+    EXPECT_THAT(row.share, IsRange(1.0 / 3, 0, 16.0 / 24)) << "of all delay";
     EXPECT_EQ(row.queries, 2U);
   }
   // Only the other two jobs could have used the time, and no query waited for more than 8 s.
   for (const ContentionRow& row : RowsOf(Contend(), ContentionKind::kDelayedQueries)) {
-    EXPECT_NEAR(row.seconds->value, 8, 1e-6);
-    EXPECT_NEAR(row.seconds->lower, 8, 1e-6);
-    EXPECT_NEAR(row.seconds->upper, 8, 1e-6);
+    EXPECT_THAT(row.seconds, IsRange(8, 8, 8));
     EXPECT_NEAR(row.share->lower, 1.0 / 3, kRounding);
     EXPECT_NEAR(row.share->upper, 1.0 / 3, kRounding);
   }
@@ -263,9 +248,8 @@ TEST_F(ClusterContentionTest, PairsOfHiddenJobsAreLeftOut) {
 
 TEST_F(ClusterContentionTest, AQuestionSelectsAJobAResourceOrAHost) {
   ShareProcessor();
-  const auto of_first = RowsOf(Contend({.job_id = "first"}), ContentionKind::kDelayedQueries);
-  ASSERT_THAT(of_first, SizeIs(1));
-  EXPECT_EQ(of_first[0].delayed->job_id, "first");
+  const auto of_first = Only(RowsOf(Contend({.job_id = "first"}), ContentionKind::kDelayedQueries));
+  EXPECT_EQ(of_first.delayed->job_id, "first");
   EXPECT_THAT(Contend({.resource = WaitReason::kIo}).lists,
               ElementsAre(::testing::Field(&ContentionList::kind, ContentionKind::kDelayedStages)));
   EXPECT_THAT(RowsOf(Contend({.host = "node-2"}), ContentionKind::kHosts), IsEmpty());

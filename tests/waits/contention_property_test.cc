@@ -260,18 +260,15 @@ std::vector<QueryStage> Infos() {
 TEST_P(Random, SharesSumToOneOrZero) {
   const std::vector<Target> targets = {{.query = Q(0), .stages = {S(0), S(1)}},
                                        {.query = Q(2), .stages = {S(4), S(5)}}};
-  const auto graph = Explain(Folded(RandomPieces(GetParam(), false)), Infos(), targets);
-  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto graph = Explain(Folded(RandomPieces(GetParam(), false)), Infos(), targets).value();
   std::map<VertexIndex, double> into;
-  for (const Edge& edge : graph->edges) into[edge.child] += edge.impact;
-  for (const auto& [child, sum] : into) {
-    EXPECT_NEAR(sum, sum > 0 ? 1 : 0, 1e-9);
-  }
+  for (const Edge& edge : graph.edges) into[edge.child] += edge.impact;
+  for (const auto& [child, sum] : into) EXPECT_NEAR(sum, sum > 0 ? 1 : 0, 1e-9);
   for (std::size_t t = 0; t < targets.size(); ++t) {
     double below = 1;
     for (const Level level : {Level::kTargetStage, Level::kImmediate, Level::kDeep, Level::kBlame,
                               Level::kSourceStage, Level::kSourceQuery}) {
-      const double sum = SumOf(*graph, level, t);
+      const double sum = SumOf(graph, level, t);
       EXPECT_LE(sum, below + 1e-9);
       below = sum;
     }
@@ -292,12 +289,11 @@ TEST_P(Random, WithAllEvidenceSharesOfEachLevelSumToOne) {
     pieces.push_back(Queued(S(s), 0, 120));
   }
   const std::vector<Target> targets = {{.query = Q(1), .stages = {S(2), S(3)}}};
-  const auto graph = Explain(Folded(pieces), Infos(), targets);
-  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto graph = Explain(Folded(pieces), Infos(), targets).value();
   for (const Level level :
        {Level::kTargetQuery, Level::kTargetStage, Level::kImmediate, Level::kDeep, Level::kBlame,
         Level::kSourceStage, Level::kSourceQuery}) {
-    EXPECT_NEAR(SumOf(*graph, level, 0), 1, 1e-9);
+    EXPECT_NEAR(SumOf(graph, level, 0), 1, 1e-9);
   }
 }
 

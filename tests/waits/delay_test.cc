@@ -1,5 +1,6 @@
 #include "master/waits/delay.h"
 
+#include "tests/matchers.h"
 #include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
@@ -36,21 +37,19 @@ TEST(Delay, WaitsOfShortTasksHardlyDelayAStageWithALongTask) {
   for (int task = 0; task < 10; ++task) {
     pieces.push_back(Task(S(0), H(0), 0, 1).Waited(WaitReason::kProcessor, 0.5).Computed(0));
   }
-  const auto delays = DelaysOf(pieces);
-  ASSERT_EQ(delays.size(), 1);
-  EXPECT_NEAR(delays[0].task_seconds, 5, 1e-9);
-  EXPECT_NEAR(delays[0].stage_seconds, 5.0 / 11, 1e-9);
+  const auto delay = Only(DelaysOf(pieces));
+  EXPECT_NEAR(delay.task_seconds, 5, 1e-9);
+  EXPECT_NEAR(delay.stage_seconds, 5.0 / 11, 1e-9);
 }
 
 // The stage runs again after 1000 s. Its waits belong to the 20 s in which it ran.
 TEST(Delay, StageThatRunsAgainDidNotWaitInBetween) {
-  const auto delays =
-      DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 5).Computed(5),
-                Task(S(1), H(0), 0, 10).Computed(9),
-                Task(S(0), H(0), 1000, 1010).Waited(WaitReason::kProcessor, 5).Computed(5),
-                Task(S(1), H(0), 1000, 1010).Computed(9)});
-  ASSERT_EQ(delays.size(), 1);
-  EXPECT_NEAR(delays[0].stage_seconds, 10, 1e-9);
+  const auto delay =
+      Only(DelaysOf({Task(S(0), H(0), 0, 10).Waited(WaitReason::kProcessor, 5).Computed(5),
+                     Task(S(1), H(0), 0, 10).Computed(9),
+                     Task(S(0), H(0), 1000, 1010).Waited(WaitReason::kProcessor, 5).Computed(5),
+                     Task(S(1), H(0), 1000, 1010).Computed(9)}));
+  EXPECT_NEAR(delay.stage_seconds, 10, 1e-9);
 }
 
 // A unit takes 1 s on every host from which the stage fetched, so 1 s is its service time.
@@ -62,13 +61,12 @@ TEST(Delay, ServiceTimeIsNotADelay) {
 
 // On the other host, a unit takes 0.25 s, so 7.5 s of the 10 s for 10 units are a delay.
 TEST(Delay, ExcessOverTheLeastTimeIsADelay) {
-  const auto delays = DelaysOf({Task(S(0), H(0), 0, 12).Waited(WaitReason::kNetwork, 10, 10),
-                                Task(S(0), H(1), 0, 12).Waited(WaitReason::kNetwork, 10, 40),
-                                Task(S(1), H(0), 0, 12).Waited(WaitReason::kNetwork, 2, 90)});
-  ASSERT_EQ(delays.size(), 1);
-  EXPECT_NEAR(delays[0].task_seconds, 7.5, 1e-9);
-  EXPECT_EQ(delays[0].source, S(1));
-  EXPECT_EQ(delays[0].resource, WaitReason::kNetwork);
+  const auto delay = Only(DelaysOf({Task(S(0), H(0), 0, 12).Waited(WaitReason::kNetwork, 10, 10),
+                                    Task(S(0), H(1), 0, 12).Waited(WaitReason::kNetwork, 10, 40),
+                                    Task(S(1), H(0), 0, 12).Waited(WaitReason::kNetwork, 2, 90)}));
+  EXPECT_NEAR(delay.task_seconds, 7.5, 1e-9);
+  EXPECT_EQ(delay.source, S(1));
+  EXPECT_EQ(delay.resource, WaitReason::kNetwork);
 }
 
 // The least time of a unit is unknown if the stage waited most of the time on every host.
@@ -111,10 +109,9 @@ TEST(Delay, UnreportedProcessesAreACause) {
 
 TEST(LimitsOf, SingleNeighbourIsCertainUpToOtherWaitsBesideIt) {
   const std::vector<Neighbour> one = {{.query = Q(1), .seconds = 5, .beside_seconds = 8}};
-  const auto limits = LimitsOf(one);
-  ASSERT_EQ(limits.size(), 1U);
-  EXPECT_EQ(limits[0].lower, 5);
-  EXPECT_EQ(limits[0].upper, 8);
+  const auto limit = Only(LimitsOf(one));
+  EXPECT_EQ(limit.lower, 5);
+  EXPECT_EQ(limit.upper, 8);
 }
 
 // The causes have 6 of 10 s, 3 of 4 s and 0 of 1 s. Other queries may have used 5 of the 6 s, and

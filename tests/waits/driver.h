@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,70 +29,75 @@ class Driver {
     ahead_ = seconds;
     return *this;
   }
-  void Send(double at, EventBody body) {
+  Driver& Send(double at, EventBody body) {
     waits_.Apply({.job_id = job_id_,
                   .source_id = "driver of " + job_id_,
                   .sequence = ++sequence_,
                   .sent_at = Instant(at + ahead_),
                   .arrived_at = Instant(at),
                   .body = std::move(body)});
+    return *this;
   }
-  void Executor(const std::string& host, std::uint32_t slots) {
-    Send(0, ExecutorOpened{.executor = executors_++, .host = host, .slots = slots});
+  Driver& Executor(const std::string& host, std::uint32_t slots) {
+    return Send(0, ExecutorOpened{.executor = executors_++, .host = host, .slots = slots});
   }
-  void Stage(double at, std::uint32_t stage, std::uint32_t tasks, const std::string& group = "",
-             std::vector<std::uint32_t> parents = {}) {
-    Send(at, StageOpened{.stage = stage,
-                         .parents = std::move(parents),
-                         .group = group,
-                         .task_count = tasks,
-                         .opened_at = Instant(at + ahead_)});
+  Driver& Stage(double at, std::uint32_t stage, std::uint32_t tasks, const std::string& group = "",
+                std::vector<std::uint32_t> parents = {}) {
+    return Send(at, StageOpened{.stage = stage,
+                                .parents = std::move(parents),
+                                .group = group,
+                                .task_count = tasks,
+                                .opened_at = Instant(at + ahead_)});
   }
-  void Start(double at, std::uint32_t stage, std::uint32_t index, std::uint32_t executor = 0) {
-    Send(at, AttemptChanged{.attempt = {.stage = stage, .index = index},
-                            .state = AttemptState::kStarted,
-                            .at = Instant(at + ahead_),
-                            .executor = executor});
+  Driver& Start(double at, std::uint32_t stage, std::uint32_t index, std::uint32_t executor = 0) {
+    return Send(at, AttemptChanged{.attempt = {.stage = stage, .index = index},
+                                   .state = AttemptState::kStarted,
+                                   .at = Instant(at + ahead_),
+                                   .executor = executor});
+  }
+  Driver& End(double at, std::uint32_t stage, std::uint32_t index,
+              std::optional<std::uint64_t> input_bytes = {}, std::uint32_t attempt = 0) {
+    return Send(at, AttemptChanged{.attempt = {stage, index, attempt},
+                                   .state = AttemptState::kFinished,
+                                   .at = Instant(at + ahead_),
+                                   .input_bytes = input_bytes});
   }
   // Starts the tasks `from` to `to` - 1 of a stage.
-  void StartTasks(double at, std::uint32_t stage, std::uint32_t from, std::uint32_t to) {
+  Driver& StartTasks(double at, std::uint32_t stage, std::uint32_t from, std::uint32_t to) {
     for (std::uint32_t index = from; index < to; ++index) Start(at, stage, index);
+    return *this;
   }
-  void EndTasks(double at, std::uint32_t stage, std::uint32_t from, std::uint32_t to) {
+  Driver& EndTasks(double at, std::uint32_t stage, std::uint32_t from, std::uint32_t to) {
     for (std::uint32_t index = from; index < to; ++index) End(at, stage, index);
+    return *this;
   }
-  void Heartbeat(double at, std::uint32_t stage, std::uint32_t index, double computed,
-                 double waited_for_processor) {
-    TaskHeartbeat heartbeat{.attempt = {.stage = stage, .index = index}};
-    heartbeat.time.cpu = absl::Seconds(computed);
-    heartbeat.time.waits[WaitReason::kProcessor] = absl::Seconds(waited_for_processor);
-    Send(at, heartbeat);
+  Driver& Heartbeat(double at, std::uint32_t stage, std::uint32_t index, double computed,
+                    double waited_for_processor) {
+    return Waited(at, stage, index, WaitReason::kProcessor, waited_for_processor, {}, computed);
   }
-  void Fetched(double at, std::uint32_t stage, std::uint32_t index, std::uint64_t bytes,
-               double waited) {
-    TaskHeartbeat heartbeat{.attempt = {.stage = stage, .index = index}};
-    heartbeat.time.waits[WaitReason::kNetwork] = absl::Seconds(waited);
-    heartbeat.time.moved_bytes[WaitReason::kNetwork] = bytes;
-    Send(at, heartbeat);
+  Driver& Fetched(double at, std::uint32_t stage, std::uint32_t index, std::uint64_t bytes,
+                  double waited) {
+    return Waited(at, stage, index, WaitReason::kNetwork, waited, bytes);
   }
-  void Wrote(double at, std::uint32_t stage, std::uint32_t index, std::uint64_t bytes,
-             double waited) {
+  Driver& Wrote(double at, std::uint32_t stage, std::uint32_t index, std::uint64_t bytes,
+                double waited) {
+    return Waited(at, stage, index, WaitReason::kIo, waited, bytes);
+  }
+  // Reports that a task has waited for a resource, of which it used `bytes`.
+  Driver& Waited(double at, std::uint32_t stage, std::uint32_t index, WaitReason reason,
+                 double waited, std::optional<std::uint64_t> bytes = {},
+                 std::optional<double> computed = {}) {
     TaskHeartbeat heartbeat{.attempt = {.stage = stage, .index = index}};
-    heartbeat.time.waits[WaitReason::kIo] = absl::Seconds(waited);
-    heartbeat.time.moved_bytes[WaitReason::kIo] = bytes;
-    Send(at, heartbeat);
+    heartbeat.time.waits[reason] = absl::Seconds(waited);
+    if (bytes) heartbeat.time.moved_bytes[reason] = *bytes;
+    if (computed) heartbeat.time.cpu = absl::Seconds(*computed);
+    return Send(at, heartbeat);
   }
   // Starts the only task of stage 0 at 0 s, on an executor with one slot.
-  void RunTask(const std::string& host) {
-    Executor(host, 1);
-    Stage(0, 0, 1);
-    Start(0, 0, 0);
+  Driver& RunTask(const std::string& host) {
+    return Executor(host, 1).Stage(0, 0, 1).Start(0, 0, 0);
   }
-  void End(double at, std::uint32_t stage, std::uint32_t index) {
-    Send(at, AttemptChanged{.attempt = {.stage = stage, .index = index},
-                            .state = AttemptState::kFinished,
-                            .at = Instant(at + ahead_)});
-  }
+  Driver& Close(double at) { return Send(at, JobClosed{}); }
 
  private:
   ClusterWaits& waits_;

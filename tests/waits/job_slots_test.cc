@@ -1,5 +1,6 @@
 
 #include "master/waits/cluster_records.h"
+#include "tests/matchers.h"
 #include "tests/test.h"
 #include "tests/waits/some_pieces.h"
 
@@ -30,17 +31,15 @@ TEST(JobSlots, WaitBesideAFreeSlotDoesNotCount) {
 TEST(JobSlots, WaitingTasksOfAStageShareAPiece) {
   JobSlots slots = Full();
   EXPECT_THAT(slots.Queue(S(1), 3, 2), IsEmpty());
-  const auto waited = slots.ReportWaits(7, 4);
-  ASSERT_THAT(waited, SizeIs(1));
-  EXPECT_EQ(waited[0].host, QueueOf(kPool));
-  EXPECT_EQ(waited[0].from, 2);
-  EXPECT_EQ(waited[0].to, 4);
-  EXPECT_EQ(waited[0].use.of[WaitReason::kSlots].wait_seconds, 3 * 2);
+  const auto waited = Only(slots.ReportWaits(7, 4));
+  EXPECT_EQ(waited.host, QueueOf(kPool));
+  EXPECT_EQ(waited.from, 2);
+  EXPECT_EQ(waited.to, 4);
+  EXPECT_EQ(waited.use.of[WaitReason::kSlots].wait_seconds, 3 * 2);
   EXPECT_EQ(slots.WaitedUntil(S(1)), 4);
   slots.End(8);
-  const auto got = slots.Start(S(1), 8.05, /*from_queue=*/true);
-  ASSERT_THAT(got, SizeIs(1));
-  EXPECT_EQ(got[0].use.of[WaitReason::kSlots].units, 1);
+  const auto got = Only(slots.Start(S(1), 8.05, /*from_queue=*/true));
+  EXPECT_EQ(got.use.of[WaitReason::kSlots].units, 1);
   EXPECT_TRUE(slots.IsWaiting(S(1)));
 }
 

@@ -92,9 +92,7 @@ TEST(Crowding, UnsaturatedResourceBlamesNothing) {
                                Task(S(1), H(0), 100, 200).Waited(WaitReason::kIo, 100, 1000),
                                Task(S(1), H(0), 150, 400).Waited(WaitReason::kIo, 250, 2500)};
   const std::vector<Stage> targets = {S(0)};
-  for (const Delay& delay : Delays(Folded(pieces), targets)) {
-    EXPECT_LT(delay.task_seconds, 1e-6);
-  }
+  for (const Delay& delay : Delays(Folded(pieces), targets)) EXPECT_LT(delay.task_seconds, 1e-6);
 }
 
 }  // namespace

@@ -86,18 +86,14 @@ TEST(Blame, IsConcurrencyTimesTheRatioOfRates) {
 
 // [PX] Example 2.1: s5 has depth 1, and s1 has depth 4.
 TEST(Figure1, DepthIsTheNumberOfStagesToTheLast) {
-  const auto depths = Depths(ExampleStages());
-  ASSERT_TRUE(depths.ok()) << depths.status();
-  EXPECT_THAT(*depths, ElementsAre(4, 4, 4, 3, 2, 1, 1, 1, 1, 1));
+  EXPECT_THAT(Depths(ExampleStages()).value(), ElementsAre(4, 4, 4, 3, 2, 1, 1, 1, 1, 1));
 }
 
 TEST(Depths, LongestPathCounts) {
   const std::vector<QueryStage> stages = {{.query = Q(0)},
                                           {.query = Q(0), .parents = {S(0)}},
                                           {.query = Q(0), .parents = {S(0), S(1)}}};
-  const auto depths = Depths(stages);
-  ASSERT_TRUE(depths.ok());
-  EXPECT_THAT(*depths, ElementsAre(3, 2, 1));
+  EXPECT_THAT(Depths(stages).value(), ElementsAre(3, 2, 1));
 }
 
 TEST(Depths, NamesWrongParents) {

@@ -220,8 +220,7 @@ TEST(Questions, TiesGoToTheLowerNumber) {
 }
 
 TEST(Questions, OneStageHasItsOwnAnswer) {
-  const ProtoGraph graph =
-      GraphOf(ExamplePieces(), ExampleStages(), {{.query = kQ0, .stages = {kS5}}});
+  const auto graph = GraphOf(ExamplePieces(), ExampleStages(), {{.query = kQ0, .stages = {kS5}}});
   EXPECT_THAT(NoisyQueries(graph, 0, 9), ElementsAre(Weighs(kQ2, 5.0 / 6)));
 }
 

@@ -146,8 +146,7 @@ TEST(Sweep, UnreportedUseGivesNoCrowd) {
 TEST(Sweep, SlotsOfAnotherPoolCauseNoWaits) {
   Piece other = Task(S(1), H(0), 0, 10);
   other.pool = Pool{1};
-  const Ledger ledger = Folded({Queued(S(0), 0, 10), other});
-  EXPECT_TRUE(ledger.meetings.empty());
+  EXPECT_TRUE(Folded({Queued(S(0), 0, 10), other}).meetings.empty());
 }
 
 TEST(Sweep, ReportsOfSlotHoldersDoNotChangeTheQueue) {
