@@ -45,6 +45,8 @@ install(FILES ${PROJECT_SOURCE_DIR}/packaging/prometheus/tidemark.rules.yaml
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/prometheus COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/data/graphs/musae-github.txt.zst
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/graphs COMPONENT program)
+install(FILES ${PROJECT_SOURCE_DIR}/examples/python/report_job.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/examples COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/grafana/tidemark.json
         DESTINATION ${CMAKE_INSTALL_DATADIR}/tidemark/grafana COMPONENT program)
 install(FILES ${PROJECT_SOURCE_DIR}/packaging/tidemark.yaml

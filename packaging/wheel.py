@@ -105,6 +105,11 @@ def contents(program, descriptors, project, tag, folder):
         jar = ROOT / f"agent/{engine}/target/tidemark-{engine}.jar"
         if jar.is_file():
             yield f"{data}/share/tidemark/jars/{jar.name}", READABLE, jar.read_bytes()
+    for folder in ("tidemark/v1", "tidemark/rpc/v1"):  # for clients in other languages
+        for file in sorted((ROOT / "proto" / folder).glob("*.proto")):
+            yield f"{data}/share/tidemark/proto/{folder}/{file.name}", READABLE, file.read_bytes()
+    sender = ROOT / "examples/python/report_job.py"
+    yield f"{data}/share/tidemark/examples/{sender.name}", READABLE, sender.read_bytes()
     graph = ROOT / GRAPH
     yield f"{data}/share/tidemark/graphs/{graph.name}", READABLE, graph.read_bytes()
     yield f"{stem}.dist-info/licenses/LICENSE", READABLE, (ROOT / "LICENSE").read_bytes()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import pkgutil
 from typing import Any, Generator, Optional, TextIO
 
 from tidemark import aio, spark
@@ -60,6 +61,9 @@ from tidemark.job import (
     View,
 )
 from tidemark.spark import spark_conf
+
+# Modules that a program generates from tidemark/v1/*.proto are importable as tidemark.v1.
+__path__ = pkgutil.extend_path(__path__, __name__)
 
 __version__ = importlib.metadata.version("tidemark")
 

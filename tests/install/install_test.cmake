@@ -15,6 +15,7 @@ foreach(file bin/tidemark lib/systemd/system/tidemark.service etc/tidemark/tidem
              share/doc/tidemark/openlineage/ProgressRunFacet.json
              share/doc/tidemark/serve.md share/doc/tidemark/tidemark.yaml
              share/fish/vendor_completions.d/tidemark.fish share/man/man1/tidemark.1
+             share/tidemark/examples/report_job.py
              share/tidemark/grafana/tidemark.json
              share/tidemark/prometheus/tidemark.rules.yaml
              share/tidemark/proto/tidemark/v1/job_service.proto

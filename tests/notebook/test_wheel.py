@@ -123,6 +123,29 @@ def is_running(pid):
         return False
 
 
+def test_a_program_with_its_own_messages_reports_a_job(tmp_path):
+    """Runs the commands of docs/tours/python-sender.md."""
+    share = pathlib.Path(sys.prefix, "share", "tidemark")
+    protoc = ["grpc_tools.protoc", f"-I{share}/proto", "--python_out=.", "--grpc_python_out=."]
+    files = ["tidemark/v1/event.proto", "tidemark/v1/ingest_service.proto"]
+    subprocess.run([sys.executable, "-m", *protoc, *files], cwd=tmp_path, check=True)
+    socket = tmp_path / "socket"
+    serve = [_program.program(), "serve", "--end-with-stdin", "--listen", f"unix:{socket}"]
+    with subprocess.Popen(serve, stdin=subprocess.PIPE) as master:
+        while not socket.exists():
+            assert master.poll() is None
+            time.sleep(0.05)
+        code = "import sys, runpy, tidemark; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0])"
+        words = [sys.executable, "-c", code, share / "examples" / "report_job.py", f"unix:{socket}", "job-1"]
+        with subprocess.Popen(words, cwd=tmp_path) as sender:
+            with tidemark.Client(f"unix:{socket}") as client:
+                snapshots = [*client.watch("job-1", wait_for_job=True, timeout=60)]
+        assert sender.returncode == 0
+    assert snapshots[-1].state == "succeeded"
+    running = [now for now in snapshots if now.estimate.basis == tidemark.Basis.THIS_RUN]
+    assert any(task.reason.startswith("Reduce task 0 will end last: ") for now in running for task in now.named_tasks)
+
+
 def test_a_notebook_without_a_server_draws_the_bar_of_a_job(execute, tmp_path):
     text = tmp_path / "text"
     text.write_text("to be or not to be\n" * 100)
