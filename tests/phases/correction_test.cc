@@ -6,9 +6,7 @@ namespace tidemark::phases::correction_test {
 namespace {
 
 Correction Learnt(const std::vector<ObservedError>& seen) {
-  auto learnt = Correction::Learn(seen);
-  EXPECT_TRUE(learnt.ok()) << learnt.status();
-  return *std::move(learnt);
+  return Correction::Learn(seen).value();
 }
 
 double At(const Correction& correction, std::size_t stage, const std::vector<double>& settings) {
@@ -121,11 +119,10 @@ TEST(Correction, TimesOfDifferentKindsShareOnlyTheRun) {
 // An important setting does not make settings of another group important.
 TEST(Correction, LearnsTheImportanceOfEachGroupOfSettings) {
   const std::vector<ObservedError> seen = SeenAt({{0, 0}, {1, 1}, {2, 0}, {3, 1}, {4, 0}, {5, 1}});
-  const auto apart = Correction::Learn(seen, std::vector<std::size_t>{0, 1});
-  ASSERT_TRUE(apart.ok()) << apart.status();
+  const auto apart = Correction::Learn(seen, std::vector<std::size_t>{0, 1}).value();
   const auto far = [](const Correction& learnt) { return VarianceAt(learnt, 0, {2.5, 4}); };
-  EXPECT_LT(far(*apart), far(Learnt(seen)));
-  EXPECT_THAT(At(*apart, 0, {2, 0.5}), DoubleNear(0.4, 0.03));
+  EXPECT_LT(far(apart), far(Learnt(seen)));
+  EXPECT_THAT(At(apart, 0, {2, 0.5}), DoubleNear(0.4, 0.03));
 }
 
 TEST(Correction, RejectsNumbersThatAreNotFinite) {

@@ -65,9 +65,7 @@ std::vector<MeasuredTask> Tasks(std::size_t stages, double noise = 0) {
 }
 
 LearntCosts Learn(const std::vector<MeasuredTask>& tasks) {
-  auto learnt = LearntCosts::Learn(tasks, UsualCosts());
-  EXPECT_TRUE(learnt.ok()) << learnt.status();
-  return *std::move(learnt);
+  return LearntCosts::Learn(tasks, UsualCosts()).value();
 }
 
 TEST(LearntCosts, ReproduceTheCostsOfGeneratedTasks) {
@@ -169,8 +167,7 @@ TEST(LearntCosts, UnknownStageHasTheMedianCostAndAWideDeviation) {
 TEST(LearntCosts, ProcessorTimeOfTasksThatWaitForAnotherProcessIsIgnored) {
   std::vector<MeasuredTask> tasks = Tasks(10);
   for (MeasuredTask& task : tasks) *task.processor *= 0.05;
-  const LearntCosts learnt = Learn(tasks);
-  EXPECT_NEAR(learnt.Of(9)[Cost::kCompute], TruthOf(9)[Cost::kCompute], 1e-6);
+  EXPECT_NEAR(Learn(tasks).Of(9)[Cost::kCompute], TruthOf(9)[Cost::kCompute], 1e-6);
 }
 
 TEST(LearntCosts, CostsAreLearntFromWholeTimesOnlyIfNeeded) {

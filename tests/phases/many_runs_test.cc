@@ -41,9 +41,7 @@ PastApplication RunWith(const Settings& settings, double data = 1) {
 }
 
 ManyRuns Learnt(std::vector<PastApplication> runs) {
-  auto learnt = ManyRuns::Learn(std::move(runs), UsualCosts());
-  EXPECT_TRUE(learnt.ok()) << learnt.status();
-  return *std::move(learnt);
+  return ManyRuns::Learn(std::move(runs), UsualCosts()).value();
 }
 
 ManyRuns Usual() {
@@ -350,8 +348,7 @@ TEST(ManyRuns, RunsWithAndWithoutCompressionShowItsRatio) {
   Settings off = With(1, 8);
   off.compresses_shuffle = false;
   EXPECT_EQ(learnt.MostLike({.settings = off}), 1);
-  const RunEstimate expected = learnt.On(0, {.settings = off});
-  EXPECT_NEAR(expected.stages[1].task_seconds, 0.635, 0.1);
+  EXPECT_NEAR(learnt.On(0, {.settings = off}).stages[1].task_seconds, 0.635, 0.1);
 }
 
 TEST(ManyRuns, RejectsRunsWithoutTasks) {

@@ -9,9 +9,7 @@ constexpr ObservedExecutors kSeen = {.count = 4, .cores = 8};
 
 Settings Of(const char* version, const Properties& properties = {},
             ObservedExecutors seen = kSeen) {
-  const auto settings = ParseSettings(version, properties, seen);
-  EXPECT_TRUE(settings.ok()) << settings.status();
-  return settings.value_or(Settings{});
+  return ParseSettings(version, properties, seen).value();
 }
 
 TEST(ParseVersion, ReadsTheFirstTwoNumbers) {
@@ -130,16 +128,14 @@ TEST(ParseRunSettings, ReplacesUnknownValuesByTheDefaultWithARemark) {
                                  {"spark.io.compression.codec", "gzip"},
                                  {"spark.task.cpus", "9"},
                                  {"spark.executor.memory", "4g"}};
-  const auto run = ParseRunSettings("3.5.1", properties, kSeen);
-  ASSERT_TRUE(run.ok()) << run.status();
+  const auto run = ParseRunSettings("3.5.1", properties, kSeen).value();
   Settings expected = Of("3.5.1", {{"spark.executor.memory", "4g"}});
-  EXPECT_EQ(run->settings, expected);
-  EXPECT_EQ(run->modelled, (Properties{{"spark.executor.memory", "4g"}}));
-  EXPECT_THAT(run->remarks,
-              testing::UnorderedElementsAre(HasSubstr("spark.shuffle.manager=x.Celeborn"),
-                                            HasSubstr("spark.sql.shuffle.partitions=auto"),
-                                            HasSubstr("spark.io.compression.codec=gzip"),
-                                            HasSubstr("spark.task.cpus=9")));
+  EXPECT_EQ(run.settings, expected);
+  EXPECT_EQ(run.modelled, (Properties{{"spark.executor.memory", "4g"}}));
+  EXPECT_THAT(run.remarks, UnorderedElementsAre(HasSubstr("spark.shuffle.manager=x.Celeborn"),
+                                                HasSubstr("spark.sql.shuffle.partitions=auto"),
+                                                HasSubstr("spark.io.compression.codec=gzip"),
+                                                HasSubstr("spark.task.cpus=9")));
   EXPECT_FALSE(ParseRunSettings("unknown", {}, kSeen).ok());
   EXPECT_FALSE(ParseRunSettings("3.5.1", {}, {}).ok());
 }
@@ -204,8 +200,7 @@ TEST(ParseBytes, AcceptsTheUnitsOfSpark) {
 TEST(ParseBytes, RejectsValuesThatSparkRejects) {
   for (const char* text :
        {"", "m", "0.5g", "-1m", "12q", "12 m b", "nan", "99999999999999999999", "9000000000g"}) {
-    const auto size = ParseBytes(text, 1);
-    EXPECT_EQ(size.status().code(), absl::StatusCode::kInvalidArgument) << text;
+    EXPECT_EQ(ParseBytes(text, 1).status().code(), absl::StatusCode::kInvalidArgument) << text;
   }
   EXPECT_EQ(ParseBytes("0.5g", 1).status().message(),
             "\"0.5g\" is not a size such as 512m or 4g, a whole number");

@@ -41,11 +41,7 @@ std::vector<PastStage> Stages() {
   return stages;
 }
 
-WhatIf Learn() {
-  auto models = WhatIf::Learn(Stages(), Today(), UsualCosts());
-  EXPECT_TRUE(models.ok()) << models.status();
-  return *std::move(models);
-}
+WhatIf Learn() { return WhatIf::Learn(Stages(), Today(), UsualCosts()).value(); }
 
 TEST(WhatIf, EqualSettingsChangeNothing) {
   const StageChange same = Learn().On(1, Today());
@@ -76,11 +72,10 @@ TEST(WhatIf, LittleMemorySpillsAndIsSlower) {
 TEST(WhatIf, UnknownStageHasAWideDeviation) {
   std::vector<PastStage> stages = Stages();
   stages.emplace_back();
-  const auto models = WhatIf::Learn(stages, Today(), UsualCosts());
-  ASSERT_TRUE(models.ok());
+  const auto models = WhatIf::Learn(stages, Today(), UsualCosts()).value();
   Settings other = Today();
   other.executors = 8;
-  const StageChange changed = models->On(2, other);
+  const StageChange changed = models.On(2, other);
   EXPECT_EQ(changed.times, 1);
   EXPECT_GT(changed.deviation, 0.3);
 }

@@ -6,9 +6,7 @@ namespace tidemark::phases::whole_runs_test {
 namespace {
 
 WholeRunModel Learnt(const std::vector<PastWhole>& runs) {
-  auto learnt = WholeRunModel::Learn(runs, std::vector<std::size_t>{0});
-  EXPECT_TRUE(learnt.ok()) << learnt.status();
-  return *std::move(learnt);
+  return WholeRunModel::Learn(runs, std::vector<std::size_t>{0}).value();
 }
 
 // Returns levels whose level of memory is `level`.
