@@ -92,13 +92,13 @@ TEST(ParseLimits, ReadsTimesSizesAndNumbers) {
                                    {"core-hours", "2.5"},
                                    {"executors", "16"},
                                    {"cores", "64"},
-                                   {"memory", "256g"}});
-  ASSERT_TRUE(limits.ok()) << limits.status();
-  EXPECT_EQ(limits->seconds, 1200);
-  EXPECT_EQ(limits->core_hours, 2.5);
-  EXPECT_EQ(limits->executors, 16);
-  EXPECT_EQ(limits->cores, 64);
-  EXPECT_EQ(limits->memory_bytes, 256.0 * 1024 * 1024 * 1024);
+                                   {"memory", "256g"}})
+                          .value();
+  EXPECT_EQ(limits.seconds, 1200);
+  EXPECT_EQ(limits.core_hours, 2.5);
+  EXPECT_EQ(limits.executors, 16);
+  EXPECT_EQ(limits.cores, 64);
+  EXPECT_EQ(limits.memory_bytes, 256.0 * 1024 * 1024 * 1024);
 }
 
 TEST(ParseLimits, RejectsOtherNamesAndValues) {
@@ -140,8 +140,7 @@ std::optional<Figures> Bowl(const Choice& choice) {
 }
 
 TEST(Search, EvaluatesAllChoicesOfASmallSpace) {
-  const std::vector<Tried> tried = Search({2, 2, 1, 3}, {}, {}, 12, Bowl);
-  EXPECT_EQ(tried.size(), 12u);
+  EXPECT_EQ(Search({2, 2, 1, 3}, {}, {}, 12, Bowl).size(), 12u);
 }
 
 TEST(Search, FindsTheBestOfALargeSpaceInAFewEvaluations) {
@@ -205,14 +204,13 @@ double SecondsOfRow(const Row& row) {
 }
 
 TEST(AnswerFromLog, FindsTheFastestSettingsWithinALimitOfCores) {
-  const auto answer = Found({.find = Find{.goal = Goal::kTime, .limits = {.cores = 8}}});
-  ASSERT_TRUE(answer.ok()) << answer.status();
-  ASSERT_GE(answer->rows.size(), 2u);
-  EXPECT_EQ(answer->rows[0].name, "as it is: 1 executor, 2 slots");
-  EXPECT_FALSE(answer->rows[0].binding.empty());
-  EXPECT_LT(SecondsOfRow(answer->rows[1]), SecondsOfRow(answer->rows[0]));
-  for (std::size_t i = 1; i < answer->rows.size(); ++i) {
-    const Row& row = answer->rows[i];
+  const auto answer = Found({.find = Find{.goal = Goal::kTime, .limits = {.cores = 8}}}).value();
+  ASSERT_GE(answer.rows.size(), 2u);
+  EXPECT_EQ(answer.rows[0].name, "as it is: 1 executor, 2 slots");
+  EXPECT_FALSE(answer.rows[0].binding.empty());
+  EXPECT_LT(SecondsOfRow(answer.rows[1]), SecondsOfRow(answer.rows[0]));
+  for (std::size_t i = 1; i < answer.rows.size(); ++i) {
+    const Row& row = answer.rows[i];
     EXPECT_THAT(row.name, HasSubstr("core"));
     EXPECT_LE(row.outcome.slots, 8u);
     EXPECT_FALSE(row.binding.empty()) << row.name;
@@ -220,13 +218,11 @@ TEST(AnswerFromLog, FindsTheFastestSettingsWithinALimitOfCores) {
 }
 
 TEST(AnswerFromLog, FindsTheFewestCoreHoursThatAreNoSlower) {
-  const auto answer = Found({.find = Find{.goal = Goal::kCoreHours}});
-  ASSERT_TRUE(answer.ok()) << answer.status();
-  ASSERT_GE(answer->rows.size(), 2u);
-  EXPECT_LE(SecondsOfRow(answer->rows[1]), 1.03 * SecondsOfRow(answer->rows[0]));
-  EXPECT_LE(*answer->rows[1].core_hours, 1.001 * *answer->rows[0].core_hours);
-  EXPECT_THAT(answer->rows[1].remarks,
-              ::testing::Contains(HasSubstr("at most 3 % slower than the run")));
+  const auto answer = Found({.find = Find{.goal = Goal::kCoreHours}}).value();
+  ASSERT_GE(answer.rows.size(), 2u);
+  EXPECT_LE(SecondsOfRow(answer.rows[1]), 1.03 * SecondsOfRow(answer.rows[0]));
+  EXPECT_LE(*answer.rows[1].core_hours, 1.001 * *answer.rows[0].core_hours);
+  EXPECT_THAT(answer.rows[1].remarks, Contains(HasSubstr("at most 3 % slower than the run")));
 }
 
 TEST(AnswerFromLog, FoundRowsAreWithinTheLimits) {
@@ -237,36 +233,35 @@ TEST(AnswerFromLog, FoundRowsAreWithinTheLimits) {
     ASSERT_GE(answer->rows.size(), 2u);
     for (std::size_t i = 1; i < answer->rows.size(); ++i) {
       EXPECT_LE(SecondsOfRow(answer->rows[i]), seconds) << answer->rows[i].name;
-      EXPECT_THAT(answer->rows[i].remarks,
-                  ::testing::Not(::testing::Contains(HasSubstr("no settings are within"))));
+      EXPECT_THAT(answer->rows[i].remarks, Not(Contains(HasSubstr("no settings are within"))));
     }
   }
 }
 
 TEST(AnswerFromLog, ARemarkNamesTheLimitThatNoSettingsKeep) {
-  const auto answer = Found({.find = Find{.goal = Goal::kCoreHours, .limits = {.seconds = 1}}});
-  ASSERT_TRUE(answer.ok()) << answer.status();
-  ASSERT_EQ(answer->rows.size(), 2u);
-  EXPECT_THAT(answer->rows[1].remarks,
-              ::testing::Contains("no settings meet the limit of time; these exceed it least"));
+  const auto answer =
+      Found({.find = Find{.goal = Goal::kCoreHours, .limits = {.seconds = 1}}}).value();
+  ASSERT_EQ(answer.rows.size(), 2u);
+  EXPECT_THAT(answer.rows[1].remarks,
+              Contains("no settings meet the limit of time; these exceed it least"));
   const auto both =
       Found({.find = Find{.goal = Goal::kTime, .limits = {.seconds = 1, .core_hours = 1e-6}}});
   ASSERT_TRUE(both.ok()) << both.status();
-  EXPECT_THAT(both->rows[1].remarks,
-              ::testing::Contains(
-                  "no settings meet the limits of time and core-hours; these exceed them least"));
+  EXPECT_THAT(
+      both->rows[1].remarks,
+      Contains("no settings meet the limits of time and core-hours; these exceed them least"));
 }
 
 // The interval of the best row contains the time of the run if and only if there is a remark about
 // it.
 TEST(AnswerFromLog, ARemarkStatesThatTheBestRowMayBeNoFaster) {
   for (const double cores : {2.0, 3.0, 64.0}) {
-    const auto answer = Found({.find = Find{.goal = Goal::kTime, .limits = {.cores = cores}}});
-    ASSERT_TRUE(answer.ok()) << answer.status();
-    const Row& best = answer->rows[1];
+    const auto answer =
+        Found({.find = Find{.goal = Goal::kTime, .limits = {.cores = cores}}}).value();
+    const Row& best = answer.rows[1];
     const auto& takes = *best.outcome.snapshot.estimate.remaining;
     const absl::Duration run =
-        best.as_it_is.value_or(answer->rows[0].outcome.snapshot.estimate.remaining->median);
+        best.as_it_is.value_or(answer.rows[0].outcome.snapshot.estimate.remaining->median);
     const bool may_be_no_faster =
         takes.upper && *takes.upper >= run && takes.lower && *takes.lower <= run;
     const auto is_remark = [](const std::string& remark) {
@@ -279,12 +274,11 @@ TEST(AnswerFromLog, ARemarkStatesThatTheBestRowMayBeNoFaster) {
 
 // The row of the run has the measured duration. All other rows have modelled durations.
 TEST(AnswerFromLog, FoundRowsAreRankedBySpeedUp) {
-  const auto answer = Found({.find = Find{.goal = Goal::kTime}});
-  ASSERT_TRUE(answer.ok()) << answer.status();
-  const double run = SecondsOfRow(answer->rows[0]);
+  const auto answer = Found({.find = Find{.goal = Goal::kTime}}).value();
+  const double run = SecondsOfRow(answer.rows[0]);
   double before = 0;
-  for (std::size_t i = 1; i < answer->rows.size(); ++i) {
-    const Row& row = answer->rows[i];
+  for (std::size_t i = 1; i < answer.rows.size(); ++i) {
+    const Row& row = answer.rows[i];
     const double same = row.as_it_is ? absl::ToDoubleSeconds(*row.as_it_is) : run;
     EXPECT_GE(SecondsOfRow(row) / same, before) << row.name;
     before = SecondsOfRow(row) / same;
@@ -294,11 +288,11 @@ TEST(AnswerFromLog, FoundRowsAreRankedBySpeedUp) {
 TEST(AnswerFromLog, SearchesTheGivenValuesOnly) {
   const auto answer = Found({.executors = {1, 3},
                              .settings = {{"spark.executor.cores", "2"}},
-                             .find = Find{.goal = Goal::kTime}});
-  ASSERT_TRUE(answer.ok()) << answer.status();
-  for (std::size_t i = 1; i < answer->rows.size(); ++i) {
-    EXPECT_THAT(answer->rows[i].outcome.executors, ::testing::AnyOf(1u, 3u));
-    EXPECT_EQ(answer->rows[i].settings.at("spark.executor.cores"), "2");
+                             .find = Find{.goal = Goal::kTime}})
+                          .value();
+  for (std::size_t i = 1; i < answer.rows.size(); ++i) {
+    EXPECT_THAT(answer.rows[i].outcome.executors, ::testing::AnyOf(1u, 3u));
+    EXPECT_EQ(answer.rows[i].settings.at("spark.executor.cores"), "2");
   }
 }
 

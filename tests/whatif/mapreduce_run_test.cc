@@ -19,8 +19,6 @@ namespace tidemark::whatif::mapreduce_run_test {
 namespace {
 
 using test::SomeHistory;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 TaskProgress Finished(std::uint32_t stage, std::uint32_t index, double from, double to) {
   return {.attempt = {.stage = stage, .index = index},
@@ -33,12 +31,11 @@ TaskProgress Finished(std::uint32_t stage, std::uint32_t index, double from, dou
 // starts with that end.
 TEST(MapReduceRun, TimesOfReduceTasksCountFromTheEndOfTheMapStage) {
   const test::ScratchDirectory directory;
-  const auto run = ReadSparkRun(directory.Write("log", SomeHistory::WordCount().text()));
-  ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_EQ(run->plan.name, "word count");
-  EXPECT_EQ(run->plan.cluster.slots, 2u);
-  EXPECT_EQ(run->took, absl::Seconds(13));
-  const std::vector<PlannedStage>& stages = run->plan.jobs[0].stages;
+  const auto run = ReadSparkRun(directory.Write("log", SomeHistory::WordCount().text())).value();
+  EXPECT_EQ(run.plan.name, "word count");
+  EXPECT_EQ(run.plan.cluster.slots, 2u);
+  EXPECT_EQ(run.took, absl::Seconds(13));
+  const std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
   ASSERT_EQ(stages.size(), 2u);
   EXPECT_EQ(stages[0].name, "map");
   EXPECT_EQ(stages[0].task_count, 3u);
@@ -50,7 +47,7 @@ TEST(MapReduceRun, TimesOfReduceTasksCountFromTheEndOfTheMapStage) {
   // The times are adjusted by one factor, so that the plan takes 13 s like the run.
   EXPECT_NEAR(absl::FDivDuration(stages[1].first_task_times[0], stages[1].task_times[0]), 0.75,
               1e-9);
-  const auto end = EndOf(run->plan);
+  const auto end = EndOf(run.plan);
   ASSERT_TRUE(end.has_value());
   EXPECT_NEAR(absl::ToDoubleSeconds(*end), 13, 0.5);
 }
@@ -77,9 +74,8 @@ TEST(MapReduceRun, TheFixedPartOfReduceTasksDoesNotShrinkWithTheirInput) {
   const auto run = MapReduceRunOf(tasks, absl::UnixEpoch(), {{0, 100}, {1, 200}, {2, 300}});
   ASSERT_TRUE(run.has_value());
   EXPECT_NEAR(run->reduce_fixed_share, 0.2, 1e-12);
-  const auto six = WithReduceTasks(run->plan, run->reduce_fixed_share, 6);
-  ASSERT_TRUE(six.ok()) << six.status();
-  const PlannedStage& stage = six->jobs[0].stages[0];
+  const auto six = WithReduceTasks(run->plan, run->reduce_fixed_share, 6).value();
+  const PlannedStage& stage = six.jobs[0].stages[0];
   EXPECT_EQ(stage.task_count, 6u);
   ASSERT_EQ(stage.task_times.size(), 3u);
   for (const auto& [i, seconds] : {std::pair(0, 10.0), std::pair(1, 15.0), std::pair(2, 20.0)}) {
@@ -128,24 +124,23 @@ double SecondsOf(const Row& row) {
 TEST(MapReduceRun, OtherSlotsChangeTheWavesAndOtherReduceTasksTheirTimes) {
   const test::ScratchDirectory directory;
   const std::string log = directory.Write("log", EightMaps());
-  const auto slots = AnswerFromLog(log, {.slots = {2, 4}}, absl::UnixEpoch());
-  ASSERT_TRUE(slots.ok()) << slots.status();
-  ASSERT_EQ(slots->rows.size(), 3u);
-  EXPECT_EQ(slots->rows[0].name, "as it is: 2 slots");
-  EXPECT_NEAR(SecondsOf(slots->rows[0]), 60, 1e-6);
-  EXPECT_NEAR(SecondsOf(slots->rows[1]), 60, 1e-6);
-  EXPECT_NEAR(SecondsOf(slots->rows[2]), 40, 4);
+  const auto slots = AnswerFromLog(log, {.slots = {2, 4}}, absl::UnixEpoch()).value();
+  ASSERT_EQ(slots.rows.size(), 3u);
+  EXPECT_EQ(slots.rows[0].name, "as it is: 2 slots");
+  EXPECT_NEAR(SecondsOf(slots.rows[0]), 60, 1e-6);
+  EXPECT_NEAR(SecondsOf(slots.rows[1]), 60, 1e-6);
+  EXPECT_NEAR(SecondsOf(slots.rows[2]), 40, 4);
   const auto is_assumed = HasSubstr("each slot is assumed to have a processor");
-  EXPECT_THAT(slots->rows[1].remarks, ElementsAre());
-  EXPECT_THAT(slots->rows[2].remarks, ElementsAre(is_assumed));
-  const auto reducers = AnswerFromLog(log, {.slots = {4}, .reducers = {2, 4}}, absl::UnixEpoch());
-  ASSERT_TRUE(reducers.ok()) << reducers.status();
-  ASSERT_EQ(reducers->rows.size(), 3u);
-  EXPECT_EQ(reducers->rows[1].name, "4 slots, 2 reduce tasks");
-  EXPECT_NEAR(SecondsOf(reducers->rows[1]), 40, 4);
-  EXPECT_EQ(reducers->rows[2].name, "4 slots, 4 reduce tasks");
-  EXPECT_NEAR(SecondsOf(reducers->rows[2]), 30, 4);
-  EXPECT_THAT(reducers->rows[2].remarks,
+  EXPECT_THAT(slots.rows[1].remarks, ElementsAre());
+  EXPECT_THAT(slots.rows[2].remarks, ElementsAre(is_assumed));
+  const auto reducers =
+      AnswerFromLog(log, {.slots = {4}, .reducers = {2, 4}}, absl::UnixEpoch()).value();
+  ASSERT_EQ(reducers.rows.size(), 3u);
+  EXPECT_EQ(reducers.rows[1].name, "4 slots, 2 reduce tasks");
+  EXPECT_NEAR(SecondsOf(reducers.rows[1]), 40, 4);
+  EXPECT_EQ(reducers.rows[2].name, "4 slots, 4 reduce tasks");
+  EXPECT_NEAR(SecondsOf(reducers.rows[2]), 30, 4);
+  EXPECT_THAT(reducers.rows[2].remarks,
               ElementsAre(HasSubstr("keys divide evenly"),
                           HasSubstr("does not show a fixed time per reduce task"), is_assumed));
 }
@@ -157,7 +152,7 @@ TEST(MapReduceRun, HasAtMostAThousandRows) {
   const auto answer =
       AnswerFromLog(directory.Write("log", EightMaps()), question, absl::UnixEpoch());
   EXPECT_TRUE(absl::IsInvalidArgument(answer.status()));
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("1002 combinations"));
+  EXPECT_THAT(answer.status().message(), HasSubstr("1002 combinations"));
 }
 
 TEST(MapReduceRun, LongNamesAreCutAndTooManyTasksAreRejected) {
@@ -169,9 +164,8 @@ TEST(MapReduceRun, LongNamesAreCutAndTooManyTasksAreRejected) {
                                     .FinishMap(0, 10'000)
                                     .FinishJob(10'000)
                                     .text();
-  const auto run = ReadSparkRun(directory.Write("long", long_name));
-  ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_EQ(run->plan.name, std::string(255, 'n'));
+  const auto run = ReadSparkRun(directory.Write("long", long_name)).value();
+  EXPECT_EQ(run.plan.name, std::string(255, 'n'));
   const std::string many =
       directory.Write("many", SomeHistory().Submit().Init(0, 1, 20'001).FinishJob(10'000).text());
   EXPECT_THAT(std::string(ReadSparkRun(many).status().message()),
@@ -187,9 +181,8 @@ TEST(MapReduceRun, ThatEndsAfterItsLastTaskIsAJob) {
                                .FinishMap(0, 10'000)
                                .FinishJob(46'000)
                                .text();
-  const auto answer = AnswerFromLog(directory.Write("log", text), {}, absl::UnixEpoch());
-  ASSERT_TRUE(answer.ok()) << answer.status();
-  EXPECT_THAT(answer->rows[0].remarks,
+  const auto answer = AnswerFromLog(directory.Write("log", text), {}, absl::UnixEpoch()).value();
+  EXPECT_THAT(answer.rows[0].remarks,
               ElementsAre("measured until the last stage ended; the job ended 36 s later"));
 }
 
@@ -198,7 +191,7 @@ TEST(MapReduceRun, OptionsForSparkAreRejected) {
   const std::string log = directory.Write("log", EightMaps());
   const auto answer = AnswerFromLog(log, {.executors = {4}}, absl::UnixEpoch());
   EXPECT_TRUE(absl::IsInvalidArgument(answer.status()));
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("use --slots, --reducers"));
+  EXPECT_THAT(answer.status().message(), HasSubstr("use --slots, --reducers"));
 }
 
 }  // namespace

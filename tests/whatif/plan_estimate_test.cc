@@ -17,15 +17,11 @@ stages:
 )";
 
 Plan PlanOf(const std::string& text) {
-  const auto plan = cli::ParsePlanFile(text, cli::PlanUse::kEstimate);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return plan.value_or(Plan());
+  return cli::ParsePlanFile(text, cli::PlanUse::kEstimate).value();
 }
 
 Outcome Estimated(const std::string& text, const Scenario& scenario = {}) {
-  const auto outcome = EstimateStages(PlanOf(text), scenario, kNow);
-  EXPECT_TRUE(outcome.ok()) << outcome.status();
-  return outcome.value_or(Outcome());
+  return EstimateStages(PlanOf(text), scenario, kNow).value();
 }
 
 double EndOf(const Outcome& outcome) {
@@ -116,15 +112,15 @@ stages:
 // processors. They take 24 s while its reduce tasks wait for the network, and 20 s alone. The
 // former use 2 x 0.259 of two cores, and the latter 2 x 0.167.
 TEST(PlanEstimate, TheTimeOfATaskFollowsTheStateOfItsNode) {
-  const auto plan = cli::ReadPlanFile(
-      TIDEMARK_RECORDINGS "/../../examples/plans/web-site-analytics.yaml", cli::PlanUse::kEstimate);
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  const auto outcome = EstimateStages(*plan, {}, kNow);
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const auto plan =
+      cli::ReadPlanFile(TIDEMARK_RECORDINGS "/../../examples/plans/web-site-analytics.yaml",
+                        cli::PlanUse::kEstimate)
+          .value();
+  const auto outcome = EstimateStages(plan, {}, kNow).value();
   const StageId views = {2, 0};
   std::vector<double> seconds;
   std::vector<std::string> beside;  // the bottleneck of the other stage in the same state
-  for (const PlanState& state : outcome->states) {
+  for (const PlanState& state : outcome.states) {
     for (const PlanState::Stage& stage : state.stages) {
       if (stage.id == views) seconds.push_back(absl::ToDoubleSeconds(stage.task_time));
     }
@@ -164,9 +160,8 @@ TEST(PlanEstimate, JobsThatNeedDifferentResourcesRunBesideEachOther) {
   // Four such nodes run four times as many tasks. Tasks of both jobs run on every node.
   Plan four_nodes = PlanOf(kNode + sort);
   four_nodes.cluster.nodes = 4;
-  const auto on_four = EstimateStages(four_nodes, {.slots = 48, .data_factor = 4}, kNow);
-  ASSERT_TRUE(on_four.ok()) << on_four.status();
-  EXPECT_NEAR(EndOf(*on_four), EndOf(pair), 8);
+  const auto on_four = EstimateStages(four_nodes, {.slots = 48, .data_factor = 4}, kNow).value();
+  EXPECT_NEAR(EndOf(on_four), EndOf(pair), 8);
   ASSERT_GE(pair.states.size(), 2u);
   EXPECT_NEAR(absl::ToDoubleSeconds(pair.states[0].ends_in), 164, 8);
 }
@@ -237,9 +232,8 @@ jobs:
   Plan twice = plan;
   twice.jobs[2].stages[3].after.push_back("c");
   for (const Plan& asked : {plan, twice}) {
-    const auto outcome = EstimateStages(asked, {}, kNow);
-    ASSERT_TRUE(outcome.ok()) << outcome.status();
-    const Snapshot& snapshot = outcome->snapshot;
+    const auto outcome = EstimateStages(asked, {}, kNow).value();
+    const Snapshot& snapshot = outcome.snapshot;
     ASSERT_EQ(snapshot.stage_infos.size(), 7u);
     EXPECT_THAT(snapshot.stage_infos[3].parents, ElementsAre());
     EXPECT_THAT(snapshot.stage_infos[5].parents, ElementsAre(0, 1));
@@ -262,11 +256,10 @@ TEST(PlanEstimate, HandlesAPlanOf5000Stages) {
     if (i >= 2500) stage.after = {stages[i - 2500].name};
     stages.push_back(std::move(stage));
   }
-  const auto outcome = EstimateStages(plan, {}, kNow);
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_THAT(outcome->snapshot.stage_infos[2500].parents, ElementsAre(0));
-  EXPECT_THAT(outcome->snapshot.stage_infos[4999].parents, ElementsAre(2499));
-  EXPECT_GT(EndOf(*outcome), 18);
+  const auto outcome = EstimateStages(plan, {}, kNow).value();
+  EXPECT_THAT(outcome.snapshot.stage_infos[2500].parents, ElementsAre(0));
+  EXPECT_THAT(outcome.snapshot.stage_infos[4999].parents, ElementsAre(2499));
+  EXPECT_GT(EndOf(outcome), 18);
 }
 
 TEST(PlanEstimate, RejectsDataWithoutAThroughput) {

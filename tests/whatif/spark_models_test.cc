@@ -13,10 +13,16 @@ namespace {
 
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 
-SparkRun RunAgain() {
-  auto run = ReadSparkRun(Log("local-1795466322781.zst"));
-  EXPECT_TRUE(run.ok()) << run.status();
-  return run.ok() ? *std::move(run) : SparkRun{};
+SparkRun RunAgain() { return ReadSparkRun(Log("local-1795466322781.zst")).value(); }
+
+SparkRun RunOf(const std::string& log) {
+  const test::ScratchDirectory directory;
+  return ReadSparkRun(directory.Write("log", log)).value();
+}
+
+double SecondsOf(const ModelledRun& run) {
+  const auto outcome = EstimateRun(run, {.slots = run.slots}, absl::UnixEpoch()).value();
+  return absl::ToDoubleSeconds(outcome.snapshot.estimate.remaining->median);
 }
 
 absl::StatusOr<ModelledRun> With(const SparkRun& run,
@@ -28,66 +34,64 @@ absl::StatusOr<ModelledRun> With(const SparkRun& run,
 
 TEST(SparkRunModels, WithoutChangesTheRunStaysTheSame) {
   const SparkRun run = RunAgain();
-  const auto same = With(run, {});
-  ASSERT_TRUE(same.ok()) << same.status();
-  EXPECT_EQ(same->plan, run.plan);
-  EXPECT_EQ(same->slots, 2u);
-  EXPECT_EQ(same->deviation, 0);
-  EXPECT_THAT(same->remarks, IsEmpty());
+  const auto same = With(run, {}).value();
+  EXPECT_EQ(same.plan, run.plan);
+  EXPECT_EQ(same.slots, 2u);
+  EXPECT_EQ(same.deviation, 0);
+  EXPECT_THAT(same.remarks, IsEmpty());
 }
 
 TEST(SparkRunModels, MoreExecutorsAreMoreSlots) {
-  const auto other = With(RunAgain(), {{"spark.executor.instances", "4"}});
-  ASSERT_TRUE(other.ok()) << other.status();
-  EXPECT_EQ(other->slots, 8u);
-  EXPECT_GT(other->deviation, 0);
+  const auto other = With(RunAgain(), {{"spark.executor.instances", "4"}}).value();
+  EXPECT_EQ(other.slots, 8u);
+  EXPECT_GT(other.deviation, 0);
+}
+
+// Adds a job with one stage, whose tasks take 10 s and run on `slots` slots of the executors from
+// `first` on. Returns its end.
+std::uint64_t RunJob(test::SomeLog& log, std::uint64_t at, nlohmann::json stage,
+                     std::uint32_t slots, std::uint32_t first, std::uint32_t executors) {
+  const auto number = stage["Stage ID"].get<std::uint32_t>();
+  const auto tasks = stage["Number of Tasks"].get<std::uint32_t>();
+  log.StartJob(at, number, {stage}).Submit(at, stage);
+  for (std::uint32_t task = 0; task < tasks; ++task) {
+    const std::uint64_t start = at + 10'000 * (task / slots);
+    log.EndTask(start, start + 10'000, number, task,
+                {.executor = first + task % executors,
+                 .metrics = nlohmann::json{{"Executor Run Time", 9900u},
+                                           {"Executor CPU Time", 9'000'000'000u}}});
+  }
+  at += 10'000 * (tasks / slots);
+  log.Complete(at, stage).EndJob(at, number);
+  return at;
 }
 
 // Returns the log of two executors with 16 cores and one GPU each. They run 20 tasks of 10 s, one
 // at a time in each executor.
 std::string LogOfTwoGpus() {
   test::SomeLog log({.executors = 2, .cores = 16});
-  const nlohmann::json stage = test::SomeLog::StageInfo(0, 20);
-  log.StartJob(1000, 0, {stage}).Submit(1000, stage);
-  for (std::uint32_t task = 0; task < 20; ++task) {
-    const std::uint64_t start = 1000 + 10'000 * (task / 2);
-    log.EndTask(start, start + 10'000, 0, task,
-                {.executor = 1 + task % 2,
-                 .metrics = nlohmann::json{{"Executor Run Time", 9900u},
-                                           {"Executor CPU Time", 9'000'000'000u}}});
-  }
-  return log.Complete(101'000, stage).EndJob(101'000, 0).End(101'500).text();
+  const std::uint64_t end = RunJob(log, 1000, test::SomeLog::StageInfo(0, 20), 2, 1, 2);
+  return log.End(end + 500).text();
 }
 
 TEST(SparkRunModels, ExecutorsRunAsManyTasksAsTheyDidInTheRun) {
-  const test::ScratchDirectory directory;
-  const auto run = ReadSparkRun(directory.Write("gpus", LogOfTwoGpus()));
-  ASSERT_TRUE(run.ok()) << run.status();
-  EXPECT_EQ(run->plan.cluster.slots, 2u);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*EndOf(run->plan)), 101, 1);
-  const auto models = SparkRunModels::Learn(*run);
-  ASSERT_TRUE(models.ok()) << models.status();
-  const auto more = models->With({{"spark.executor.instances", "4"}});
-  ASSERT_TRUE(more.ok()) << more.status();
-  EXPECT_EQ(more->slots, 4u);
-  EXPECT_DOUBLE_EQ(more->cores, 64);
-  const auto outcome = EstimateRun(*more, {.slots = more->slots}, absl::UnixEpoch());
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 51, 1.5)
-      << "half of the waves of 10 s";
-  const auto larger = models->With({{"spark.executor.cores", "32"}});
-  ASSERT_TRUE(larger.ok()) << larger.status();
-  EXPECT_EQ(larger->slots, 2u);
+  const SparkRun run = RunOf(LogOfTwoGpus());
+  EXPECT_EQ(run.plan.cluster.slots, 2u);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*EndOf(run.plan)), 101, 1);
+  const auto models = SparkRunModels::Learn(run).value();
+  const auto more = models.With({{"spark.executor.instances", "4"}}).value();
+  EXPECT_EQ(more.slots, 4u);
+  EXPECT_DOUBLE_EQ(more.cores, 64);
+  EXPECT_NEAR(SecondsOf(more), 51, 1.5) << "half of the waves of 10 s";
+  EXPECT_EQ(models.With({{"spark.executor.cores", "32"}}).value().slots, 2u);
 }
 
-// Returns the log of executors with four cores and these resource profiles. Profile 1 has four
-// cores per task. The executors run 16 tasks of 10 s, one at a time in each executor.
-std::string LogOfProfiles(const std::vector<std::uint32_t>& profiles,
-                          const nlohmann::json& properties) {
-  test::SomeLog log({.properties = properties, .executors = 0});
+// Adds executors with four cores and these resource profiles. Profile 1 has four cores per task.
+void AddExecutors(test::SomeLog& log, const std::vector<std::uint32_t>& profiles,
+                  const nlohmann::json& requests) {
   log.Add({{"Event", "SparkListenerResourceProfileAdded"},
            {"Resource Profile Id", 1u},
-           {"Executor Resource Requests", nlohmann::json::object()},
+           {"Executor Resource Requests", requests},
            {"Task Resource Requests", {{"cpus", {{"Amount", 4.0}}}}}});
   for (std::uint32_t i = 0; i < profiles.size(); ++i) {
     log.Add({{"Event", "SparkListenerExecutorAdded"},
@@ -96,35 +100,26 @@ std::string LogOfProfiles(const std::vector<std::uint32_t>& profiles,
              {"Executor Info",
               {{"Host", "h"}, {"Total Cores", 4u}, {"Resource Profile Id", profiles[i]}}}});
   }
-  const nlohmann::json stage = test::SomeLog::StageInfo(0, 16);
-  log.StartJob(1000, 0, {stage}).Submit(1000, stage);
+}
+
+// Returns the log of such executors. They run 16 tasks of 10 s, one at a time in each executor.
+std::string LogOfProfiles(const std::vector<std::uint32_t>& profiles,
+                          const nlohmann::json& properties = nlohmann::json::object()) {
+  test::SomeLog log({.properties = properties, .executors = 0});
+  AddExecutors(log, profiles, nlohmann::json::object());
   const auto executors = static_cast<std::uint32_t>(profiles.size());
-  for (std::uint32_t task = 0; task < 16; ++task) {
-    const std::uint64_t start = 1000 + 10'000 * (task / executors);
-    log.EndTask(start, start + 10'000, 0, task,
-                {.executor = 1 + task % executors,
-                 .metrics = nlohmann::json{{"Executor Run Time", 9900u},
-                                           {"Executor CPU Time", 9'000'000'000u}}});
-  }
-  return log.Complete(41'000, stage).EndJob(41'000, 0).End(41'500).text();
+  const nlohmann::json stage = test::SomeLog::StageInfo(0, 16);
+  return log.End(RunJob(log, 1000, stage, executors, 1, executors) + 500).text();
 }
 
 TEST(SparkRunModels, AResourceProfileIsPredictedLikeEqualSettings) {
-  const test::ScratchDirectory directory;
-  const auto profile = ReadSparkRun(
-      directory.Write("profile", LogOfProfiles({1, 1, 1, 1}, nlohmann::json::object())));
-  const auto settings = ReadSparkRun(
-      directory.Write("settings", LogOfProfiles({0, 0, 0, 0}, {{"spark.task.cpus", "4"}})));
-  ASSERT_TRUE(profile.ok() && settings.ok()) << profile.status() << settings.status();
-  for (const SparkRun* const run : {&*profile, &*settings}) {
-    EXPECT_EQ(run->plan.cluster.slots, 4u);
-    const auto fewer = With(*run, {{"spark.executor.instances", "2"}});
-    ASSERT_TRUE(fewer.ok()) << fewer.status();
-    EXPECT_EQ(fewer->slots, 2u);
-    const auto outcome = EstimateRun(*fewer, {.slots = fewer->slots}, absl::UnixEpoch());
-    ASSERT_TRUE(outcome.ok()) << outcome.status();
-    EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 81, 3)
-        << "twice the waves of 10 s";
+  for (const std::string& log :
+       {LogOfProfiles({1, 1, 1, 1}), LogOfProfiles({0, 0, 0, 0}, {{"spark.task.cpus", "4"}})}) {
+    const SparkRun run = RunOf(log);
+    EXPECT_EQ(run.plan.cluster.slots, 4u);
+    const auto fewer = With(run, {{"spark.executor.instances", "2"}}).value();
+    EXPECT_EQ(fewer.slots, 2u);
+    EXPECT_NEAR(SecondsOf(fewer), 81, 3) << "twice the waves of 10 s";
   }
 }
 
@@ -132,11 +127,10 @@ TEST(SparkRunModels, AResourceProfileIsPredictedLikeEqualSettings) {
 TEST(SparkRunModels, MixedResourceProfilesHaveTheirMeanSlotsAndARemark) {
   spark::MeasuredStages measured;
   spark::LogParser parser({.measured = &measured});
-  parser.Feed(LogOfProfiles({0, 0, 1, 1}, nlohmann::json::object()), [](const Event&) {});
-  const auto settings = SettingsOf(measured, {});
-  ASSERT_TRUE(settings.ok()) << settings.status();
-  EXPECT_DOUBLE_EQ(settings->ran.slots(), 10);
-  EXPECT_THAT(settings->of_run, ElementsAre(HasSubstr("resource profiles differ")));
+  parser.Feed(LogOfProfiles({0, 0, 1, 1}), [](const Event&) {});
+  const auto settings = SettingsOf(measured, {}).value();
+  EXPECT_DOUBLE_EQ(settings.ran.slots(), 10);
+  EXPECT_THAT(settings.of_run, ElementsAre(HasSubstr("resource profiles differ")));
 }
 
 // Returns a log of two executors of the default profile with four slots each, and two of profile 1
@@ -144,55 +138,26 @@ TEST(SparkRunModels, MixedResourceProfilesHaveTheirMeanSlotsAndARemark) {
 // on 2 slots.
 std::string LogOfTwoPools() {
   test::SomeLog log({.executors = 0});
-  log.Add({{"Event", "SparkListenerResourceProfileAdded"},
-           {"Resource Profile Id", 1u},
-           {"Executor Resource Requests", {{"cores", {{"Amount", 4}}}}},
-           {"Task Resource Requests", {{"cpus", {{"Amount", 4.0}}}}}});
-  for (std::uint32_t executor = 1; executor <= 4; ++executor) {
-    log.Add({{"Event", "SparkListenerExecutorAdded"},
-             {"Timestamp", test::SomeLog::kBeginMs},
-             {"Executor ID", std::to_string(executor)},
-             {"Executor Info",
-              {{"Host", "h"}, {"Total Cores", 4u}, {"Resource Profile Id", executor / 3}}}});
-  }
-  std::uint64_t at = 1000;
-  for (const std::uint32_t number : {0u, 1u}) {
-    const std::uint32_t slots = number == 0 ? 8 : 2;
-    const std::uint32_t tasks = number == 0 ? 16 : 8;
-    nlohmann::json stage = test::SomeLog::StageInfo(number, tasks);
-    if (number > 0) stage["Parent IDs"] = {0u};
-    stage["Resource Profile Id"] = number;
-    log.StartJob(at, number, {stage}).Submit(at, stage);
-    for (std::uint32_t task = 0; task < tasks; ++task) {
-      const std::uint64_t start = at + 10'000 * (task / slots);
-      log.EndTask(start, start + 10'000, number, task,
-                  {.executor = 1 + 2 * number + task % 2,
-                   .metrics = nlohmann::json{{"Executor Run Time", 9900u},
-                                             {"Executor CPU Time", 9'000'000'000u}}});
-    }
-    at += 10'000 * (tasks / slots);
-    log.Complete(at, stage).EndJob(at, number);
-  }
-  return log.End(at + 100).text();
+  AddExecutors(log, {0, 0, 1, 1}, {{"cores", {{"Amount", 4}}}});
+  nlohmann::json first = test::SomeLog::StageInfo(0, 16);
+  nlohmann::json second = test::SomeLog::StageInfo(1, 8, {0});
+  first["Resource Profile Id"] = 0u;
+  second["Resource Profile Id"] = 1u;
+  const std::uint64_t middle = RunJob(log, 1000, first, 8, 1, 2);
+  return log.End(RunJob(log, middle, second, 2, 3, 2) + 100).text();
 }
 
 // The stages take two waves on 8 slots and four waves on 2 slots, as in the run. In one pool of 10
 // slots, they would take two waves and one.
 TEST(SparkRunModels, EachStageUsesTheSlotsOfItsProfile) {
-  const test::ScratchDirectory directory;
-  const auto run = ReadSparkRun(directory.Write("pools", LogOfTwoPools()));
-  ASSERT_TRUE(run.ok()) << run.status();
-  const double slots = run->plan.cluster.slots;
-  ASSERT_EQ(run->plan.jobs[0].stages.size(), 2u);
-  EXPECT_NEAR(run->plan.jobs[0].stages[0].slot_share * slots, 8, 0.5);
-  EXPECT_NEAR(run->plan.jobs[0].stages[1].slot_share * slots, 2, 0.5);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*EndOf(run->plan)), 61, 2);
-  const auto twice = With(*run, {{"spark.executor.instances", "8"}});
-  ASSERT_TRUE(twice.ok()) << twice.status();
-  const auto outcome = EstimateRun(*twice, {.slots = twice->slots}, absl::UnixEpoch());
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 31, 3)
-      << "half of the waves of both stages";
+  const SparkRun run = RunOf(LogOfTwoPools());
+  const double slots = run.plan.cluster.slots;
+  ASSERT_EQ(run.plan.jobs[0].stages.size(), 2u);
+  EXPECT_NEAR(run.plan.jobs[0].stages[0].slot_share * slots, 8, 0.5);
+  EXPECT_NEAR(run.plan.jobs[0].stages[1].slot_share * slots, 2, 0.5);
+  EXPECT_NEAR(absl::ToDoubleSeconds(*EndOf(run.plan)), 61, 2);
+  const auto twice = With(run, {{"spark.executor.instances", "8"}}).value();
+  EXPECT_NEAR(SecondsOf(twice), 31, 3) << "half of the waves of both stages";
 }
 
 TEST(SparkRunModels, NamesAWrongSetting) {
@@ -209,9 +174,8 @@ TEST(SparkRunModels, NamesAWrongSetting) {
 }
 
 TEST(SparkRunModels, RejectsALogWithoutAVersionOfSpark) {
-  const auto run = ReadSparkRun(Log("local-1430917381534.zst"));
-  ASSERT_TRUE(run.ok()) << run.status();
-  SparkRun without = *run;
+  const auto run = ReadSparkRun(Log("local-1430917381534.zst")).value();
+  SparkRun without = run;
   without.measured = {};
   EXPECT_FALSE(With(without, {{"spark.executor.instances", "4"}}).ok());
 }
@@ -299,13 +263,9 @@ SparkRuns LearntFrom(const std::vector<ShufflingRun>& some) {
   for (const ShufflingRun& each : some) {
     const int number = static_cast<int>(runs.size()) + 1;
     paths.push_back(directory.Write("log" + std::to_string(number), LogOf(each, number)));
-    auto run = ReadSparkRun(paths.back());
-    EXPECT_TRUE(run.ok()) << run.status();
-    runs.push_back(*std::move(run));
+    runs.push_back(ReadSparkRun(paths.back()).value());
   }
-  auto learnt = SparkRuns::Learn(std::move(runs), paths);
-  EXPECT_TRUE(learnt.ok()) << learnt.status();
-  return *std::move(learnt);
+  return SparkRuns::Learn(std::move(runs), paths).value();
 }
 
 // Nine runs follow the law of the black box exactly. With 12 partitions of 42.7 MB, a task on one
@@ -314,16 +274,13 @@ TEST(SparkRuns, TheModelWithTheSmallerLeftOutErrorIsChosenAndNamed) {
   SparkRuns runs =
       LearntFrom({{4, 1}, {4, 2}, {4, 4}, {8, 1}, {8, 2}, {8, 4}, {16, 1}, {16, 2}, {16, 4}});
   const Settings changes = {{"spark.executor.cores", "4"}, {"spark.sql.shuffle.partitions", "12"}};
-  const auto before = runs.With(changes, 1, {});
-  ASSERT_TRUE(before.ok()) << before.status();
-  EXPECT_THAT(before->model, HasSubstr("phase models"));
+  EXPECT_THAT(runs.With(changes, 1, {}).value().model, HasSubstr("phase models"));
   runs.CompareModels();
-  const auto asked = runs.With(changes, 1, {});
-  ASSERT_TRUE(asked.ok()) << asked.status();
-  EXPECT_EQ(asked->model, "black box");
-  EXPECT_THAT(asked->remarks,
+  const auto asked = runs.With(changes, 1, {}).value();
+  EXPECT_EQ(asked.model, "black box");
+  EXPECT_THAT(asked.remarks,
               Contains(HasSubstr("the statistical model (black box) predicts the task times")));
-  EXPECT_NEAR(absl::ToDoubleSeconds(asked->plan.jobs[0].stages[1].task_times[0]), 4.41, 0.1);
+  EXPECT_NEAR(absl::ToDoubleSeconds(asked.plan.jobs[0].stages[1].task_times[0]), 4.41, 0.1);
 }
 
 // Tasks of 2.56 MB would take 51 ms minus 500 ms, so the black box has no prediction.
@@ -334,23 +291,19 @@ TEST(SparkRuns, AChosenBlackBoxThatCannotPredictHasNoRemark) {
   }
   SparkRuns runs = LearntFrom(some);
   runs.CompareModels();
-  const auto near = runs.With({{"spark.sql.shuffle.partitions", "12"}}, 1, {});
-  ASSERT_TRUE(near.ok()) << near.status();
-  EXPECT_EQ(near->model, "black box");
-  const auto far = runs.With({{"spark.sql.shuffle.partitions", "200"}}, 1, {});
-  ASSERT_TRUE(far.ok()) << far.status();
-  EXPECT_THAT(far->model, HasSubstr("phase models"));
-  EXPECT_THAT(far->remarks, Not(Contains(HasSubstr("black box"))));
+  EXPECT_EQ(runs.With({{"spark.sql.shuffle.partitions", "12"}}, 1, {}).value().model, "black box");
+  const auto far = runs.With({{"spark.sql.shuffle.partitions", "200"}}, 1, {}).value();
+  EXPECT_THAT(far.model, HasSubstr("phase models"));
+  EXPECT_THAT(far.remarks, Not(Contains(HasSubstr("black box"))));
 }
 
 TEST(SparkRuns, FewSettingsLeaveTheModelsUncompared) {
   SparkRuns runs = LearntFrom({{4, 1}, {8, 1}});
   runs.CompareModels();
-  const auto asked = runs.With({{"spark.executor.cores", "2"}}, 1, {});
-  ASSERT_TRUE(asked.ok()) << asked.status();
-  EXPECT_THAT(asked->model, HasSubstr("phase models"));
-  EXPECT_THAT(asked->remarks, Not(Contains(HasSubstr("black box"))));
-  EXPECT_DOUBLE_EQ(asked->bounds_share, BoundsShareOf({}));
+  const auto asked = runs.With({{"spark.executor.cores", "2"}}, 1, {}).value();
+  EXPECT_THAT(asked.model, HasSubstr("phase models"));
+  EXPECT_THAT(asked.remarks, Not(Contains(HasSubstr("black box"))));
+  EXPECT_DOUBLE_EQ(asked.bounds_share, BoundsShareOf({}));
 }
 
 PlannedStage Named(const std::string& name, std::vector<std::string> after = {}) {

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "spark/log_reader.h"
+#include "tests/matchers.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
 #include "tests/store/written_log.h"
@@ -15,14 +16,12 @@ namespace {
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 
 TEST(SparkRun, HasTheStagesAndTheSlotsOfTheRun) {
-  const auto run = ReadSparkRun(Log("local-1795466322781.zst"));
-  ASSERT_TRUE(run.ok()) << run.status();
-  const Plan* const plan = &run->plan;
+  const auto run = ReadSparkRun(Log("local-1795466322781.zst")).value();
+  const Plan* const plan = &run.plan;
   EXPECT_EQ(plan->name, "sales by region");
   EXPECT_EQ(plan->cluster.slots, 2u);
-  EXPECT_THAT(run->remarks, IsEmpty());
-  ASSERT_EQ(plan->jobs.size(), 1u);
-  const auto& stages = plan->jobs[0].stages;
+  EXPECT_THAT(run.remarks, IsEmpty());
+  const auto stages = Only(plan->jobs).stages;
   ASSERT_EQ(stages.size(), 10u);  // One of the eleven stages failed.
   EXPECT_EQ(stages[0].name, "0 collect at job.py:10");
   EXPECT_EQ(stages[6].name, "10 count at job.py:12");
@@ -31,13 +30,11 @@ TEST(SparkRun, HasTheStagesAndTheSlotsOfTheRun) {
 }
 
 TEST(SparkRun, OnTheSameSlotsItTakesAsLong) {
-  const auto run = ReadSparkRun(Log("local-1795466322781.zst"));
-  ASSERT_TRUE(run.ok()) << run.status();
-  const Plan* const plan = &run->plan;
-  const auto outcome = EstimateStages(*plan, {}, absl::UnixEpoch());
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
+  const auto run = ReadSparkRun(Log("local-1795466322781.zst")).value();
+  const Plan* const plan = &run.plan;
+  const auto outcome = EstimateStages(*plan, {}, absl::UnixEpoch()).value();
   // 57.2 s passed from the start of the run to the end of its last stage.
-  EXPECT_NEAR(absl::ToDoubleSeconds(outcome->snapshot.estimate.remaining->median), 57.2, 0.2);
+  EXPECT_NEAR(absl::ToDoubleSeconds(outcome.snapshot.estimate.remaining->median), 57.2, 0.2);
 }
 
 // Stages of two SQL executions whose start events are missing cannot be distinguished.
@@ -52,11 +49,10 @@ TEST(SparkRun, NamesIndistinguishableStagesByTheirPlaces) {
     log.EndJob(at, number);
   }
   const test::ScratchDirectory directory;
-  const auto run = ReadSparkRun(directory.Write("twice", log.text()));
-  ASSERT_TRUE(run.ok()) << run.status();
-  ASSERT_EQ(run->plan.jobs[0].stages.size(), 2u);
-  EXPECT_EQ(run->plan.jobs[0].stages[0].name, "0 count");
-  EXPECT_EQ(run->plan.jobs[0].stages[1].name, "0 count (stage 2 of the log)");
+  const auto run = ReadSparkRun(directory.Write("twice", log.text())).value();
+  ASSERT_EQ(run.plan.jobs[0].stages.size(), 2u);
+  EXPECT_EQ(run.plan.jobs[0].stages[0].name, "0 count");
+  EXPECT_EQ(run.plan.jobs[0].stages[1].name, "0 count (stage 2 of the log)");
 }
 
 TEST(SparkRun, RemarksThatTheLogBreaksOffAndWhatIsMissing) {
@@ -71,14 +67,13 @@ TEST(SparkRun, RemarksThatTheLogBreaksOffAndWhatIsMissing) {
       R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,)"
       R"("Launch Time":1001000,"Finish Time":1009000}})"
       "\n{\"Event");
-  const auto run = ReadSparkRun(path);
-  ASSERT_TRUE(run.ok()) << run.status();
+  const auto run = ReadSparkRun(path).value();
   // the job of the stage
-  EXPECT_THAT(run->remarks, Each(::testing::StartsWith(path + ": ")));
-  EXPECT_THAT(run->remarks, ElementsAre(HasSubstr("at least 1 event is missing"),
-                                        HasSubstr("skipped 1 event with incomplete"),
-                                        HasSubstr("the log ends before the application")));
-  EXPECT_TRUE(run->is_damaged);
+  EXPECT_THAT(run.remarks, Each(::testing::StartsWith(path + ": ")));
+  EXPECT_THAT(run.remarks, ElementsAre(HasSubstr("at least 1 event is missing"),
+                                       HasSubstr("skipped 1 event with incomplete"),
+                                       HasSubstr("the log ends before the application")));
+  EXPECT_TRUE(run.is_damaged);
 }
 
 // Reads the same events from the log of Spark and from the log of a master that received them.
@@ -94,12 +89,11 @@ TEST(SparkRun, IsReadFromTheLogOfAMasterToo) {
   }
   log.End(at);
   const std::string kept = directory / "kept.yaml";
-  auto written = store::WrittenLog::Create(kept, "app-1", {});
-  ASSERT_TRUE(written.ok()) << written.status();
+  auto written = store::WrittenLog::Create(kept, "app-1", {}).value();
   spark::LogParser parser({});
-  parser.Feed(log.text(), [&](const Event& event) { EXPECT_TRUE((*written)->Append(event).ok()); });
-  parser.Finish([&](const Event& event) { EXPECT_TRUE((*written)->Append(event).ok()); });
-  EXPECT_TRUE((*written)->Flush().ok());
+  parser.Feed(log.text(), [&](const Event& event) { EXPECT_TRUE(written->Append(event).ok()); });
+  parser.Finish([&](const Event& event) { EXPECT_TRUE(written->Append(event).ok()); });
+  EXPECT_TRUE(written->Flush().ok());
   EXPECT_TRUE(IsEventLog(kept));
   const auto of_master = ReadSparkRun(kept);
   const auto of_spark = ReadSparkRun(directory.Write("log.json", log.text()));
@@ -135,12 +129,11 @@ std::string UnionLog(std::uint32_t inputs, std::uint32_t unions) {
 
 TEST(SparkRun, KeepsAStageThatWaitsForMoreThan256Others) {
   const test::ScratchDirectory directory;
-  const auto run = ReadSparkRun(directory.Write("union", UnionLog(300, 1)));
-  ASSERT_TRUE(run.ok()) << run.status();
-  const std::vector<PlannedStage>& stages = run->plan.jobs[0].stages;
+  const auto run = ReadSparkRun(directory.Write("union", UnionLog(300, 1))).value();
+  const std::vector<PlannedStage>& stages = run.plan.jobs[0].stages;
   ASSERT_EQ(stages.size(), 301u);
   EXPECT_EQ(stages.back().after.size(), 300u);
-  EXPECT_TRUE(EndOf(run->plan).has_value());
+  EXPECT_TRUE(EndOf(run.plan).has_value());
 }
 
 TEST(SparkRun, RejectsTooManyDependenciesWithTheReason) {
@@ -148,7 +141,7 @@ TEST(SparkRun, RejectsTooManyDependenciesWithTheReason) {
   const absl::Status rejected =
       ReadSparkRun(directory.Write("unions", UnionLog(320, 320))).status();
   EXPECT_EQ(rejected.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(rejected.message()), HasSubstr("more than 100000 dependencies"));
+  EXPECT_THAT(rejected.message(), HasSubstr("more than 100000 dependencies"));
 }
 
 // Four map tasks and eight reduce tasks in one wave.
@@ -171,7 +164,7 @@ TEST(SparkRun, ReportsWhyALogIsRejected) {
   const std::string path =
       directory.Write("late", R"({"Event":"SparkListenerApplicationEnd","Timestamp":1000000})");
   EXPECT_TRUE(IsEventLog(path));
-  EXPECT_THAT(std::string(ReadSparkRun(path).status().message()),
+  EXPECT_THAT(ReadSparkRun(path).status().message(),
               HasSubstr("the log has no SparkListenerApplicationStart"));
 }
 
@@ -182,7 +175,7 @@ TEST(SparkRun, NamesAnUnsupportedCompression) {
   const std::string bzip2 = directory.Write("app.bz2", "BZh91AY rest of it");
   for (const auto& [path, name] : {std::pair(xz, "xz"), std::pair(bzip2, "bzip2")}) {
     EXPECT_TRUE(IsEventLog(path));
-    EXPECT_THAT(std::string(ReadSparkRun(path).status().message()),
+    EXPECT_THAT(ReadSparkRun(path).status().message(),
                 HasSubstr("compressed with "s + name + ", which is not supported"));
   }
   EXPECT_FALSE(IsEventLog(directory.Write("plan", "stages: [{name: scan, tasks: 4}]\n")));

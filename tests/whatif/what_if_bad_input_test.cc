@@ -19,6 +19,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::Field;
+using Changes = std::map<std::string, std::string>;
 
 json Counters(std::uint64_t seconds) {
   return {{"Executor Run Time", 1000 * seconds - 100},
@@ -37,6 +38,15 @@ json Counters(std::uint64_t seconds) {
            {{"Shuffle Bytes Written", 500'000u},
             {"Shuffle Records Written", 10'000u},
             {"Shuffle Write Time", 50'000'000u}}}};
+}
+
+// Returns the counters of a task that fetches the output of another stage.
+json Gathers() {
+  json gathers = Counters(5);
+  gathers["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
+  gathers["Shuffle Read Metrics"]["Local Bytes Read"] = 500'000u;
+  gathers["Shuffle Read Metrics"]["Total Records Read"] = 10'000u;
+  return gathers;
 }
 
 json WithExecutors(json properties) {
@@ -91,14 +101,16 @@ class ALog {
 
 SparkRun Read(const ALog& log) {
   const test::ScratchDirectory directory;
-  auto run = ReadSparkRun(directory.Write("log", log.text()));
-  EXPECT_TRUE(run.ok()) << run.status();
-  return run.ok() ? *std::move(run) : SparkRun{};
+  return ReadSparkRun(directory.Write("log", log.text())).value();
+}
+
+SparkRun TwoStages(const json& counters) {
+  return Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
 }
 
 // Returns a run of a new application with these parameters, and with one stage whose tasks take
 // `seconds` each.
-SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint64_t seconds) {
+SparkRun RunWith(const Changes& parameters, std::uint64_t seconds) {
   json properties = json::object();
   for (const auto& [name, value] : parameters) properties["spark.tidemark.param." + name] = value;
   static int applications = 1;
@@ -109,33 +121,33 @@ SparkRun RunWith(const std::map<std::string, std::string>& parameters, std::uint
                   .Replace("app-1", "app-" + std::to_string(applications)));
 }
 
-SparkRuns Learn(std::vector<SparkRun> runs) {
-  const std::vector<std::string> paths(runs.size(), "log");
-  auto learnt = SparkRuns::Learn(std::move(runs), paths);
-  EXPECT_TRUE(learnt.ok()) << learnt.status();
-  return *std::move(learnt);
+SparkRuns Learn(std::vector<SparkRun> runs, std::vector<std::string> paths = {}) {
+  paths.resize(runs.size(), "log");
+  return SparkRuns::Learn(std::move(runs), paths).value();
 }
 
 ModelledRun Asked(const SparkRuns& runs, const durations::Parameters& parameters,
-                  const std::map<std::string, std::string>& settings = {}) {
-  const auto other = runs.With(settings, /*data_factor=*/1, parameters);
-  EXPECT_TRUE(other.ok()) << other.status();
-  return other.ok() ? *other : ModelledRun{};
+                  const Changes& settings = {}, const StatedSizes& sizes = {}) {
+  return runs.With(settings, /*data_factor=*/1, parameters, sizes).value();
 }
 
-absl::StatusOr<ModelledRun> With(const SparkRun& run,
-                                 const std::map<std::string, std::string>& changes) {
+absl::StatusOr<ModelledRun> With(const SparkRun& run, const Changes& changes) {
   const auto models = SparkRunModels::Learn(run);
   if (!models.ok()) return models.status();
   return models->With(changes);
 }
 
+std::string MessageOf(const absl::Status& status) { return std::string(status.message()); }
+
+// Matches remarks of which one contains the text.
+auto Names(const std::string& text) { return Contains(HasSubstr(text)); }
+
 Range EndOf(const ModelledRun& other) {
-  const auto outcome = EstimateRun(other, {.slots = other.slots}, absl::UnixEpoch());
-  EXPECT_TRUE(outcome.ok()) << outcome.status();
-  if (!outcome.ok()) return {};
-  return outcome->snapshot.estimate.remaining.value_or(Range());
+  const auto outcome = EstimateRun(other, {.slots = other.slots}, absl::UnixEpoch()).value();
+  return outcome.snapshot.estimate.remaining.value_or(Range());
 }
+
+double MedianOf(const ModelledRun& other) { return absl::ToDoubleSeconds(EndOf(other).median); }
 
 // Expects a finite, ordered and positive interval.
 void ExpectSensible(const ModelledRun& other) {
@@ -148,14 +160,15 @@ void ExpectSensible(const ModelledRun& other) {
   EXPECT_TRUE(std::isfinite(other.deviation));
 }
 
-const std::map<std::string, std::string> kLittleMemory = {{"spark.executor.memory", "512m"}};
+const Changes kLittleMemory = {{"spark.executor.memory", "512m"}};
+const Changes kMoreCores = {{"spark.executor.cores", "4"}};
+const Changes kFourExecutors = {{"spark.executor.instances", "4"}};
 
 TEST(WhatIfBadInput, ALogWithoutMetricsOfTasksIsAnError) {
   const SparkRun run = Read(ALog().Stage(0, 5, nullptr).End());
-  EXPECT_THAT(std::string(With(run, kLittleMemory).status().message()),
-              HasSubstr("no metrics of tasks"));
+  EXPECT_THAT(MessageOf(With(run, kLittleMemory).status()), HasSubstr("no metrics of tasks"));
   EXPECT_THAT(
-      std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
+      MessageOf(SparkRuns::Learn({run}, {"the log"}).status()),
       AllOf(HasSubstr("the log: "), HasSubstr("no metrics of tasks"), HasSubstr("--slots")));
   // A question about slots needs no metrics.
   EXPECT_TRUE(EstimateStages(run.plan, {.slots = 4}, absl::UnixEpoch()).ok());
@@ -163,13 +176,12 @@ TEST(WhatIfBadInput, ALogWithoutMetricsOfTasksIsAnError) {
 
 TEST(WhatIfBadInput, ARunWithoutMetricsOfTasksIsAcceptedBesideOthers) {
   const SparkRun without = Read(ALog().Stage(0, 5, nullptr).End());
-  const std::map<std::string, std::string> more = {{"spark.executor.cores", "4"}};
-  const ModelledRun known = Asked(Learn({RunWith({}, 5), without}), {}, more);
+  const ModelledRun known = Asked(Learn({RunWith({}, 5), without}), {}, kMoreCores);
   ExpectSensible(known);
-  EXPECT_THAT(known.remarks, Not(Contains(HasSubstr("has no metrics of tasks"))));
-  const ModelledRun unknown = Asked(Learn({without, RunWith({}, 5)}), {}, more);
+  EXPECT_THAT(known.remarks, Not(Names("has no metrics of tasks")));
+  const ModelledRun unknown = Asked(Learn({without, RunWith({}, 5)}), {}, kMoreCores);
   ExpectSensible(unknown);
-  EXPECT_THAT(unknown.remarks, Contains(HasSubstr("has no metrics of tasks")));
+  EXPECT_THAT(unknown.remarks, Names("has no metrics of tasks"));
   EXPECT_THAT(unknown.binding, IsEmpty()) << "what its time goes to is not known";
   EXPECT_GE(unknown.deviation, 0.5);
 }
@@ -180,9 +192,8 @@ TEST(WhatIfBadInput, ALogWithoutStartsOfJobsIsAnErrorThatNamesThem) {
   log.Stage(0, 5, Counters(5)).Stage(1, 5, Counters(5), {0}).End();
   log.Replace("SparkListenerJobStart", "SparkListenerOther").Replace("stage 1", "stage 0");
   const SparkRun run = Read(log);
-  for (const std::string& message :
-       {std::string(With(run, kLittleMemory).status().message()),
-        std::string(SparkRuns::Learn({run}, {"log"}).status().message())}) {
+  for (const std::string& message : {MessageOf(With(run, kLittleMemory).status()),
+                                     MessageOf(SparkRuns::Learn({run}, {"log"}).status())}) {
     EXPECT_THAT(message, AllOf(HasSubstr("SparkListenerJobStart"), HasSubstr("--slots"),
                                Not(HasSubstr("no metrics"))));
   }
@@ -204,102 +215,81 @@ TEST(WhatIfBadInput, AnUnmodelledValueIsARemarkAndAWiderInterval) {
     return absl::FDivDuration(*end.upper - *end.lower, end.median);
   };
   for (const bool learns : {false, true}) {
-    const auto ask = [&](const SparkRun& run, const std::map<std::string, std::string>& changes) {
-      if (learns) return Asked(Learn({run}), {}, changes);
-      const auto answer = With(run, changes);
-      EXPECT_TRUE(answer.ok()) << answer.status();
-      return answer.ok() ? *answer : ModelledRun{};
+    const auto ask = [&](const SparkRun& run, const Changes& changes) {
+      return learns ? Asked(Learn({run}), {}, changes) : With(run, changes).value();
     };
     const ModelledRun known = ask(usual, kLittleMemory);
     const ModelledRun unknown = ask(other, kLittleMemory);
     ExpectSensible(unknown);
     EXPECT_GT(width(unknown), width(known));
-    EXPECT_THAT(unknown.remarks, AllOf(Contains(HasSubstr("spark.shuffle.manager=")),
-                                       Contains(HasSubstr("spark.sql.shuffle.partitions=auto")),
-                                       Not(Contains(HasSubstr("bypassMergeThreshold"))),
-                                       Not(Contains(HasSubstr("instances")))));
-    for (const auto& [name, value] : std::map<std::string, std::string>{
-             {"spark.executor.instances", "0"},
-             {"spark.sql.shuffle.partitions", "auto"},
-             {"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"}}) {
+    EXPECT_THAT(unknown.remarks,
+                AllOf(Names("spark.shuffle.manager="), Names("spark.sql.shuffle.partitions=auto"),
+                      Not(Names("bypassMergeThreshold")), Not(Names("instances"))));
+    for (const auto& [name, value] :
+         Changes{{"spark.executor.instances", "0"},
+                 {"spark.sql.shuffle.partitions", "auto"},
+                 {"spark.shuffle.manager", "org.apache.spark.shuffle.rss.RssShuffleManager"}}) {
       const ModelledRun asked = ask(usual, {{name, value}});
       ExpectSensible(asked);
-      EXPECT_THAT(asked.remarks, Contains(HasSubstr(name + "=" + value)));
+      EXPECT_THAT(asked.remarks, Names(name + "=" + value));
       EXPECT_EQ(asked.executors, 2u);
       EXPECT_GT(asked.deviation, 0.2);
     }
     EXPECT_THAT(ask(usual, {{"spark.shuffle.sort.bypassMergeThreshold", "0"}}).remarks,
-                Not(Contains(HasSubstr("bypassMergeThreshold"))));
+                Not(Names("bypassMergeThreshold")));
   }
-  const auto back = With(other, {{"spark.shuffle.manager", "sort"}});
-  ASSERT_TRUE(back.ok()) << back.status();
-  EXPECT_THAT(back->remarks, Contains(HasSubstr("spark.shuffle.manager=sort")));
+  EXPECT_THAT(With(other, {{"spark.shuffle.manager", "sort"}}).value().remarks,
+              Names("spark.shuffle.manager=sort"));
   EXPECT_FALSE(With(usual, {{"spark.shuffle.manager", "hash"}}).ok()) << "Spark 3.5 refuses it";
 }
 
 TEST(WhatIfBadInput, ASettingThatNoModelCoversIsARemarkAndAWiderInterval) {
   const SparkRun run = RunWith({}, 5);
   for (const auto& [name, value] :
-       std::map<std::string, std::string>{{"spark.speculation", "TRUE"},
-                                          {"spark.locality.wait", "3s"},
-                                          {"spark.sql.adaptive.enabled", "false"},
-                                          {"spark.dynamicAllocation.maxExecutors", "infinity"}}) {
-    const auto alone = With(run, {{name, value}});
-    ASSERT_TRUE(alone.ok()) << alone.status();
-    for (const ModelledRun& other : {*alone, Asked(Learn({run}), {}, {{name, value}})}) {
+       Changes{{"spark.speculation", "TRUE"},
+               {"spark.locality.wait", "3s"},
+               {"spark.sql.adaptive.enabled", "false"},
+               {"spark.dynamicAllocation.maxExecutors", "infinity"},
+               {"spark.serializer", "org.apache.spark.serializer.KryoSerializer"},
+               {"spark.io.compression.codec", "zstd"}}) {
+    for (const ModelledRun& other :
+         {With(run, {{name, value}}).value(), Asked(Learn({run}), {}, {{name, value}})}) {
       ExpectSensible(other);
-      const std::string named = name + "=" + value + ": the effect of this setting is not modelled";
-      EXPECT_THAT(other.remarks, Contains(HasSubstr(named)));
+      EXPECT_THAT(other.remarks,
+                  Names(name + "=" + value + ": the effect of this setting is not modelled"));
       EXPECT_GE(other.deviation, kUnmodelledDeviation);
       EXPECT_EQ(other.executors, 2u);
     }
   }
 }
 
-TEST(WhatIfBadInput, AnotherSerializerOrCodecIsARemarkAndAWiderInterval) {
-  const SparkRun run = RunWith({}, 5);
-  for (const auto& [name, value] : std::map<std::string, std::string>{
-           {"spark.serializer", "org.apache.spark.serializer.KryoSerializer"},
-           {"spark.io.compression.codec", "zstd"}}) {
-    const auto other = With(run, {{name, value}});
-    ASSERT_TRUE(other.ok()) << other.status();
-    EXPECT_THAT(other->remarks,
-                Contains(HasSubstr(name + "=" + value + ": the effect of this setting is not")));
-    EXPECT_GE(other->deviation, kUnmodelledDeviation);
-  }
-  const auto same = With(run, {{"spark.io.compression.codec", "lz4"}});  // This is the default.
-  ASSERT_TRUE(same.ok()) << same.status();
-  EXPECT_THAT(same->remarks, IsEmpty());
+TEST(WhatIfBadInput, TheDefaultCodecIsNoChange) {
+  EXPECT_THAT(With(RunWith({}, 5), {{"spark.io.compression.codec", "lz4"}}).value().remarks,
+              IsEmpty());
 }
 
 TEST(WhatIfBadInput, AValueThatTheRunHadIsNoChange) {
-  const json properties = {{"spark.locality.wait", "3s"}, {"spark.shuffle.manager", "x.Rss"}};
+  const Changes properties = {{"spark.locality.wait", "3s"}, {"spark.shuffle.manager", "x.Rss"}};
   const SparkRun run = Read(ALog(properties).Stage(0, 5, Counters(5)).End());
-  for (const auto& [name, value] : std::map<std::string, std::string>{
-           {"spark.locality.wait", "3s"}, {"spark.shuffle.manager", "x.Rss"}}) {
-    const auto same = SettingsOf(run.measured, {{name, value}});
-    ASSERT_TRUE(same.ok()) << same.status();
-    EXPECT_THAT(same->of_changes, IsEmpty());
-    EXPECT_EQ(same->other, same->ran);
-    const auto other = SettingsOf(run.measured, {{name, value + "0"}});
-    ASSERT_TRUE(other.ok()) << other.status();
-    EXPECT_THAT(other->of_changes, Contains(HasSubstr(name + "=" + value + "0: ")));
+  for (const auto& [name, value] : properties) {
+    const auto same = SettingsOf(run.measured, {{name, value}}).value();
+    EXPECT_THAT(same.of_changes, IsEmpty());
+    EXPECT_EQ(same.other, same.ran);
+    const auto other = SettingsOf(run.measured, {{name, value + "0"}}).value();
+    EXPECT_THAT(other.of_changes, Names(name + "=" + value + "0: "));
   }
 }
 
 // The other program ran with the settings in the question, but its stages are different.
 TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndLeftOut) {
-  const char kPartitions[] = "spark.sql.shuffle.partitions";
+  const Changes partitions = {{"spark.sql.shuffle.partitions", "32"}};
   const SparkRun run = RunWith({}, 5);
-  const json properties = {{kPartitions, "32"}};
   const auto other_program = [&](std::uint64_t seconds) {
-    return Read(ALog(properties).Stage(8, seconds, Counters(seconds)).End());
+    return Read(ALog(partitions).Stage(8, seconds, Counters(seconds)).End());
   };
-  const auto learnt =
-      SparkRuns::Learn({run, other_program(50), other_program(60)}, {"mine", "a", "b"});
-  ASSERT_TRUE(learnt.ok()) << learnt.status();
-  const ModelledRun other = Asked(*learnt, {}, {{kPartitions, "32"}});
-  EXPECT_EQ(other.plan, Asked(Learn({run}), {}, {{kPartitions, "32"}}).plan);
+  const ModelledRun other =
+      Asked(Learn({run, other_program(50), other_program(60)}, {"mine", "a", "b"}), {}, partitions);
+  EXPECT_EQ(other.plan, Asked(Learn({run}), {}, partitions).plan);
   EXPECT_THAT(
       other.remarks,
       Contains("no stage of a, b matches mine: assumed to be a different program and omitted"));
@@ -310,23 +300,19 @@ TEST(WhatIfBadInput, ALogOfAnotherProgramIsNamedAndLeftOut) {
 TEST(WhatIfBadInput, AStageWithMoreTasksThanAreCountedKeepsThemAll) {
   const SparkRun run = Read(ALog().Stage(0, 5, Counters(5), {}, 2000).End());
   EXPECT_EQ(TasksPerCounted(run, 0), 4);
-  const ModelledRun other = Asked(Learn({run}), {}, {{"spark.executor.instances", "4"}});
+  const ModelledRun other = Asked(Learn({run}), {}, kFourExecutors);
   EXPECT_EQ(other.plan.jobs[0].stages[0].task_count, 2000);
-  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(other).median), 2500, 250);
+  EXPECT_NEAR(MedianOf(other), 2500, 250);
 }
 
 // The second stage has four tasks, which gather.
 TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
   const auto run = [](const char* partitions) {
-    json gathers = Counters(5);
-    gathers["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
-    gathers["Shuffle Read Metrics"]["Local Bytes Read"] = 500'000u;
-    gathers["Shuffle Read Metrics"]["Total Records Read"] = 10'000u;
     const json properties = {{"spark.sql.shuffle.partitions", partitions}};
-    return Read(ALog(properties).Stage(0, 5, Counters(5)).Stage(1, 5, gathers, {0}).End());
+    return Read(ALog(properties).Stage(0, 5, Counters(5)).Stage(1, 5, Gathers(), {0}).End());
   };
-  const std::map<std::string, std::string> eight = {{"spark.sql.shuffle.partitions", "8"}};
-  const auto is_named = Contains(HasSubstr("so all stages keep their numbers of tasks"));
+  const Changes eight = {{"spark.sql.shuffle.partitions", "8"}};
+  const auto is_named = Names("so all stages keep their numbers of tasks");
   const ModelledRun followed = Asked(Learn({run("4")}), {}, eight);
   const auto has_eight = Contains(Field(&PlannedStage::task_count, 8));
   EXPECT_THAT(followed.plan.jobs[0].stages, has_eight);
@@ -335,31 +321,24 @@ TEST(WhatIfBadInput, PartitionsThatNoStageFollowsAreNamed) {
   EXPECT_THAT(ignored.plan.jobs[0].stages, Not(has_eight));
   EXPECT_THAT(ignored.remarks, is_named);
   EXPECT_THAT(Asked(Learn({run("200")}), {}, kLittleMemory).remarks, Not(is_named));
-  const auto alone = With(run("4"), eight);
-  ASSERT_TRUE(alone.ok()) << alone.status();
-  EXPECT_THAT(alone->remarks,
-              Contains(HasSubstr("to change them, use --partitions instead of --conf")));
+  EXPECT_THAT(With(run("4"), eight).value().remarks,
+              Names("to change them, use --partitions instead of --conf"));
 }
 
 TEST(WhatIfBadInput, ARunCountsOnceIfItsLogIsGivenSeveralTimes) {
   const SparkRun run = RunWith({}, 5);
   const SparkRun other = RunWith({}, 9);
-  const auto once = SparkRuns::Learn({run, other}, {"mine", "a"});
-  const auto often =
-      SparkRuns::Learn({run, other, run, other}, {"mine", "a", "./mine", "copy of a"});
-  ASSERT_TRUE(once.ok() && often.ok()) << often.status();
-  const std::map<std::string, std::string> settings = {{"spark.executor.instances", "4"}};
-  const ModelledRun expected = Asked(*once, {}, settings);
-  const ModelledRun counted = Asked(*often, {}, settings);
+  const ModelledRun expected = Asked(Learn({run, other}, {"mine", "a"}), {}, kFourExecutors);
+  const ModelledRun counted = Asked(
+      Learn({run, other, run, other}, {"mine", "a", "./mine", "copy of a"}), {}, kFourExecutors);
   EXPECT_EQ(counted.plan, expected.plan);
   EXPECT_EQ(counted.deviation, expected.deviation);
   EXPECT_THAT(counted.remarks, Contains("passed twice but used once: ./mine, copy of a"));
-  EXPECT_THAT(expected.remarks, Not(Contains(HasSubstr("counts once"))));
-  const ModelledRun same = Asked(*SparkRuns::Learn({run, other, other}, {"mine", "a", "a"}), {});
-  EXPECT_THAT(same.remarks, Contains("passed twice but used once: a"));
-  const ModelledRun thrice =
-      Asked(*SparkRuns::Learn({run, other, other, other}, {"mine", "a", "a", "a"}), {});
-  EXPECT_THAT(thrice.remarks, Contains("passed more than once but used once: a"));
+  EXPECT_THAT(expected.remarks, Not(Names("used once")));
+  EXPECT_THAT(Asked(Learn({run, other, other}, {"mine", "a", "a"}), {}).remarks,
+              Contains("passed twice but used once: a"));
+  EXPECT_THAT(Asked(Learn({run, other, other, other}, {"mine", "a", "a", "a"}), {}).remarks,
+              Contains("passed more than once but used once: a"));
 }
 
 TEST(WhatIfBadInput, RunsOfTheSameTimesAreTwoWhereAnythingElseDiffers) {
@@ -380,12 +359,10 @@ TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
     return Read(written.End());
   };
   const auto remarks = [](const SparkRun& one, const SparkRun& other) {
-    const auto learnt = SparkRuns::Learn({one, other}, {"mine", "other"});
-    EXPECT_TRUE(learnt.ok()) << learnt.status();
-    return Asked(*learnt, {}).remarks;
+    return Asked(Learn({one, other}, {"mine", "other"}), {}).remarks;
   };
   EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 8, 9})),
-              Contains(HasSubstr("fewer than half of the stages of other match mine")));
+              Names("fewer than half of the stages of other match mine"));
   EXPECT_THAT(remarks(log({0, 1, 2}), log({0, 1, 9})), IsEmpty());
   EXPECT_THAT(remarks(log({0}), log({0, 1, 2, 3})), IsEmpty()) << "more iterations";
   EXPECT_THAT(remarks(log({0, 1, 2, 3}), log({0})), IsEmpty()) << "fewer";
@@ -393,7 +370,7 @@ TEST(WhatIfBadInput, ALogThatHasFewOfTheStagesIsNamed) {
 
 TEST(WhatIfBadInput, AMissingVersionOfSparkIsAnErrorThatNamesTheLog) {
   const SparkRun run = Read(ALog(json::object(), false).Stage(0, 5, Counters(5)).End());
-  EXPECT_THAT(std::string(SparkRuns::Learn({run}, {"the log"}).status().message()),
+  EXPECT_THAT(MessageOf(SparkRuns::Learn({run}, {"the log"}).status()),
               AllOf(HasSubstr("the log: "), HasSubstr("Spark version")));
 }
 
@@ -402,7 +379,7 @@ TEST(WhatIfBadInput, OneRunAloneGivesWideIntervalsForChanges) {
   const ModelledRun same = Asked(runs, {});
   ExpectSensible(same);
   EXPECT_THAT(same.remarks, IsEmpty());
-  const ModelledRun other = Asked(runs, {}, {{"spark.executor.cores", "4"}});
+  const ModelledRun other = Asked(runs, {}, kMoreCores);
   ExpectSensible(other);
   EXPECT_THAT(other.remarks,
               Contains("different from the past run: cores"));  // and the memory of the run
@@ -430,7 +407,7 @@ TEST(WhatIfBadInput, ParametersThatVariedTogetherAreNamedIfTheyPart) {
   EXPECT_THAT(together.remarks, IsEmpty());
   const ModelledRun apart = Asked(runs, {{"k", "7"}, {"m", "62"}});
   ExpectSensible(apart);
-  EXPECT_THAT(apart.remarks, Contains(HasSubstr("varied together in all runs: k, m")));
+  EXPECT_THAT(apart.remarks, Names("varied together in all runs: k, m"));
   EXPECT_GT(apart.deviation, 2 * together.deviation);
 }
 
@@ -451,23 +428,22 @@ TEST(WhatIfBadInput, AParameterBeyondThoseOfAllRunsIsNamedAndWidensBelowAndAbove
 
 TEST(WhatIfBadInput, SettingsBeyondThoseOfAllRunsAreNamedBelowAndAbove) {
   const SparkRuns runs = Learn({RunWith({}, 10), RunWith({}, 12)});  // two executors of 1 GB
-  for (const char* executors : {"1", "3"}) {
-    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.instances", executors}}).remarks,
-                Contains("outside the range of past runs: executors"))
-        << executors;
+  const auto expect_named = [&](const char* setting, const char* value, const std::string& name) {
+    EXPECT_THAT(Asked(runs, {}, {{setting, value}}).remarks,
+                Contains("outside the range of past runs: " + name))
+        << value;
+  };
+  for (const char* number : {"1", "3"}) {
+    expect_named("spark.executor.instances", number, "executors");
   }
-  for (const char* memory : {"512m", "4g"}) {
-    EXPECT_THAT(Asked(runs, {}, {{"spark.executor.memory", memory}}).remarks,
-                Contains("outside the range of past runs: memory"))
-        << memory;
-  }
+  for (const char* memory : {"512m", "4g"}) expect_named("spark.executor.memory", memory, "memory");
 }
 
 TEST(WhatIfBadInput, AnUnknownParameterIsAnErrorThatNamesTheKnownOnes) {
   const auto message = [](const SparkRuns& runs, const char* name) {
-    const auto other = runs.With({{"spark.executor.cores", "4"}}, 1, {{name, "3"}});
+    const auto other = runs.With(kMoreCores, 1, {{name, "3"}});
     EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << other.status();
-    return std::string(other.status().message());
+    return MessageOf(other.status());
   };
   const SparkRuns known = Learn({RunWith({{"iterations", "10"}}, 10), RunWith({}, 20)});
   EXPECT_EQ(message(known, "iteration"),
@@ -480,123 +456,130 @@ TEST(WhatIfBadInput, AnUnknownParameterIsAnErrorThatNamesTheKnownOnes) {
 
 // Returns a run with letters=a,f and k=10, whose stage 1 fetches the output of stage 0.
 SparkRun RunThatFetches() {
-  json gathers = Counters(5);
-  gathers["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
-  gathers["Shuffle Read Metrics"]["Local Bytes Read"] = 500'000u;
-  gathers["Shuffle Read Metrics"]["Total Records Read"] = 10'000u;
   return Read(ALog({{"spark.tidemark.param.letters", "a,f"}, {"spark.tidemark.param.k", "10"}})
                   .Stage(0, 5, Counters(5))
-                  .Stage(1, 5, gathers, {0})
+                  .Stage(1, 5, Gathers(), {0})
                   .End());
 }
+
+// Returns a run of another application whose stage has tasks of `seconds`.
+SparkRun Probe(std::uint64_t seconds) {
+  return Read(ALog().Stage(0, seconds, Counters(seconds)).End().Replace("app-1", "app-probe"));
+}
+
+const durations::Parameters kForty = {{"k", "40"}};
 
 TEST(WhatIfBadInput, StatedSizesAreRatiosOfFormulas) {
   const SparkRun run = RunThatFetches();
   const std::string signature = run.signatures[1];
-  const auto factor = [&](const std::string& formula, const durations::Parameters& asked) {
-    const auto factors = StatedFactors({{"stage 1", formula}}, run, asked);
-    EXPECT_TRUE(factors.ok()) << factors.status();
-    return factors.ok() ? factors->at(signature) : 0;
+  const auto factor = [&](const std::string& formula) {
+    return StatedFactors({{"stage 1", formula}}, run, {{"letters", "a,b,c"}, {"k", "40"}})
+        .value()
+        .at(signature);
   };
-  const durations::Parameters asked = {{"letters", "a,b,c"}, {"k", "40"}};
-  EXPECT_DOUBLE_EQ(factor("k", asked), 4);
-  EXPECT_DOUBLE_EQ(factor("letters.count", asked), 1.5);
+  EXPECT_DOUBLE_EQ(factor("k"), 4);
+  EXPECT_DOUBLE_EQ(factor("letters.count"), 1.5);
   // The factor is (1 - 0.1) / (1 - 0.1 - 0.4).
-  EXPECT_DOUBLE_EQ(factor("1 - 0.1 * letters.a - 0.4 * letters.f", asked), 1.8);
-  EXPECT_DOUBLE_EQ(factor("table(k, 10, 2, 50, 10)", asked), 4);
+  EXPECT_DOUBLE_EQ(factor("1 - 0.1 * letters.a - 0.4 * letters.f"), 1.8);
+  EXPECT_DOUBLE_EQ(factor("table(k, 10, 2, 50, 10)"), 4);
 }
 
 TEST(WhatIfBadInput, AStatedSizeChangesTheTimeOfItsStage) {
   const SparkRuns runs = Learn({RunThatFetches()});
   const auto seconds = [&runs](const StatedSizes& sizes) {
-    const auto other = runs.With({}, 1, {{"k", "40"}}, sizes);
-    EXPECT_TRUE(other.ok()) << other.status();
-    return other.ok() ? other->plan.jobs[0].stages[1].task_times[0] : absl::ZeroDuration();
+    return Asked(runs, kForty, {}, sizes).plan.jobs[0].stages[1].task_times[0];
   };
   EXPECT_GT(seconds({{"stage 1", "k"}}), 1.5 * seconds({}));
   EXPECT_LT(seconds({{"stage 1", "1 / k"}}), seconds({}));
-  const auto stated = runs.With({}, 1, {{"k", "40"}}, {{"stage 1", "k"}});
-  EXPECT_THAT(stated->remarks,
-              Contains(HasSubstr("the parameters affect only the sizes of --size")));
-  EXPECT_LT(stated->deviation, runs.With({}, 1, {{"k", "40"}})->deviation);
+  const ModelledRun stated = Asked(runs, kForty, {}, {{"stage 1", "k"}});
+  EXPECT_THAT(stated.remarks, Names("the parameters affect only the sizes of --size"));
+  EXPECT_LT(stated.deviation, Asked(runs, kForty).deviation);
 }
 
 // Tasks of stage 0 take 5 s, of which 2 s pass before the probe. Four times the data of its shuffle
 // take 2 + 3 x 4 = 14 s.
 TEST(WhatIfBadInput, AProbeRunSplitsAStage) {
-  const SparkRun probe = Read(ALog().Stage(0, 2, Counters(2)).End().Replace("app-1", "app-probe"));
   SparkRuns runs = Learn({RunThatFetches()});
   const auto seconds = [&runs] {
-    const auto other = runs.With({}, 1, {{"k", "40"}}, {{"stage 1", "k"}});
-    EXPECT_TRUE(other.ok()) << other.status();
-    const auto& times = other->plan.jobs[0].stages[0].task_times;
+    const ModelledRun other = Asked(runs, kForty, {}, {{"stage 1", "k"}});
+    const auto& times = other.plan.jobs[0].stages[0].task_times;
     absl::Duration sum;
     for (const absl::Duration time : times) sum += time;
     return absl::ToDoubleSeconds(sum) / static_cast<double>(times.size());
   };
   EXPECT_LT(seconds(), 12);
-  ASSERT_TRUE(runs.Split({{"stage 0", probe}}).ok());
+  ASSERT_TRUE(runs.Split({{"stage 0", Probe(2)}}).ok());
   EXPECT_NEAR(seconds(), 14, 1);
 }
 
 TEST(WhatIfBadInput, AProbeOfAStageWithoutAStatedSizeHasARemark) {
-  const SparkRun probe = Read(ALog().Stage(0, 2, Counters(2)).End().Replace("app-1", "app-probe"));
   SparkRuns runs = Learn({RunThatFetches()});
-  ASSERT_TRUE(runs.Split({{"stage 0", probe}}).ok());
-  const auto remark = HasSubstr("--size describes no shuffle of this stage");
-  const auto used = runs.With({}, 1, {{"k", "40"}}, {{"stage 1", "k"}});
-  ASSERT_TRUE(used.ok()) << used.status();
-  EXPECT_THAT(used->remarks, Not(Contains(remark)));
-  const auto unused = runs.With({}, 1, {{"k", "40"}}, {{"stage 0", "k"}});
-  ASSERT_TRUE(unused.ok()) << unused.status();
-  EXPECT_THAT(unused->remarks, Contains(remark));
+  ASSERT_TRUE(runs.Split({{"stage 0", Probe(2)}}).ok());
+  const auto is_named = Names("--size describes no shuffle of this stage");
+  EXPECT_THAT(Asked(runs, kForty, {}, {{"stage 1", "k"}}).remarks, Not(is_named));
+  EXPECT_THAT(Asked(runs, kForty, {}, {{"stage 0", "k"}}).remarks, is_named);
 }
 
-TEST(WhatIfBadInput, AProbeThatTookLongerThanTheStageIsAnError) {
-  const SparkRun probe = Read(ALog().Stage(0, 9, Counters(9)).End().Replace("app-1", "app-probe"));
-  SparkRuns runs = Learn({RunThatFetches()});
-  EXPECT_THAT(std::string(runs.Split({{"stage 0", probe}}).message()),
-              HasSubstr("--probe stage 0: the probe's tasks took 9 s"));
-}
-
-TEST(WhatIfBadInput, AProbeRunWithoutSuchAStageIsAnError) {
-  SparkRuns runs = Learn({RunThatFetches()});
-  const auto message = [](const absl::Status& status) { return std::string(status.message()); };
-  const SparkRun other = Read(ALog().Stage(0, 2, Counters(2), {}, 3).End());
-  EXPECT_THAT(message(runs.Split({{"stage 0", other}})),
-              HasSubstr("--probe stage 0: the probe run has no stage with 4 tasks and metrics"));
-  EXPECT_THAT(message(runs.Split({{"join", other}})),
-              HasSubstr("--probe join: no stage of the run has a name that contains these words"));
-  SparkRuns varied = Learn({RunWith({{"k", "1"}}, 5), RunWith({{"k", "2"}}, 5)});
-  EXPECT_THAT(message(varied.Split({{"stage 0", RunThatFetches()}})),
-              HasSubstr("--probe stage 0: the runs have different parameters"));
+TEST(WhatIfBadInput, AProbeThatDoesNotFitTheStageIsAnError) {
+  struct Case {
+    const char* why;
+    std::vector<SparkRun> runs;
+    const char* stage;
+    SparkRun probe;
+    const char* message;
+  };
+  const SparkRun of_three_tasks = Read(ALog().Stage(0, 2, Counters(2), {}, 3).End());
+  for (const Case& one :
+       {Case{"took longer than the stage",
+             {RunThatFetches()},
+             "stage 0",
+             Probe(9),
+             "--probe stage 0: the probe's tasks took 9 s"},
+        Case{"has no such stage",
+             {RunThatFetches()},
+             "stage 0",
+             of_three_tasks,
+             "--probe stage 0: the probe run has no stage with 4 tasks and metrics"},
+        Case{"is of no stage of the run",
+             {RunThatFetches()},
+             "join",
+             of_three_tasks,
+             "--probe join: no stage of the run has a name that contains these words"},
+        Case{"is of runs with different parameters",
+             {RunWith({{"k", "1"}}, 5), RunWith({{"k", "2"}}, 5)},
+             "stage 0",
+             RunThatFetches(),
+             "--probe stage 0: the runs have different parameters"}}) {
+    EXPECT_THAT(MessageOf(Learn(one.runs).Split({{one.stage, one.probe}})), HasSubstr(one.message))
+        << one.why;
+  }
 }
 
 TEST(WhatIfBadInput, AWrongSizeIsAnErrorThatNamesTheStage) {
   const SparkRun run = RunThatFetches();
-  const std::map<std::string, std::string> cases = {
-      {"k +", "--size stage 1: character 4: expected a number, a name or '('"},
-      {"m", "--size stage 1: the run has no parameter m; set spark.tidemark.param.m"},
-      {"letters", "has the value a,f, which is not a number; use letters.count or letters.WORD"},
-      {"k - 10", "--size stage 1: the size is 0, but must be positive"}};
-  for (const auto& [formula, message] : cases) {
-    const auto factors = StatedFactors({{"stage 1", formula}}, run, run.measured.parameters());
-    EXPECT_THAT(std::string(factors.status().message()), HasSubstr(message)) << formula;
-  }
-  for (const char* formula : {"1e-300 + (k - 10) * 1e300", "10 ^ (7 * (k - 10))"}) {
-    const auto factors = StatedFactors({{"stage 1", formula}}, run, {{"k", "11"}});
-    EXPECT_THAT(std::string(factors.status().message()), HasSubstr("must be from 1e-6 to 1e6"))
+  const auto expect_error = [&](const char* stage, const char* formula, const char* message,
+                                const durations::Parameters& parameters) {
+    EXPECT_THAT(MessageOf(StatedFactors({{stage, formula}}, run, parameters).status()),
+                HasSubstr(message))
         << formula;
+  };
+  const durations::Parameters own = run.measured.parameters();
+  expect_error("stage 1", "k +", "--size stage 1: character 4: expected a number, a name or '('",
+               own);
+  expect_error("stage 1", "m",
+               "--size stage 1: the run has no parameter m; set spark.tidemark.param.m", own);
+  expect_error("stage 1", "letters",
+               "has the value a,f, which is not a number; use letters.count or letters.WORD", own);
+  expect_error("stage 1", "k - 10", "--size stage 1: the size is 0, but must be positive", own);
+  expect_error("join", "k", "--size join: no stage of the run has a name that contains these words",
+               own);
+  for (const char* formula : {"1e-300 + (k - 10) * 1e300", "10 ^ (7 * (k - 10))"}) {
+    expect_error("stage 1", formula, "must be from 1e-6 to 1e6", {{"k", "11"}});
   }
-  EXPECT_THAT(
-      std::string(
-          StatedFactors({{"join", "k"}}, run, run.measured.parameters()).status().message()),
-      HasSubstr("--size join: no stage of the run has a name that contains these words"));
 }
 
 TEST(WhatIfBadInput, AnUnknownWordIsNamedAndWidens) {
-  const SparkRuns runs =
-      Learn({RunWith({{"letters", "a,b"}}, 10), RunWith({{"letters", "a,c"}}, 20)});
+  const auto runs = Learn({RunWith({{"letters", "a,b"}}, 10), RunWith({{"letters", "a,c"}}, 20)});
   const ModelledRun known = Asked(runs, {{"letters", "a,b"}});
   EXPECT_THAT(known.remarks, IsEmpty());
   const ModelledRun unknown = Asked(runs, {{"letters", "a,z"}});
@@ -612,7 +595,7 @@ TEST(WhatIfBadInput, AWordInPlaceOfANumberIsAnErrorThatNamesTheParameter) {
   for (const char* value : {"nan", "inf", "-inf", "1e999", "many", ""}) {
     const auto other = runs.With({}, /*data_factor=*/1, {{"k", value}});
     EXPECT_TRUE(absl::IsInvalidArgument(other.status())) << value;
-    EXPECT_THAT(std::string(other.status().message()),
+    EXPECT_THAT(MessageOf(other.status()),
                 HasSubstr(std::string("--param k=") + value + ": must be a finite number"));
   }
   ExpectSensible(Asked(runs, {{"mode", "inf"}}));
@@ -628,10 +611,9 @@ TEST(WhatIfBadInput, StagesStayTheSameIfParametersAreTooLargeToCountThem) {
       runs.back().works.assign(static_cast<std::size_t>(10 + 8 * a - 4 * b), kWork);
     }
   }
-  const auto learnt = SparkParameters::Learn(runs, std::vector<double>(runs.size()));
-  ASSERT_TRUE(learnt.ok()) << learnt.status();
-  EXPECT_EQ(learnt->Counts({{"a", "3"}, {"b", "1"}}).at(kWork), 30);
-  EXPECT_THAT(learnt->Counts({{"a", "1e308"}, {"b", "1e308"}}), IsEmpty());
+  const auto learnt = SparkParameters::Learn(runs, std::vector<double>(runs.size())).value();
+  EXPECT_EQ(learnt.Counts({{"a", "3"}, {"b", "1"}}).at(kWork), 30);
+  EXPECT_THAT(learnt.Counts({{"a", "1e308"}, {"b", "1e308"}}), IsEmpty());
 }
 
 TEST(WhatIfBadInput, TasksWithoutRecordsKeepTheirTime) {
@@ -639,11 +621,10 @@ TEST(WhatIfBadInput, TasksWithoutRecordsKeepTheirTime) {
   nothing["Input Metrics"] = {{"Bytes Read", 0u}, {"Records Read", 0u}};
   nothing["Shuffle Write Metrics"] = {{"Shuffle Bytes Written", 0u},
                                       {"Shuffle Records Written", 0u}};
-  const SparkRun run = Read(ALog().Stage(0, 5, nothing).Stage(1, 5, nothing, {0}).End());
-  const auto other = With(run, kLittleMemory);
-  ASSERT_TRUE(other.ok()) << other.status();
-  ExpectSensible(*other);
-  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 20, 3);
+  const SparkRun run = TwoStages(nothing);
+  const auto other = With(run, kLittleMemory).value();
+  ExpectSensible(other);
+  EXPECT_NEAR(MedianOf(other), 20, 3);
   ExpectSensible(Asked(Learn({run}), {}, {{"spark.default.parallelism", "8"}}));
 }
 
@@ -656,13 +637,10 @@ TEST(WhatIfBadInput, ImpossibleCountersGiveAnErrorOrASensibleAnswer) {
       counters[counter] = absurd;
       counters["Input Metrics"]["Bytes Read"] = absurd;
       counters["Shuffle Read Metrics"]["Total Records Read"] = absurd;
-      const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
+      const SparkRun run = TwoStages(counters);
       const auto other = With(run, kLittleMemory);
-      if (other.ok()) {
-        ExpectSensible(*other);
-      } else {
-        EXPECT_THAT(std::string(other.status().message()), Not(IsEmpty()));
-      }
+      if (other.ok()) ExpectSensible(*other);
+      EXPECT_EQ(other.ok(), MessageOf(other.status()).empty());
       const auto learnt = SparkRuns::Learn({run}, {"log"});
       if (learnt.ok()) ExpectSensible(Asked(*learnt, {}, kLittleMemory));
     }
@@ -674,8 +652,7 @@ TEST(WhatIfBadInput, ImpossibleCountersAreCountedAndNamedOnce) {
   json counters = Counters(5);
   counters["Memory Bytes Spilled"] = -5;
   counters["Shuffle Read Metrics"]["Total Records Read"] = 1e300;
-  const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
-  EXPECT_THAT(run.remarks,
+  EXPECT_THAT(TwoStages(counters).remarks,
               ElementsAre(testing::EndsWith(
                   "/log: skipped 16 counters of tasks (the first: Total Records Read), "
                   "because their values were negative, fractional or too large")));
@@ -686,31 +663,25 @@ TEST(WhatIfBadInput, SpilledBytesOnOneSideAloneCountAsNoSpill) {
   for (const char* side : {"Memory Bytes Spilled", "Disk Bytes Spilled"}) {
     json counters = Counters(5);
     counters[side] = 1'000'000'000u;
-    const SparkRun run = Read(ALog().Stage(0, 5, counters).Stage(1, 5, counters, {0}).End());
-    const auto same = With(run, {});
-    ASSERT_TRUE(same.ok()) << same.status();
-    EXPECT_EQ(same->plan, run.plan) << side;
-    const auto other = With(run, {{"spark.executor.memory", "8g"}});
-    ASSERT_TRUE(other.ok()) << other.status();
-    ExpectSensible(*other);
-    ExpectSensible(Asked(Learn({run}), {}, {{"spark.executor.memory", "8g"}}));
+    const SparkRun run = TwoStages(counters);
+    EXPECT_EQ(With(run, {}).value().plan, run.plan) << side;
+    const Changes more_memory = {{"spark.executor.memory", "8g"}};
+    ExpectSensible(With(run, more_memory).value());
+    ExpectSensible(Asked(Learn({run}), {}, more_memory));
   }
 }
 
 TEST(WhatIfBadInput, TooManySlotsAreAnError) {
   const SparkRun run = Read(ALog().Stage(0, 5, Counters(5)).End());
   const auto asked = [](const char* executors) {
-    return std::map<std::string, std::string>{{"spark.executor.instances", executors},
-                                              {"spark.executor.cores", "4"}};
+    return Changes{{"spark.executor.instances", executors}, {"spark.executor.cores", "4"}};
   };
-  const auto most = With(run, asked("250000"));
-  ASSERT_TRUE(most.ok()) << most.status();
-  EXPECT_EQ(most->slots, 1'000'000u);
+  EXPECT_EQ(With(run, asked("250000")).value().slots, 1'000'000u);
   const std::string expected =
       "spark.executor.instances: 250001 executors with 4 slots each are too many: at most 1000000 "
       "slots are supported; use at most 250000 executors";
-  EXPECT_EQ(std::string(With(run, asked("250001")).status().message()), expected);
-  EXPECT_EQ(std::string(Learn({run}).With(asked("250001"), 1, {}).status().message()), expected);
+  EXPECT_EQ(MessageOf(With(run, asked("250001")).status()), expected);
+  EXPECT_EQ(MessageOf(Learn({run}).With(asked("250001"), 1, {}).status()), expected);
 }
 
 // The stages run sequentially with four tasks of 5 s each. A stage takes 10 s on two slots and 5 s
@@ -727,9 +698,7 @@ TEST(WhatIfBadInput, APlanOf5000StagesIsEstimated) {
   }
   run.numbers.resize(stages.size(), run.numbers[0]);
   run.took.reset();
-  const auto other = With(run, {{"spark.executor.instances", "4"}});
-  ASSERT_TRUE(other.ok()) << other.status();
-  EXPECT_NEAR(absl::ToDoubleSeconds(EndOf(*other).median), 25'000, 2'500);
+  EXPECT_NEAR(MedianOf(With(run, kFourExecutors).value()), 25'000, 2'500);
 }
 
 TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimated) {
@@ -739,9 +708,7 @@ TEST(WhatIfBadInput, StagesThatWaitForEachOtherAreEstimated) {
                                 .Stage(2, 5, Counters(5), {1, 2})
                                 .End());
   ASSERT_EQ(run.plan.jobs[0].stages.size(), 3u);
-  const auto other = With(run, {{"spark.executor.instances", "4"}});
-  ASSERT_TRUE(other.ok()) << other.status();
-  ExpectSensible(*other);
+  ExpectSensible(With(run, kFourExecutors).value());
 }
 
 // The parameters equal the run's parameters, so no row uses the sizes.
@@ -752,7 +719,7 @@ TEST(WhatIfBadInput, AWrongSizeIsAnErrorEvenWithoutChangedParameters) {
       directory.Write("log", ALog(properties).Stage(0, 5, Counters(5)).End().text());
   const auto answer = AnswerFromLog(
       path, {.parameters = {{"k", "10"}}, .sizes = {{"stage 0", "k +"}}}, absl::UnixEpoch());
-  EXPECT_THAT(std::string(answer.status().message()), HasSubstr("--size stage 0: character 4"));
+  EXPECT_THAT(MessageOf(answer.status()), HasSubstr("--size stage 0: character 4"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tests/matchers.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/some_log.h"
 #include "tests/test.h"
@@ -25,10 +26,9 @@ std::string Message(const Question& question) {
 }
 
 TEST(SettingsRows, HaveOneRowWithoutChanges) {
-  const std::vector<SettingsRow> rows = Rows({});
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_THAT(rows[0].parts, IsEmpty());
-  EXPECT_THAT(rows[0].settings, IsEmpty());
+  const SettingsRow row = Only(Rows({}));
+  EXPECT_THAT(row.parts, IsEmpty());
+  EXPECT_THAT(row.settings, IsEmpty());
 }
 
 TEST(SettingsRows, HaveOneRowForEachCombination) {
@@ -48,11 +48,10 @@ TEST(SettingsRows, HaveOneRowForEachCombination) {
 }
 
 TEST(SettingsRows, SetPartitionsOfSqlAndOfOtherShuffles) {
-  const std::vector<SettingsRow> rows = Rows({.partitions = {8}, .compress = {"false"}});
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_THAT(rows[0].settings, UnorderedElementsAre(Pair("spark.sql.shuffle.partitions", "8"),
-                                                     Pair("spark.default.parallelism", "8"),
-                                                     Pair("spark.shuffle.compress", "false")));
+  const SettingsRow row = Only(Rows({.partitions = {8}, .compress = {"false"}}));
+  EXPECT_THAT(row.settings, UnorderedElementsAre(Pair("spark.sql.shuffle.partitions", "8"),
+                                                 Pair("spark.default.parallelism", "8"),
+                                                 Pair("spark.shuffle.compress", "false")));
 }
 
 TEST(SettingsRows, RejectASettingThatIsSetTwice) {
@@ -123,9 +122,7 @@ TEST(SettingsRows, RejectMoreThan1000Rows) {
 std::string Log(const std::string& name) { return std::string(TIDEMARK_SPARK_LOGS) + "/" + name; }
 
 std::vector<Row> RowsFor(const Question& question) {
-  const auto answer = AnswerFromLog(Log("local-1795466322781.zst"), question, absl::UnixEpoch());
-  EXPECT_TRUE(answer.ok()) << answer.status();
-  return answer.ok() ? answer->rows : std::vector<Row>();
+  return AnswerFromLog(Log("local-1795466322781.zst"), question, absl::UnixEpoch()).value().rows;
 }
 
 TEST(AnswerFromLog, HasTheUnchangedRunAndARowForEachScenario) {
@@ -204,8 +201,7 @@ TEST(AnswerFromLog, MoreSlotsNeverTakeLonger) {
 
 // The run was in local mode, so it had one executor.
 TEST(AnswerFromLog, ARowWithTheValuesOfTheRunIsTheRun) {
-  const std::vector<Row> rows =
-      RowsFor({.executors = {1}, .learn = {Log("local-1795466322781.zst")}});
+  const auto rows = RowsFor({.executors = {1}, .learn = {Log("local-1795466322781.zst")}});
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].outcome.snapshot.estimate.remaining,
             rows[0].outcome.snapshot.estimate.remaining);
@@ -221,10 +217,10 @@ TEST(AnswerFromLog, TheFirstRowNamesWhatBindsItIfOthersDo) {
 
 TEST(AnswerFromLog, TheFirstRowIsBoundByTheSameForAllOptions) {
   const auto bound_by = [](const Question& question) -> std::string {
-    const auto answer =
-        AnswerFromLog(Log("eventlog_v2_local-1795466270213"), question, absl::UnixEpoch());
-    EXPECT_TRUE(answer.ok()) << answer.status();
-    return answer.ok() ? answer->rows[0].binding : "";
+    return AnswerFromLog(Log("eventlog_v2_local-1795466270213"), question, absl::UnixEpoch())
+        .value()
+        .rows[0]
+        .binding;
   };
   const std::vector<std::string> learn = {Log("local-1795466322781.zst")};
   EXPECT_EQ(bound_by({.find = Find{.goal = Goal::kTime}}), "driver");
@@ -262,7 +258,7 @@ TEST(AnswerFromLog, ResourcesHaveNoEffectInLocalMode) {
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[1].outcome.snapshot.estimate.remaining,
             rows[0].outcome.snapshot.estimate.remaining);
-  EXPECT_THAT(rows[1].remarks, ::testing::Contains(HasSubstr("resource amounts have no effect")));
+  EXPECT_THAT(rows[1].remarks, Contains(HasSubstr("resource amounts have no effect")));
 }
 
 Row RowOfJob(std::uint32_t slots, Basis basis) {
@@ -307,13 +303,11 @@ TEST(AnswerFromLog, RejectsQuestionsWithoutAnEffect) {
             "--size describes the effect of parameters; pass their new values with --param");
   EXPECT_THAT(Message({.parameters = {{"k", "2"}}, .probes = {{"sum", log}}}),
               HasSubstr("pass the size of the shuffle that the stage writes with --size"));
+  EXPECT_THAT(AnswerFromLog(log, {.learn = {log}}, absl::UnixEpoch()).status().message(),
+              HasSubstr("--learn has no effect on the unchanged run"));
   EXPECT_THAT(
-      std::string(AnswerFromLog(log, {.learn = {log}}, absl::UnixEpoch()).status().message()),
-      HasSubstr("--learn has no effect on the unchanged run"));
-  EXPECT_THAT(std::string(AnswerFromLog(log, {.slots = {1, 2}, .memory = {"2g"}}, absl::UnixEpoch())
-                              .status()
-                              .message()),
-              HasSubstr("--slots accepts one number"));
+      AnswerFromLog(log, {.slots = {1, 2}, .memory = {"2g"}}, absl::UnixEpoch()).status().message(),
+      HasSubstr("--slots accepts one number"));
 }
 
 TEST(AdviseFromLogs, WarnsOfOtherFilesAndOfCopies) {
