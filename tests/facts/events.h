@@ -146,6 +146,14 @@ struct Job {
   absl::Status Say(double seconds, EventBody body) {
     return Take(source.At(seconds, std::move(body)));
   }
+  // Adds events of one instant, which must be accepted.
+  template <typename... Bodies>
+  Job& Add(double seconds, Bodies... bodies) {
+    for (const absl::Status& folded : {Say(seconds, std::move(bodies))...}) {
+      EXPECT_TRUE(folded.ok()) << folded << ", at " << seconds;
+    }
+    return *this;
+  }
   absl::Status Take(const Event& event) { return facts::Apply(event, limits, state); }
   void Fold(TimedEvents events) { FoldInto(*this, std::move(events)); }
 };

@@ -13,10 +13,8 @@ using test::ReducedNamed;
 // Returns a job with one map task that emitted `keys` into the partition of the only reduce task.
 Job JobWithKeys(std::vector<ExplicitKey> keys) {
   Job job;
-  job.Fold({{0, Opened(1, 1)},
-            {1, Emitted(M(0), {Partition(0, 1'000'000, std::move(keys))})},
-            {1, Finished(M(0))},
-            {2, Started(R(0))}});
+  job.Add(0, Opened(1, 1)).Add(1, Emitted(M(0), {Partition(0, 1'000'000, std::move(keys))}));
+  job.Add(1, Finished(M(0))).Add(2, Started(R(0)));
   return job;
 }
 
@@ -36,7 +34,7 @@ const FinishedGroups& Groups(const Job& job) {
 // --- totals and times
 
 TEST_F(ReduceFoldWithoutKeys, KeepsTheTotalsOfAnAttempt) {
-  EXPECT_TRUE(job_.Say(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)})).ok());
+  job_.Add(5, Reduced(R(0), At(4), {Point(100, 1, 2), Point(300, 0.5)}));
   EXPECT_EQ(Attempt(job_).reduce->groups_done, 3u);
   EXPECT_EQ(Attempt(job_).bytes_done, 500u);
   EXPECT_EQ(Attempt(job_).reduce->reduce_time, absl::Seconds(2.5));
@@ -44,8 +42,8 @@ TEST_F(ReduceFoldWithoutKeys, KeepsTheTotalsOfAnAttempt) {
 }
 
 TEST_F(ReduceFoldWithoutKeys, ShrinkingTotalsAreCountedAndIgnored) {
-  job_.Fold(
-      {{5, Reduced(R(0), At(4), {Point(100, 1, 2)})}, {6, Reduced(R(0), At(3), {Point(50, 1)})}});
+  job_.Add(5, Reduced(R(0), At(4), {Point(100, 1, 2)}));
+  job_.Add(6, Reduced(R(0), At(3), {Point(50, 1)}));
   EXPECT_EQ(Attempt(job_).reduce->groups_done, 2u);
   EXPECT_EQ(Attempt(job_).bytes_done, 200u);
   EXPECT_EQ(Attempt(job_).reduce->last_group_finished_at, At(4));
@@ -55,7 +53,7 @@ TEST_F(ReduceFoldWithoutKeys, ShrinkingTotalsAreCountedAndIgnored) {
 TEST(ReduceFold, WithoutAShuffleTheFirstGroupShowsTheStartOfReducing) {
   const auto start = [](const GroupPoint& groups) {
     Job job = JobWithKeys({});
-    EXPECT_TRUE(job.Say(9, Reduced(R(0), At(8), {groups})).ok());
+    job.Add(9, Reduced(R(0), At(8), {groups}));
     return Attempt(job).reduce->reduce_started_at;
   };
   EXPECT_EQ(start(Point(100, 2, 2)), At(4));
@@ -83,12 +81,12 @@ double SecondsInBins(const Job& job) {
 // 3 of 4 s were waits, so a group of 2 s takes 0.5 s without competition. Afterwards, there is no
 // contention.
 TEST_F(ReduceFoldWithoutKeys, ExcludesTheWaitForAProcessor) {
-  EXPECT_TRUE(job_.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3)).ok());
+  job_.Add(5, Shared(Reduced(R(0), At(4), {Point(100, 2)}), 4, 3));
   EXPECT_DOUBLE_EQ(Attempt(job_).reduce->processor_share, 0.25);
   EXPECT_DOUBLE_EQ(SecondsInBins(job_), 0.5);
   ReduceProfile second = Shared(Reduced(R(0), At(8), {Point(100, 1)}), 8, 3);
   second.reduce_time = absl::Seconds(3);
-  EXPECT_TRUE(job_.Say(9, second).ok());
+  job_.Add(9, second);
   EXPECT_NEAR(Attempt(job_).reduce->processor_share, 1 - 0.75 * std::exp(-4.0 / 3), 1e-12);
   EXPECT_DOUBLE_EQ(SecondsInBins(job_), 1.5);
   EXPECT_EQ(Attempt(job_).reduce->reduce_time, absl::Seconds(3));
@@ -99,16 +97,16 @@ TEST_F(ReduceFoldWithoutKeys, ExcludesTheWaitForAProcessor) {
 TEST_F(ReduceFoldWithoutKeys, TheRunningGroupHasTheTimeAloneOfEachReport) {
   ReduceProfile profile = Shared(Reduced(R(0), At(0), {}), 4, 3);
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
-  EXPECT_TRUE(job_.Say(5, profile).ok());
+  job_.Add(5, profile);
   EXPECT_EQ(Attempt(job_).reduce->running_group->elapsed, absl::Seconds(1));
   profile = Shared(profile, 6, 3);
   profile.running_group->elapsed = absl::Seconds(6);
-  EXPECT_TRUE(job_.Say(7, profile).ok());
+  job_.Add(7, profile);
   EXPECT_EQ(Attempt(job_).reduce->running_group->elapsed, absl::Seconds(3));
 }
 
 TEST_F(ReduceFoldWithoutKeys, ColdTimesAreNoEvidenceOfWarmTimes) {
-  EXPECT_TRUE(job_.Say(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0)).ok());
+  job_.Add(5, Shared(Reduced(R(0), At(4), {Point(100, 0.2)}), 1, 0));
   EXPECT_EQ(SecondsInBins(job_), 0);
   ReduceProfile second = Shared(Reduced(R(0), At(5), {Point(100, 0.1, 10)}), 2, 0);
   second.reduce_time = absl::Seconds(1.2);
@@ -123,20 +121,20 @@ TEST_F(ReduceFoldWithoutKeys, ColdTimesCountIfTasksNeverBecomeWarm) {
 }
 
 TEST_F(ReduceFoldWithoutKeys, AllPartsOfAProfileHaveOneShare) {
-  EXPECT_TRUE(job_.Say(5, Shared(Reduced(R(0), At(4), {}), 4, 0)).ok());
+  job_.Add(5, Shared(Reduced(R(0), At(4), {}), 4, 0));
   ReduceProfile part = Shared(Reduced(R(0), At(8), {Point(100, 2)}), 8, 3);
-  EXPECT_TRUE(job_.Say(9, part).ok());
+  job_.Add(9, part);
   EXPECT_DOUBLE_EQ(SecondsInBins(job_), 0.5);
-  EXPECT_TRUE(job_.Say(9, part).ok());
+  job_.Add(9, part);
   EXPECT_DOUBLE_EQ(SecondsInBins(job_), 1);
 }
 
 TEST_F(ReduceFoldWithoutKeys, ARunningGroupOfLessElapsedTimeIsANewGroup) {
   ReduceProfile profile = Reduced(R(0), At(0), {});
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(4)};
-  EXPECT_TRUE(job_.Say(5, profile).ok());
+  job_.Add(5, profile);
   profile.running_group->elapsed = absl::Seconds(1);
-  EXPECT_TRUE(job_.Say(6, profile).ok());
+  job_.Add(6, profile);
   EXPECT_EQ(Attempt(job_).reduce->running_group->elapsed, absl::Seconds(1));
 }
 
@@ -151,15 +149,15 @@ TEST_F(ReduceFoldWithoutKeys, AFinishedGroupIncludesItsEarlierTimeAlone) {
 }
 
 TEST_F(ReduceFoldWithoutKeys, InvalidProcessorUseIsIgnored) {
-  job_.Fold(
-      {{5, Shared(Reduced(R(0), At(4), {}), 4, 2)}, {6, Shared(Reduced(R(0), At(4), {}), 3, 3)}});
+  job_.Add(5, Shared(Reduced(R(0), At(4), {}), 4, 2));
+  job_.Add(6, Shared(Reduced(R(0), At(4), {}), 3, 3));
   EXPECT_DOUBLE_EQ(Attempt(job_).reduce->processor_share, 0.5);
-  EXPECT_TRUE(job_.Say(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9)).ok());
+  job_.Add(7, Shared(Reduced(R(0), At(4), {}), 1000, 1e9));
   EXPECT_GT(Attempt(job_).reduce->processor_share, 0);
 }
 
 TEST_F(ReduceFoldWithoutKeys, WithoutProcessorUseTimesAreUnchanged) {
-  EXPECT_TRUE(job_.Say(5, Reduced(R(0), At(4), {Point(100, 2)})).ok());
+  job_.Add(5, Reduced(R(0), At(4), {Point(100, 2)}));
   EXPECT_EQ(Attempt(job_).reduce->processor_share, 1);
   EXPECT_DOUBLE_EQ(SecondsInBins(job_), 2);
 }
@@ -169,25 +167,25 @@ TEST_F(ReduceFoldWithoutKeys, WithoutProcessorUseTimesAreUnchanged) {
 TEST_F(ReduceFoldWithoutKeys, KeepsTheRunningGroupOfTheNewestProfile) {
   ReduceProfile profile = Reduced(R(0), At(4), {});
   profile.running_group = RunningGroup{.key = KeyHash{7}, .elapsed = absl::Seconds(3)};
-  EXPECT_TRUE(job_.Say(5, profile).ok());
+  job_.Add(5, profile);
   EXPECT_EQ(Attempt(job_).reduce->running_group->key, KeyHash{7});
   EXPECT_EQ(Attempt(job_).reduce->running_group_seen_at, At(5));
-  EXPECT_TRUE(job_.Say(6, Reduced(R(0), At(4), {})).ok());
+  job_.Add(6, Reduced(R(0), At(4), {}));
   EXPECT_FALSE(Attempt(job_).reduce->running_group.has_value());
 }
 
 TEST_F(ReduceFoldWithoutKeys, PointsOfAllAttemptsAreEvidence) {
-  job_.Fold({{5, Reduced(R(0, 0), At(4), {Point(100, 1)})},
-             {6, Reduced(R(0, 1), At(5), {Point(300, 2)})}});
+  job_.Add(5, Reduced(R(0, 0), At(4), {Point(100, 1)}));
+  job_.Add(6, Reduced(R(0, 1), At(5), {Point(300, 2)}));
   EXPECT_EQ(Groups(job_).points.points().size(), 2u);
 }
 
 TEST_F(ReduceFoldWithoutKeys, OnlyAProfileWithPointsIsNewEvidence) {
-  EXPECT_TRUE(job_.Say(5, Reduced(R(0), At(4), {Point(100, 1)})).ok());
+  job_.Add(5, Reduced(R(0), At(4), {Point(100, 1)}));
   const std::uint64_t version = Groups(job_).points_version;
-  EXPECT_TRUE(job_.Say(6, Reduced(R(0), At(4), {})).ok());
+  job_.Add(6, Reduced(R(0), At(4), {}));
   EXPECT_EQ(Groups(job_).points_version, version);
-  EXPECT_TRUE(job_.Say(7, Reduced(R(0), At(5), {Point(100, 1)})).ok());
+  job_.Add(7, Reduced(R(0), At(5), {Point(100, 1)}));
   EXPECT_NE(Groups(job_).points_version, version);
 }
 
@@ -195,28 +193,28 @@ TEST_F(ReduceFoldWithoutKeys, OnlyAProfileWithPointsIsNewEvidence) {
 
 TEST(ReduceFold, RetiresANamedKeyOfAnySize) {
   Job job = JobWithKeys({Key(1, 5000), Key(2, 5000)});
-  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(2, 9000)}, 1)).ok());
+  job.Add(5, ReducedNamed(R(0), At(4), {Key(2, 9000)}, 1));
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{2}));
 }
 
 TEST(ReduceFold, ANamedKeyThatIsNotExplicitIsImplicit) {
   Job job = JobWithKeys({Key(1, 5000)});
-  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(9, 5000)}, 1)).ok());
+  job.Add(5, ReducedNamed(R(0), At(4), {Key(9, 5000)}, 1));
   EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
 }
 
 TEST(ReduceFold, ImplicitSizesExcludeNamedExplicitKeys) {
   Job job = JobWithKeys({Key(1, 5000)});
-  EXPECT_TRUE(job.Say(5, ReducedNamed(R(0), At(4), {Key(1, 5000), Key(9, 70)}, 1)).ok());
+  job.Add(5, ReducedNamed(R(0), At(4), {Key(1, 5000), Key(9, 70)}, 1));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
   EXPECT_EQ(job.state.implicit_sizes.size_bytes(), 70u);
 }
 
 TEST(ReduceFold, AKeyNamedTwiceIsRetiredOnce) {
   Job job = JobWithKeys({Key(1, 5000)});
-  job.Fold({{5, ReducedNamed(R(0), At(4), {Key(1, 5000)}, 1)},
-            {6, ReducedNamed(R(0), At(5), {Key(1, 5000)}, 1)}});
+  job.Add(5, ReducedNamed(R(0), At(4), {Key(1, 5000)}, 1));
+  job.Add(6, ReducedNamed(R(0), At(5), {Key(1, 5000)}, 1));
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u) << "the second one is somebody else's";
 }
@@ -250,21 +248,21 @@ TEST(ReduceFold, KeysThatASourceDoesNotNameRetireBySize) {
 
 TEST(ReduceFold, IfASourceNamesAllKeysNoneRetiresBySize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
-  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(1000, {Point(990, 1)}, {})).ok());
+  job.Add(5, ReducedAndNamedFrom(1000, {Point(990, 1)}, {}));
   EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
 }
 
 TEST(ReduceFold, KeysLargeEnoughForANameDoNotRetireBySize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
-  EXPECT_TRUE(job.Say(5, ReducedAndNamedFrom(3900, {Point(3890, 1), Point(4000, 1)}, {})).ok());
+  job.Add(5, ReducedAndNamedFrom(3900, {Point(3890, 1), Point(4000, 1)}, {}));
   EXPECT_TRUE(Attempt(job).reduce->finished_explicit.empty());
 }
 
 TEST(ReduceFold, ANamedKeyDoesNotRetireAgainBySize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
-  job.Fold({{5, ReducedNamed(R(0), At(4), {Key(1, 1000)}, 1)},
-            {6, ReducedAndNamedFrom(4000, {Point(1000, 1)}, {})}});
+  job.Add(5, ReducedNamed(R(0), At(4), {Key(1, 1000)}, 1));
+  job.Add(6, ReducedAndNamedFrom(4000, {Point(1000, 1)}, {}));
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups.size(), 1u);
 }
@@ -275,7 +273,7 @@ TEST(ReduceFold, ANamedKeyDoesNotRetireAgainBySize) {
 std::vector<KeyHash> Retired(std::vector<ExplicitKey> keys, const GroupPoint& groups,
                              std::uint64_t implicit = 0) {
   Job job = JobWithKeys(std::move(keys));
-  EXPECT_TRUE(job.Say(5, Reduced(R(0), At(4), {groups})).ok());
+  job.Add(5, Reduced(R(0), At(4), {groups}));
   EXPECT_EQ(job.state.implicit_sizes.count(), implicit) << groups.size_bytes;
   const auto& finished = Attempt(job).reduce->finished_explicit;
   return {finished.begin(), finished.end()};
@@ -300,23 +298,19 @@ TEST(ReduceFold, EachGroupRetiresTheExplicitKeyOfTheNearestSize) {
 
 TEST(ReduceFold, AnExplicitKeyOfALateProfileCanRetire) {
   Job job;
-  job.Fold({{0, Opened(1, 1)},
-            {1, Finished(M(0))},
-            {2, Reduced(R(0), At(2), {Point(10, 1)})},
-            {3, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})},
-            {5, Reduced(R(0), At(4), {Point(1000, 1)})}});
+  job.Add(0, Opened(1, 1)).Add(1, Finished(M(0))).Add(2, Reduced(R(0), At(2), {Point(10, 1)}));
+  job.Add(3, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})}));
+  job.Add(5, Reduced(R(0), At(4), {Point(1000, 1)}));
   EXPECT_EQ(Attempt(job).reduce->finished_explicit.size(), 1u);
 }
 
 TEST(ReduceFold, ALateProfileRetiresNoKeyTwice) {
   Job job;
-  job.Fold({{0, Opened(2, 1)},
-            {1, Finished(M(0))},
-            {1, Finished(M(1))},
-            {1, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})})},
-            {2, Reduced(R(0), At(2), {Point(1000, 1)})},
-            {3, Emitted(M(1), {Partition(0, 9000, {Key(2, 5000)})})},
-            {5, Reduced(R(0), At(4), {Point(1000, 1)})}});
+  job.Add(0, Opened(2, 1)).Add(1, Finished(M(0)), Finished(M(1)));
+  job.Add(1, Emitted(M(0), {Partition(0, 9000, {Key(1, 1000)})}));
+  job.Add(2, Reduced(R(0), At(2), {Point(1000, 1)}));
+  job.Add(3, Emitted(M(1), {Partition(0, 9000, {Key(2, 5000)})}));
+  job.Add(5, Reduced(R(0), At(4), {Point(1000, 1)}));
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.count(), 1u);
 }
@@ -337,7 +331,7 @@ ReduceProfile ReducedInBins(std::vector<GroupPoint> points) {
 
 TEST(ReduceFold, BinsRetireUnnamedExplicitKeysOfTheirSize) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 4000)});
-  EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1000, 2)})).ok());
+  job.Add(5, ReducedInBins({Point(1000, 2)}));
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, ElementsAre(KeyHash{1}));
   ASSERT_EQ(Attempt(job).reduce->finished_explicit_groups.size(), 1u);
   EXPECT_EQ(Attempt(job).reduce->finished_explicit_groups[0].size_bytes, 1000u);
@@ -347,7 +341,7 @@ TEST(ReduceFold, BinsRetireUnnamedExplicitKeysOfTheirSize) {
 
 TEST(ReduceFold, ABinRetiresKeysWithinItsWidth) {
   Job job = JobWithKeys({Key(1, 1000), Key(2, 1100), Key(3, 1200)});
-  EXPECT_TRUE(job.Say(5, ReducedInBins({Point(1050, 1, 2)})).ok());
+  job.Add(5, ReducedInBins({Point(1050, 1, 2)}));
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
 }
 
@@ -357,7 +351,7 @@ TEST(ReduceFold, ABinOfNamedKeysRetiresNoOtherKey) {
   profile.keys_named = true;
   profile.named_group_bytes_min = 3900;
   profile.finished_keys = {{KeyHash{2}, 4000, absl::ZeroDuration(), 0}};
-  EXPECT_TRUE(job.Say(5, profile).ok());
+  job.Add(5, profile);
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, ElementsAre(KeyHash{2}));
 }
 
@@ -372,7 +366,7 @@ TEST(ReduceFold, UnnamedGroupsOfABinRetireKeysBySize) {
   profile.keys_named = true;
   profile.named_group_bytes_min = 995;
   profile.finished_keys = {{KeyHash{2}, 1000, absl::ZeroDuration(), 0}};
-  EXPECT_TRUE(job.Say(5, profile).ok());
+  job.Add(5, profile);
   EXPECT_THAT(Attempt(job).reduce->finished_explicit, UnorderedElementsAre(KeyHash{1}, KeyHash{2}));
 }
 

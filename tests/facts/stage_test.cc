@@ -100,19 +100,16 @@ TEST(AttemptLife, RunsFromStartedUntilItEnds) {
 
 TEST(Task, ItsLeadingAttemptIsTheRunningOneThatHasReadMost) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
+  job.Add(0, Opened(1, 1));
   EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(), nullptr);
-  for (const std::uint32_t attempt : {0u, 1u, 2u}) {
-    EXPECT_TRUE(job.Say(10, Started(R(0, attempt))).ok());
-  }
-  job.Fold({{12, Reduced(R(0, 1), At(12), {Point(50, 1)})},
-            {12, Reduced(R(0, 2), At(12), {Point(90, 1)})}});
+  for (const std::uint32_t attempt : {0u, 1u, 2u}) job.Add(10, Started(R(0, attempt)));
+  job.Add(12, Reduced(R(0, 1), At(12), {Point(50, 1)}), Reduced(R(0, 2), At(12), {Point(90, 1)}));
   EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(),
             &job.state.reduce_tasks()[0].attempts.at({0, 2}));
-  EXPECT_TRUE(job.Say(13, Killed(R(0, 2))).ok());
+  job.Add(13, Killed(R(0, 2)));
   EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(),
             &job.state.reduce_tasks()[0].attempts.at({0, 1}));
-  EXPECT_TRUE(job.Say(14, Finished(R(0, 0))).ok());
+  job.Add(14, Finished(R(0, 0)));
   EXPECT_EQ(job.state.reduce_tasks()[0].leading_attempt(), nullptr);
 }
 

@@ -1,6 +1,7 @@
 // Functions that read single numbers of snapshots.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@ namespace tidemark::test {
 inline std::optional<absl::Duration> Left(const Estimate& estimate) {
   if (!estimate.remaining) return std::nullopt;
   return estimate.remaining->median;
+}
+
+// Returns NaN if there is no forecast.
+inline double SecondsLeft(const Estimate& estimate) {
+  return Left(estimate) ? absl::ToDoubleSeconds(*Left(estimate)) : std::nan("");
 }
 
 inline std::optional<absl::Duration> Lower(const Estimate& estimate) {
@@ -49,6 +55,19 @@ inline std::vector<double> LastStagesOf(const Snapshot& snapshot) {
   return fractions;
 }
 
+// Returns the state and the counts of a stage, such as "running 1/3, 2 running, 25 %, 1 failed
+// (disk full)". Counts of 0 are left out.
+inline std::string Words(const StageProgress& stage) {
+  static constexpr const char* kStates[] = {"unknown", "pending",  "running", "done",
+                                            "skipped", "expected", "failed",  "unknown end"};
+  std::string text = kStates[static_cast<std::size_t>(stage.state)];
+  text += " " + std::to_string(stage.finished_tasks) + "/" + std::to_string(stage.tasks);
+  if (stage.running_tasks > 0) text += ", " + std::to_string(stage.running_tasks) + " running";
+  text += ", " + std::to_string(std::lround(100 * stage.fraction_done)) + " %";
+  if (stage.failed_attempts > 0) text += ", " + std::to_string(stage.failed_attempts) + " failed";
+  return stage.failure.empty() ? text : text + " (" + stage.failure + ")";
+}
+
 inline absl::Duration SilentFor(const Snapshot& snapshot) {
   return snapshot.at - snapshot.silent_since.value_or(snapshot.at);
 }
@@ -59,6 +78,8 @@ namespace tidemark {
 
 using test::Left;
 using test::Lower;
+using test::SecondsLeft;
 using test::Upper;
+using test::Words;
 
 }  // namespace tidemark
