@@ -40,8 +40,7 @@ class Program {
       const double end = start + (stage == 0 ? 4 : seconds_);
       say(start, Opened(stage));
       for (const std::uint32_t index : {0u, 1u}) {
-        AttemptChanged started =
-            Started({.stage = static_cast<std::uint32_t>(stage), .index = index});
+        auto started = Started({.stage = static_cast<std::uint32_t>(stage), .index = index});
         started.executor = 0;
         say(start, started);
       }
@@ -110,7 +109,7 @@ Snapshot SnapshotAt(double seconds, const Program& program, std::vector<PastRun>
 double EndSaid(double seconds, const Program& program, std::vector<PastRun> runs) {
   const Snapshot snapshot = SnapshotAt(seconds, program, std::move(runs));
   EXPECT_TRUE(Left(snapshot.estimate).has_value());
-  return seconds + absl::ToDoubleSeconds(Left(snapshot.estimate).value_or(absl::ZeroDuration()));
+  return seconds + SecondsLeft(snapshot.estimate);
 }
 
 // This run takes 4 + 20 x 9 s. The newest past run took 4 + 10 x 7 s.
@@ -181,7 +180,7 @@ TEST(AdjustedRuns, StagesOfNewSignaturesReplaceExpectedOnes) {
   program.RunUntil(program.total() - 1, monitor);
   const Snapshot snapshot = monitor.Tick(At(program.total() - 1));
   EXPECT_EQ(monitor.stage_forecasts().size(), 21u);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 1, 1);
+  EXPECT_NEAR(SecondsLeft(snapshot.estimate), 1, 1);
 }
 
 TEST(AdjustedRuns, WithoutParametersOrWithFewRunsNothingChanges) {
@@ -206,7 +205,7 @@ TEST(AdjustedRuns, LateParametersCount) {
   program.RunUntil(0.5, monitor);
   const Snapshot after = monitor.Tick(At(0.5));
   EXPECT_LT(*Left(before.estimate), absl::Seconds(110));
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(after.estimate)), 184, 19);
+  EXPECT_NEAR(SecondsLeft(after.estimate), 184, 19);
 }
 
 }  // namespace

@@ -245,9 +245,7 @@ void CheckStream(const std::vector<Event>& events, const JobMonitorOptions& opti
     }
     EXPECT_TRUE(snapshot.sequence == sequence + 1 || (was_closed && snapshot.sequence == sequence));
     sequence = snapshot.sequence;
-    if (testing::Test::HasFailure()) {
-      FAIL() << "after event " << i << ", snapshot " << sequence;
-    }
+    if (testing::Test::HasFailure()) FAIL() << "after event " << i << ", snapshot " << sequence;
   }
 }
 
@@ -256,9 +254,7 @@ TEST(JobMonitorProperty, HoldsForRandomEvents) {
     SCOPED_TRACE("TIDEMARK_SEED=" + std::to_string(seed));
     Chaos chaos(seed);
     std::vector<Event> events;
-    for (std::uint64_t i = 0; i < 90; ++i) {
-      events.push_back(chaos.Next(static_cast<double>(i), i));
-    }
+    for (std::uint64_t i = 0; i < 90; ++i) events.push_back(chaos.Next(static_cast<double>(i), i));
     ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators()));
   }
 }
@@ -288,9 +284,7 @@ TEST(JobMonitorProperty, HoldsForRandomPastRuns) {
     Chaos chaos(seed);
     ASSERT_NO_FATAL_FAILURE(CheckStream(story.events, AllIndicators(), chaos.PastRuns()));
     std::vector<Event> events;
-    for (std::uint64_t i = 0; i < 60; ++i) {
-      events.push_back(chaos.Next(static_cast<double>(i), i));
-    }
+    for (std::uint64_t i = 0; i < 60; ++i) events.push_back(chaos.Next(static_cast<double>(i), i));
     ASSERT_NO_FATAL_FAILURE(CheckStream(events, AllIndicators(), chaos.PastRuns()));
   }
 }

@@ -6,7 +6,18 @@
 namespace tidemark::job_snapshot_test {
 namespace {
 
+// Returns the second attempt at a stage.
+StageOpened Again(StageOpened stage, std::optional<std::uint32_t> index_count = {}) {
+  stage.attempt = 1;
+  stage.index_count = index_count;
+  return stage;
+}
+
 class JobSnapshotTest : public ::testing::Test, protected test::MonitoredJob {};
+
+AttemptId Task(std::uint32_t stage, std::uint32_t index, std::uint32_t stage_attempt = 0) {
+  return {.stage = stage, .index = index, .stage_attempt = stage_attempt};
+}
 
 AttemptChanged FailedBecause(AttemptId id, std::string why) {
   return {.attempt = id, .state = AttemptState::kFailed, .failure = std::move(why)};
@@ -27,12 +38,8 @@ TEST_F(JobSnapshotTest, AMapReduceJobHasTwoStagesWithTheirFailures) {
   opened.application_id = "application_1";
   opened.user = "ada";
   opened.queue = "nightly";
-  Say(0, opened);
-  Say(1, Started(M(0)));
-  Say(2, FailedBecause(M(0), "disk full"));
-  Say(3, Started(M(0, 1)));
-  Say(4, FailedBecause(M(0, 1), "disk still full"));
-  Say(5, Started(M(1)));
+  Say(0, opened).Say(1, Started(M(0))).Say(2, FailedBecause(M(0), "disk full"));
+  Say(3, Started(M(0, 1))).Say(4, FailedBecause(M(0, 1), "disk still full")).Say(5, Started(M(1)));
   const Snapshot& job = Tick(6);
   EXPECT_EQ(job.info->kind, JobKind::kMapReduce);
   EXPECT_EQ(job.info->engine, "hadoop");
@@ -41,9 +48,7 @@ TEST_F(JobSnapshotTest, AMapReduceJobHasTwoStagesWithTheirFailures) {
   EXPECT_EQ(job.info->queue, "nightly");
   ASSERT_THAT(job.stages, SizeIs(2));
   EXPECT_EQ(job.stage_infos[0].name, "map");
-  EXPECT_EQ(job.stages[0].failed_attempts, 2u);
-  EXPECT_EQ(job.stages[0].failure, "disk still full");
-  EXPECT_EQ(job.stages[0].running_tasks, 1u);
+  EXPECT_EQ(Words(job.stages[0]), "running 0/2, 1 running, 0 %, 2 failed (disk still full)");
   EXPECT_THAT(job.stage_infos[1].parents, ElementsAre(0));
   EXPECT_EQ(job.stages[1].state, StageState::kPending);
   EXPECT_TRUE(job.stages[1].shuffle.has_value());
@@ -51,11 +56,8 @@ TEST_F(JobSnapshotTest, AMapReduceJobHasTwoStagesWithTheirFailures) {
 }
 
 TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFails) {
-  Say(0, Opened(1, 1));
-  Say(1, Started(M(0)));
-  Say(2, Emitted(M(0), {Partition(0, 1000)}));
-  Say(2, Finished(M(0)));
-  Say(3, Started(R(0)));
+  Say(0, Opened(1, 1)).Say(1, Started(M(0))).Say(2, Emitted(M(0), {Partition(0, 1000)}));
+  Say(2, Finished(M(0))).Say(3, Started(R(0)));
   Say(4, TaskHeartbeat{.attempt = R(0), .bytes_done = 500});
   EXPECT_EQ(Tick(5).stages[1].state, StageState::kRunning);
   EXPECT_EQ(Tick(5).stages[1].shuffle->fraction_done, 0.5);
@@ -69,17 +71,15 @@ TEST_F(JobSnapshotTest, AReduceStageThatHasFetchedStaysRunningWhenItsAttemptFail
 // A finished task has processed all of its 600 bytes. The running task has read 300 of its bytes
 // in 4 s. The stage has run for 8 s, and the job for 10 s.
 TEST_F(JobSnapshotTest, ThroughputIsTheProcessedInputOverTheTime) {
-  Say(0, JobOpened{.name = "query"});
-  Say(0, Generic(4, 2, {}));
-  Say(2, Started({.stage = 4, .index = 0}));
-  Say(3, TaskHeartbeat{.attempt = {.stage = 4, .index = 0}, .bytes_done = 500, .records_done = 5});
-  Say(5, AttemptChanged{.attempt = {.stage = 4, .index = 0},
+  Say(0, JobOpened{.name = "query"}, Generic(4, 2, {})).Say(2, Started(Task(4, 0)));
+  Say(3, TaskHeartbeat{.attempt = Task(4, 0), .bytes_done = 500, .records_done = 5});
+  Say(5, AttemptChanged{.attempt = Task(4, 0),
                         .state = AttemptState::kFinished,
                         .at = At(5),
                         .input_bytes = 600,
                         .input_records = 6});
-  Say(6, Started({.stage = 4, .index = 1}));
-  Say(10, TaskHeartbeat{.attempt = {.stage = 4, .index = 1}, .bytes_done = 300, .records_done = 2});
+  Say(6, Started(Task(4, 1)));
+  Say(10, TaskHeartbeat{.attempt = Task(4, 1), .bytes_done = 300, .records_done = 2});
   const Snapshot job = Tick(10);
   EXPECT_EQ(job.stages[0].throughput, (Throughput{900, 8, 112.5, 1}));
   EXPECT_EQ(job.throughput, (Throughput{900, 8, 90, 0.8}));
@@ -90,9 +90,7 @@ TEST_F(JobSnapshotTest, ThroughputIsTheProcessedInputOverTheTime) {
 }
 
 TEST_F(JobSnapshotTest, ThroughputIsUnknownWithoutReportsOfInput) {
-  Say(0, JobOpened{.name = "query"});
-  Say(0, Generic(4, 2, {}));
-  Say(2, Started({.stage = 4, .index = 0}));
+  Say(0, JobOpened{.name = "query"}, Generic(4, 2, {})).Say(2, Started(Task(4, 0)));
   const Snapshot job = Tick(10);
   EXPECT_FALSE(job.stages[0].throughput);
   EXPECT_FALSE(job.throughput);
@@ -100,64 +98,36 @@ TEST_F(JobSnapshotTest, ThroughputIsUnknownWithoutReportsOfInput) {
 
 // Earlier attempts continue while the stage is repeated.
 TEST_F(JobSnapshotTest, AtMostTheRemainingTasksRun) {
-  Say(0, JobOpened{.name = "query"});
-  Say(0, Generic(4, 4, {}));
-  for (std::uint32_t i = 0; i < 4; ++i) Say(1, Started({.stage = 4, .index = i}));
+  Say(0, JobOpened{.name = "query"}, Generic(4, 4, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(1, Started(Task(4, i)));
   EXPECT_EQ(Tick(2).stages[0].running_tasks, 4u);
-  StageOpened again = Generic(4, 2, {});
-  again.attempt = 1;
-  again.index_count = 4;
-  Say(3, again);
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    Say(4, Started({.stage = 4, .index = i, .stage_attempt = 1}));
-  }
-  EXPECT_EQ(Tick(4).stages[0].tasks, 2u);
-  EXPECT_EQ(Tick(4).stages[0].running_tasks, 2u);
+  Say(3, Again(Generic(4, 2, {}), 4));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(4, Started(Task(4, i, 1)));
+  EXPECT_EQ(Words(Tick(4).stages[0]), "running 0/2, 2 running, 0 %");
 }
 
 TEST_F(JobSnapshotTest, AStageThatRunsAgainHasTheTasksOfThatAttempt) {
-  Say(0, JobOpened{.name = "query"});
-  Say(0, Generic(4, 4, {}));
-  for (std::uint32_t i = 0; i < 4; ++i) {
-    Say(1, Started({.stage = 4, .index = i}));
-    Say(2, Finished({.stage = 4, .index = i}));
-  }
+  Say(0, JobOpened{.name = "query"}, Generic(4, 4, {}));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(1, Started(Task(4, i))).Say(2, Finished(Task(4, i)));
   EXPECT_EQ(Tick(2).stages[0].state, StageState::kDone);
-  StageOpened again = Generic(4, 2, {});
-  again.attempt = 1;
-  again.index_count = 4;
-  Say(3, again);
-  Say(4, Finished({.stage = 4, .index = 3, .stage_attempt = 1}));
-  const Snapshot& job = Tick(5);
-  EXPECT_EQ(job.stages[0].state, StageState::kRunning);
-  EXPECT_EQ(job.stages[0].finished_tasks, 1u);
-  EXPECT_EQ(job.stages[0].fraction_done, 0.5);
+  Say(3, Again(Generic(4, 2, {}), 4)).Say(4, Finished(Task(4, 3, 1)));
+  EXPECT_EQ(Words(Tick(5).stages[0]), "running 1/2, 50 %");
 }
 
 TEST_F(JobSnapshotTest, AnEndedStageIsOverDespiteItsTasks) {
   Say(0, JobOpened{.name = "query"});
   Say(0, StageOpened{.stage = 4});  // The number of tasks is unknown.
-  Say(0, Generic(5, 3, {}));
-  Say(0, Generic(6, 3, {}));
-  for (const std::uint32_t stage : {4U, 5U, 6U}) Say(1, Started({.stage = stage, .index = 1}));
-  Say(2, Finished({.stage = 4, .index = 1}));
-  Say(3, StageClosed{.stage = 4});
+  Say(0, Generic(5, 3, {}), Generic(6, 3, {}));
+  for (const std::uint32_t stage : {4U, 5U, 6U}) Say(1, Started(Task(stage, 1)));
+  Say(2, Finished(Task(4, 1))).Say(3, StageClosed{.stage = 4});
   Say(4, StageClosed{.stage = 5});
   Say(5, StageClosed{.stage = 6, .outcome = JobOutcome::kFailed, .message = "fetch failed"});
   const Snapshot& job = Tick(6);
-  EXPECT_EQ(job.stages[0].state, StageState::kDone);
-  EXPECT_EQ(job.stages[0].tasks, 1u);
+  EXPECT_EQ(Words(job.stages[0]), "done 1/1, 100 %");
   EXPECT_EQ(job.stages[0].ended_at, At(3));
-  EXPECT_EQ(job.stages[1].state, StageState::kDone);
-  EXPECT_EQ(job.stages[1].finished_tasks, 3u);
-  EXPECT_EQ(job.stages[1].running_tasks, 0u);
-  EXPECT_EQ(job.stages[1].fraction_done, 1);
-  EXPECT_EQ(job.stages[2].state, StageState::kFailed);
-  EXPECT_EQ(job.stages[2].failure, "fetch failed");
-  EXPECT_EQ(job.stages[2].fraction_done, 0);
-  StageOpened again = Generic(6, 2, {});
-  again.attempt = 1;
-  Say(7, again);
+  EXPECT_EQ(Words(job.stages[1]), "done 3/3, 100 %");
+  EXPECT_EQ(Words(job.stages[2]), "failed 0/3, 0 % (fetch failed)");
+  Say(7, Again(Generic(6, 2, {})));
   EXPECT_EQ(Tick(8).stages[2].state, StageState::kRunning);
 }
 
@@ -165,12 +135,9 @@ TEST_F(JobSnapshotTest, InputReadIsProgressUnlessItIsReadFirst) {
   Say(0, JobOpened{.name = "query"});
   StageOpened stage = Generic(4, 2, {});
   stage.task_bytes = {1000, 1000};
-  Say(0, stage);
-  Say(1, Started({.stage = 4, .index = 0}));
-  Say(1, Started({.stage = 4, .index = 1}));
-  Say(2, TaskHeartbeat{.attempt = {.stage = 4, .index = 0}, .bytes_done = 500});
-  Say(2, TaskHeartbeat{
-             .attempt = {.stage = 4, .index = 1}, .bytes_done = 1000, .input_is_read_first = true});
+  Say(0, stage).Say(1, Started(Task(4, 0)), Started(Task(4, 1)));
+  Say(2, TaskHeartbeat{.attempt = Task(4, 0), .bytes_done = 500});
+  Say(2, TaskHeartbeat{.attempt = Task(4, 1), .bytes_done = 1000, .input_is_read_first = true});
   EXPECT_EQ(Tick(3).stages[0].fraction_done, 0.25);
 }
 
@@ -193,15 +160,10 @@ TEST_F(JobSnapshotTest, AnApplicationThatFailsBeforeItsFirstTaskShowsNoProgress)
 }
 
 TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
-  Say(0, JobOpened{.name = "query"});
-  Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
-  Say(1, GroupOpened{"query 8", "", At(1)});
-  Say(2, Generic(4, 4, {}));
-  Say(2, Started({.stage = 4, .index = 0}));
-  for (std::uint32_t i = 1; i < 4; ++i) {
-    Say(2, Started({.stage = 4, .index = i}));
-    Say(4, Finished({.stage = 4, .index = i}));
-  }
+  Say(0, JobOpened{.name = "query"}).Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
+  Say(1, GroupOpened{"query 8", "", At(1)}).Say(2, Generic(4, 4, {}));
+  Say(2, Started(Task(4, 0)));
+  for (std::uint32_t i = 1; i < 4; ++i) Say(2, Started(Task(4, i))).Say(4, Finished(Task(4, i)));
   Snapshot job = Tick(5);
   ASSERT_THAT(job.groups, SizeIs(2));
   const Group running = job.groups[0];
@@ -228,15 +190,11 @@ TEST_F(JobSnapshotTest, GroupsHaveTheirEnd) {
 
 // Its known stages ended 55 s ago, so it is predicted to take 55 s more.
 TEST_F(JobSnapshotTest, BetweenItsJobsAGroupIsPredictedToTakeAsLongAgain) {
-  Say(0, JobOpened{.name = "query"});
-  Say(0, GroupOpened{"query 7", "", At(0)});
-  Say(0, Generic(4, 2, {}));
-  for (std::uint32_t i = 0; i < 2; ++i) {
-    Say(0, Started({.stage = 4, .index = i}));
-  }
-  Say(4, Finished({.stage = 4, .index = 0}));
+  Say(0, JobOpened{.name = "query"}, GroupOpened{"query 7", "", At(0)}, Generic(4, 2, {}));
+  for (std::uint32_t i = 0; i < 2; ++i) Say(0, Started(Task(4, i)));
+  Say(4, Finished(Task(4, 0)));
   Tick(4);
-  Say(5, Finished({.stage = 4, .index = 1}));
+  Say(5, Finished(Task(4, 1)));
   Say(60, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});  // The job is not silent.
   const Group waiting = Tick(60).groups[0];
   EXPECT_NEAR(waiting.fraction_done, 60.0 / 115, 0.001);
@@ -250,12 +208,11 @@ StageOpened OfQuery(std::string query, std::uint32_t stage, std::uint32_t tasks)
 }
 
 TEST_F(JobSnapshotTest, TheRunningQueryIsTheHeadlineOfAnUnknownApplication) {
-  Say(0, JobOpened{.name = "sales", .engine = "spark"});
-  Say(0, GroupOpened{"sql/0", "", At(0)});
+  Say(0, JobOpened{.name = "sales", .engine = "spark"}, GroupOpened{"sql/0", "", At(0)});
   EXPECT_EQ(Tick(1).headline_group, "") << "no stage is known";
   Say(2, OfQuery("sql/0", 1, 4));
-  for (std::uint32_t i = 0; i < 4; ++i) Say(2, Started({.stage = 1, .index = i}));
-  Say(6, Finished({.stage = 1, .index = 0}));
+  for (std::uint32_t i = 0; i < 4; ++i) Say(2, Started(Task(1, i)));
+  Say(6, Finished(Task(1, 0)));
   Snapshot job = Tick(7);
   EXPECT_EQ(job.headline_group, "sql/0");
   EXPECT_EQ(job.groups[0].basis, Basis::kThisRun);
@@ -263,7 +220,7 @@ TEST_F(JobSnapshotTest, TheRunningQueryIsTheHeadlineOfAnUnknownApplication) {
   ASSERT_TRUE(job.groups[0].ends_in);
   EXPECT_LT(job.groups[0].ends_in->median, job.estimate.remaining->median)
       << "the application may submit more";
-  for (std::uint32_t i = 1; i < 4; ++i) Say(8, Finished({.stage = 1, .index = i}));
+  for (std::uint32_t i = 1; i < 4; ++i) Say(8, Finished(Task(1, i)));
   Say(8, GroupClosed{"sql/0", JobOutcome::kSucceeded, "", At(8)});
   job = Tick(9);
   EXPECT_EQ(job.headline_group, "sql/0") << "it ended last";
@@ -281,8 +238,7 @@ TEST_F(JobSnapshotTest, AJobGrowsOnlyByStagesThatItHasNotAnnounced) {
   Say(0,
       JobOpened{
           .name = "words", .engine = "tez", .stages = {{.stage = 0, .kind = StageKind::kGeneric}}});
-  Say(0, Generic(0, 4, {}));
-  Say(2, Started({.stage = 0, .index = 0}));
+  Say(0, Generic(0, 4, {})).Say(2, Started(Task(0, 0)));
   EXPECT_FALSE(Tick(3).may_grow);
   Say(4, Generic(1, 4, {0}));
   EXPECT_TRUE(Tick(5).may_grow);
@@ -293,11 +249,9 @@ TEST_F(JobSnapshotTest, AJobGrowsOnlyByStagesThatItHasNotAnnounced) {
 TEST_F(JobSnapshotTest, OfTwoRunningQueriesTheHeadlineIsTheOlderOneWithStages) {
   Say(0, JobOpened{.name = "sales", .engine = "spark"});
   Say(0, GroupOpened{"sql/7", "", At(0)});  // It contains the others, and has no stage.
-  Say(1, GroupOpened{"sql/9", "", At(1)});
-  Say(2, GroupOpened{"sql/8", "", At(2)});
+  Say(1, GroupOpened{"sql/9", "", At(1)}).Say(2, GroupOpened{"sql/8", "", At(2)});
   for (std::uint32_t i = 0; i < 2; ++i) {
-    Say(2, OfQuery(i == 0 ? "sql/8" : "sql/9", i + 1, 2));
-    Say(2, Started({.stage = i + 1, .index = 0}));
+    Say(2, OfQuery(i == 0 ? "sql/8" : "sql/9", i + 1, 2), Started(Task(i + 1, 0)));
   }
   EXPECT_EQ(Tick(4).headline_group, "sql/9");
   Say(5, GroupClosed{"sql/9", JobOutcome::kFailed, "no such table", At(5)});
@@ -307,13 +261,12 @@ TEST_F(JobSnapshotTest, OfTwoRunningQueriesTheHeadlineIsTheOlderOneWithStages) {
 // Opens sql/0 with a stage of `tasks` tasks, of which `started` start at once.
 struct OneQuery : test::MonitoredJob {
   OneQuery(std::uint32_t tasks, std::uint32_t started) {
-    Say(0, JobOpened{.name = "sales", .engine = "spark"});
-    Say(0, GroupOpened{"sql/0", "", At(0)});
+    Say(0, JobOpened{.name = "sales", .engine = "spark"}, GroupOpened{"sql/0", "", At(0)});
     Say(0, OfQuery("sql/0", 1, tasks));
-    for (std::uint32_t i = 0; i < started; ++i) Say(0, Started({.stage = 1, .index = i}));
+    for (std::uint32_t i = 0; i < started; ++i) Say(0, Started(Task(1, i)));
   }
   void Finish(double seconds, std::uint32_t tasks) {
-    for (std::uint32_t i = 0; i < tasks; ++i) Say(seconds, Finished({.stage = 1, .index = i}));
+    for (std::uint32_t i = 0; i < tasks; ++i) Say(seconds, Finished(Task(1, i)));
   }
 };
 
@@ -359,11 +312,9 @@ TEST_F(JobSnapshotTest, AnApplicationWithoutWorkIsIdleAndHasNoEnd) {
   Say(0, JobOpened{.name = "notebook", .engine = "spark"});
   EXPECT_FALSE(Tick(4).idle_since);
   EXPECT_EQ(Tick(5).idle_since, At(0)) << "no stage has been opened";
-  Say(6, GroupOpened{"query 7", "", At(6)});
-  Say(6, Generic(4, 1, {}));
-  Say(6, Started({.stage = 4, .index = 0}));
+  Say(6, GroupOpened{"query 7", "", At(6)}, Generic(4, 1, {}), Started(Task(4, 0)));
   EXPECT_FALSE(Tick(12).idle_since);
-  Say(20, Finished({.stage = 4, .index = 0}));
+  Say(20, Finished(Task(4, 0)));
   const Snapshot between = Tick(26);
   EXPECT_FALSE(between.idle_since) << "its query continues";
   EXPECT_TRUE(between.estimate.remaining);
@@ -377,10 +328,8 @@ TEST_F(JobSnapshotTest, AnApplicationWithoutWorkIsIdleAndHasNoEnd) {
 }
 
 TEST_F(JobSnapshotTest, ASilenceIsNoIdleness) {
-  Say(0, JobOpened{.name = "notebook", .engine = "spark"});
-  Say(6, Generic(4, 1, {}));
-  Say(6, Started({.stage = 4, .index = 0}));
-  Say(20, Finished({.stage = 4, .index = 0}));
+  Say(0, JobOpened{.name = "notebook", .engine = "spark"}).Say(6, Generic(4, 1, {}));
+  Say(6, Started(Task(4, 0))).Say(20, Finished(Task(4, 0)));
   const Snapshot silent = Tick(60);
   EXPECT_TRUE(silent.silent_since);
   EXPECT_FALSE(silent.idle_since) << "another stage may have begun";
@@ -392,11 +341,9 @@ TEST_F(JobSnapshotTest, ASilenceIsNoIdleness) {
 
 TEST_F(JobSnapshotTest, AGroupCanBePublishedAsAJob) {
   Say(0, JobOpened{.name = "nightly", .engine = "spark"});
-  Say(1, GroupOpened{"query 7", "the sales of May", At(1)});
-  Say(2, Generic(4, 2, {}));
+  Say(1, GroupOpened{"query 7", "the sales of May", At(1)}).Say(2, Generic(4, 2, {}));
   Say(2, StageOpened{.stage = 5, .group = "query 8", .task_count = 2});
-  Say(2, Started({.stage = 4, .index = 0}));
-  Say(4, Finished({.stage = 4, .index = 0}));
+  Say(2, Started(Task(4, 0))).Say(4, Finished(Task(4, 0)));
   Snapshot job = Tick(5);
   EXPECT_FALSE(SnapshotOfGroup(job, "query 8").has_value());  // The group is unknown.
   Snapshot group = SnapshotOfGroup(job, "query 7").value();
@@ -419,29 +366,19 @@ TEST_F(JobSnapshotTest, AGroupCanBePublishedAsAJob) {
 }
 
 TEST_F(JobSnapshotTest, StagesOfEveryEngineAppearWithCountsAndStates) {
-  Say(0, JobOpened{.name = "query", .engine = "spark"});
-  Say(0, Generic(4, 2, {}));
-  Say(0, Generic(9, 3, {4}));
+  Say(0, JobOpened{.name = "query", .engine = "spark"}, Generic(4, 2, {}), Generic(9, 3, {4}));
   StageOpened skipped = Generic(2, 5, {});
   skipped.skipped = true;
-  Say(0, skipped);
-  Say(1, Started({.stage = 4, .index = 0}));
-  Say(1, Started({.stage = 4, .index = 1}));
-  Say(5, Finished({.stage = 4, .index = 0}));
-  Say(6, FailedBecause({.stage = 4, .index = 1}, "fetch failed"));
+  Say(0, skipped).Say(1, Started(Task(4, 0)), Started(Task(4, 1)));
+  Say(5, Finished(Task(4, 0))).Say(6, FailedBecause(Task(4, 1), "fetch failed"));
   const Snapshot& job = Tick(7);
   EXPECT_EQ(job.info->kind, JobKind::kApplication);
   ASSERT_THAT(job.stages, SizeIs(3));
   EXPECT_EQ(job.stages[0].id, (StageId{0, 2}));
   EXPECT_EQ(job.stages[0].state, StageState::kSkipped);
   const StageProgress& first = job.stages[1];
-  EXPECT_EQ(first.state, StageState::kRunning);
-  EXPECT_EQ(first.tasks, 2u);
-  EXPECT_EQ(first.finished_tasks, 1u);
-  EXPECT_EQ(first.running_tasks, 0u);
-  EXPECT_EQ(first.fraction_done, 0.5);
+  EXPECT_EQ(Words(first), "running 1/2, 50 %, 1 failed (fetch failed)");
   EXPECT_EQ(first.started_at, At(1));
-  EXPECT_EQ(first.failure, "fetch failed");
   EXPECT_EQ(job.stages[2].state, StageState::kPending);
   EXPECT_EQ(job.stage_infos[2].name, "stage 9");
   EXPECT_EQ(job.stage_infos[2].group, "query 7");
@@ -457,62 +394,44 @@ TEST_F(JobSnapshotTest, ASkippedStageWithRunningTasksRuns) {
   skipped.skipped = true;
   Say(0, skipped);
   EXPECT_EQ(Tick(1).stages[0].state, StageState::kSkipped);
-  Say(2, Generic(4, 2, {}));
-  Say(2, Started({.stage = 4, .index = 0}));
-  const StageProgress stage = Tick(3).stages[0];
-  EXPECT_EQ(stage.state, StageState::kRunning);
-  EXPECT_EQ(stage.running_tasks, 1u);
-  EXPECT_EQ(stage.fraction_done, 0);
+  Say(2, Generic(4, 2, {}), Started(Task(4, 0)));
+  EXPECT_EQ(Words(Tick(3).stages[0]), "running 0/2, 1 running, 0 %");
 }
 
 TEST_F(JobSnapshotTest, AStageFallsBackWhenItLosesAnOutput) {
-  Say(0, JobOpened{.name = "query"});
-  Say(0, Generic(4, 2, {}));
-  Say(1, Started({.stage = 4, .index = 0}));
-  Say(2, Finished({.stage = 4, .index = 0}));
+  Say(0, JobOpened{.name = "query"}, Generic(4, 2, {})).Say(1, Started(Task(4, 0)));
+  Say(2, Finished(Task(4, 0)));
   EXPECT_EQ(Tick(3).stages[0].fraction_done, 0.5);
-  Say(4, AttemptChanged{.attempt = {.stage = 4, .index = 0}, .state = AttemptState::kObsolete});
+  Say(4, AttemptChanged{.attempt = Task(4, 0), .state = AttemptState::kObsolete});
   EXPECT_EQ(Tick(5).stages[0].fraction_done, 0);
-  StageOpened again = Generic(4, 4, {});
-  again.attempt = 1;
-  Say(7, again);
+  Say(7, Again(Generic(4, 4, {})));
   EXPECT_EQ(Tick(8).stages[0].fraction_done, 0);
 }
 
 TEST_F(JobSnapshotTest, AStageWithoutACountHasTheReportedTasks) {
-  Say(0, JobOpened{.name = "query"});
-  Say(1, Started({.stage = 4, .index = 5}));
+  Say(0, JobOpened{.name = "query"}).Say(1, Started(Task(4, 5)));
   EXPECT_EQ(Tick(2).stages.at(0).tasks, 1u);
 }
 
 TEST_F(JobSnapshotTest, OfFailuresAtOneInstantTheLastTaskCounts) {
   Say(0, JobOpened{.name = "query"});
+  for (const std::uint32_t index : {2U, 7U, 1U}) Say(1, Started(Task(4, index)));
   for (const std::uint32_t index : {2U, 7U, 1U}) {
-    Say(1, Started({.stage = 4, .index = index}));
-  }
-  for (const std::uint32_t index : {2U, 7U, 1U}) {
-    Say(3, FailedBecause({.stage = 4, .index = index}, "task " + std::to_string(index)));
+    Say(3, FailedBecause(Task(4, index), "task " + std::to_string(index)));
   }
   EXPECT_EQ(Tick(4).stages.at(0).failure, "task 7");
 }
 
 // Adaptive execution may have abandoned the stage, or the report of its end was lost.
 TEST_F(JobSnapshotTest, AStageWithoutAnEndHasAnUnknownOutcome) {
-  Say(0, JobOpened{.name = "query", .engine = "spark"});
-  Say(0, GroupOpened{"query 7", "", At(0)});
-  Say(0, Generic(4, 3, {}));
-  Say(0, Generic(9, 3, {4}));
-  Say(1, Started({.stage = 4, .index = 0}));
-  Say(1, Started({.stage = 4, .index = 1}));
-  Say(2, Finished({.stage = 4, .index = 0}));
+  Say(0, JobOpened{.name = "query", .engine = "spark"}, GroupOpened{"query 7", "", At(0)});
+  Say(0, Generic(4, 3, {}), Generic(9, 3, {4})).Say(1, Started(Task(4, 0)));
+  Say(1, Started(Task(4, 1))).Say(2, Finished(Task(4, 0)));
   Say(4, Closed());
   const Snapshot end = Tick(5);
   EXPECT_EQ(end.state, JobState::kSucceeded);
   ASSERT_THAT(end.stages, SizeIs(2));
-  EXPECT_EQ(end.stages[0].state, StageState::kUnknownEnd);
-  EXPECT_EQ(end.stages[0].running_tasks, 0u);
-  EXPECT_EQ(end.stages[0].finished_tasks, 1u);
-  EXPECT_LT(end.stages[0].fraction_done, 1);
+  EXPECT_EQ(Words(end.stages[0]), "unknown end 1/3, 33 %");
   EXPECT_EQ(end.counts.running_tasks, 0u);
   ASSERT_THAT(end.groups, SizeIs(1));
   EXPECT_EQ(end.groups[0].state, JobState::kUnknownEnd);
@@ -521,36 +440,25 @@ TEST_F(JobSnapshotTest, AStageWithoutAnEndHasAnUnknownOutcome) {
 
 // A MapReduce job consists of its two stages.
 TEST_F(JobSnapshotTest, BothStagesOfAMapReduceJobEndAsItDoes) {
-  Say(0, Opened(2, 0));
-  Say(1, Started(M(0)));
-  Say(4, Closed());
-  const Snapshot end = Tick(5);
-  EXPECT_EQ(end.stages[0].state, StageState::kDone);
-  EXPECT_EQ(end.stages[0].finished_tasks, 2u);
+  Say(0, Opened(2, 0)).Say(1, Started(M(0))).Say(4, Closed());
+  EXPECT_EQ(Words(Tick(5).stages[0]), "done 2/2, 100 %");
 }
 
 TEST_F(JobSnapshotTest, AStageMayEndWithAnUnknownOutcome) {
-  Say(0, JobOpened{.name = "query", .engine = "spark"});
-  Say(0, Generic(4, 3, {}));
-  Say(1, Started({.stage = 4, .index = 0}));
+  Say(0, JobOpened{.name = "query", .engine = "spark"}, Generic(4, 3, {}));
+  Say(1, Started(Task(4, 0)));
   Say(2, StageClosed{.stage = 4, .outcome = JobOutcome::kUnknown, .at = At(2)});
   const Snapshot job = Tick(3);
-  EXPECT_EQ(job.stages[0].state, StageState::kUnknownEnd);
-  EXPECT_EQ(job.stages[0].running_tasks, 0u);
+  EXPECT_EQ(Words(job.stages[0]), "unknown end 0/3, 0 %");
   EXPECT_FALSE(job.stages[0].ended_at) << "nobody reported when";
 }
 
 TEST_F(JobSnapshotTest, AStageThatRanWhenItsJobWasKilledHasFailed) {
-  Say(0, Opened(2, 1));
-  Say(1, Started(M(0)));
-  Say(2, Finished(M(0)));
-  Say(2, Started(M(1)));
-  Say(2, Started(R(0)));
+  Say(0, Opened(2, 1)).Say(1, Started(M(0))).Say(2, Finished(M(0)), Started(M(1)), Started(R(0)));
   Say(4, JobClosed{.outcome = JobOutcome::kKilled});
   const Snapshot end = Tick(5);
   ASSERT_THAT(end.stages, SizeIs(2));
-  EXPECT_EQ(end.stages[0].state, StageState::kFailed);
-  EXPECT_EQ(end.stages[0].finished_tasks, 1u);
+  EXPECT_EQ(Words(end.stages[0]), "failed 1/2, 50 %");
   EXPECT_EQ(end.counts.running_tasks, 0u);
   EXPECT_EQ(end.stages[1].shuffle->running_tasks, 0u);
 }

@@ -9,10 +9,14 @@
 namespace tidemark::test {
 
 struct MonitoredJob {
-  // Applies an event, which must be accepted.
-  void Say(double seconds, EventBody body) {
-    const absl::Status applied = monitor.Apply(source.At(seconds, std::move(body)));
-    EXPECT_TRUE(applied.ok()) << applied;
+  // Applies events of one instant, which must be accepted.
+  template <typename... Bodies>
+  MonitoredJob& Say(double seconds, Bodies... bodies) {
+    for (const Event& event : {source.At(seconds, std::move(bodies))...}) {
+      const absl::Status applied = monitor.Apply(event);
+      EXPECT_TRUE(applied.ok()) << applied;
+    }
+    return *this;
   }
   void Fold(TimedEvents events) {
     for (auto& [seconds, body] : events) Say(seconds, std::move(body));

@@ -57,9 +57,9 @@ std::pair<double, double> ErrorsOfTwoRuns(const Story& story) {
 // a heartbeat every second, like Hadoop's.
 Story StoryOf(StoryTeller teller, double ends, bool has_signs_of_life = true) {
   for (double now = 1; has_signs_of_life && now < ends; ++now) {
-    teller.Say(now, "app-master", test::Queued(M(0)));
+    teller.Master(now, test::Queued(M(0)));
   }
-  teller.Say(ends, "app-master", test::Closed());
+  teller.Master(ends, test::Closed());
   Story story{.ends = ends};
   story.events = std::move(teller).InOrder();
   return story;
@@ -69,10 +69,9 @@ Story StoryOf(StoryTeller teller, double ends, bool has_signs_of_life = true) {
 // its tasks. All tasks run at the same time.
 Story MapOnlyJob(std::optional<std::uint64_t> input_bytes = 0) {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(8, 0));
+  teller.Master(0, Opened(8, 0));
   for (std::uint32_t i = 0; i < 8; ++i) {
-    teller.Say(3, "app-master", Started(M(i), input_bytes));
-    teller.Say(50 + i, "app-master", Finished(M(i)));
+    teller.Master(3, Started(M(i), input_bytes)).Master(50 + i, Finished(M(i)));
   }
   return StoryOf(std::move(teller), 59);
 }
@@ -89,11 +88,10 @@ TEST(SecondRun, OfAJobOfMapTasksAloneGainsFromTheFirst) {
 
 TEST(SecondRun, OfMapTasksInWavesGainsFromTheFirst) {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(12, 0));
+  teller.Master(0, Opened(12, 0));
   for (std::uint32_t i = 0; i < 12; ++i) {
     const double starts = 2 + 20 * (i / 4);
-    teller.Say(starts, "app-master", Started(M(i), 1'000'000));
-    teller.Say(starts + 19 - i % 4, "app-master", Finished(M(i)));
+    teller.Master(starts, Started(M(i), 1'000'000)).Master(starts + 19 - i % 4, Finished(M(i)));
   }
   const auto [first, second] = ErrorsOfTwoRuns(StoryOf(std::move(teller), 64));
   EXPECT_LT(second, 5);
@@ -103,8 +101,7 @@ TEST(SecondRun, OfMapTasksInWavesGainsFromTheFirst) {
 TEST(SecondRun, OfAJobOfMapTasksAloneIsForecastByTheFirst) {
   const Story story = MapOnlyJob();
   const JobRun first = Watched(story);
-  ASSERT_TRUE(first.taught.has_value());
-  const JobRun second = Watched(story, {*first.taught});
+  const JobRun second = Watched(story, {first.taught.value()});
   EXPECT_EQ(second.snapshots[10].estimate.basis, Basis::kEarlierRuns);
   EXPECT_NEAR(absl::ToDoubleSeconds(test::Left(second.snapshots[10].estimate).value()), 49, 3);
   EXPECT_EQ(second.snapshots[52].estimate.basis, Basis::kThisRun);
@@ -114,8 +111,8 @@ TEST(SecondRun, OfAJobOfMapTasksAloneIsForecastByTheFirst) {
 // at the last map task hangs until a speculative attempt has replaced it.
 Story JobWithASpeculativeMapAttempt(bool tells_progress) {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(4, 2));
-  for (std::uint32_t i = 0; i < 4; ++i) teller.Say(2, "app-master", Started(M(i), 1000));
+  teller.Master(0, Opened(4, 2));
+  for (std::uint32_t i = 0; i < 4; ++i) teller.Master(2, Started(M(i), 1000));
   for (std::uint32_t i = 0; i < 3; ++i) {
     if (tells_progress) {
       for (int s = 1; s < 10; ++s) {
@@ -123,20 +120,18 @@ Story JobWithASpeculativeMapAttempt(bool tells_progress) {
                    test::Read(M(i), static_cast<std::uint64_t>(100 * s)));
       }
     }
-    teller.Say(12, "app-master", Finished(M(i)));
+    teller.Master(12, Finished(M(i)));
   }
   for (int s = 1; tells_progress && s < 55; ++s) {
     teller.Say(2 + s, "m-3", test::Read(M(3), static_cast<std::uint64_t>(10 * s)));
   }
   AttemptChanged other = Started(M(3, 1), 1000);
   other.speculative = true;
-  teller.Say(46, "app-master", other);
-  teller.Say(57, "app-master", Finished(M(3, 1)));
-  teller.Say(58, "app-master", Killed(M(3)));
+  teller.Master(46, other).Master(57, Finished(M(3, 1)));
+  teller.Master(58, Killed(M(3)));
   for (std::uint32_t i = 0; i < 2; ++i) {
-    teller.Say(14, "app-master", Started(R(i)));
-    teller.Say(59, "app-master", Shuffled(R(i)));
-    teller.Say(67, "app-master", Finished(R(i)));
+    teller.Master(14, Started(R(i))).Master(59, Shuffled(R(i)));
+    teller.Master(67, Finished(R(i)));
   }
   return StoryOf(std::move(teller), 68);
 }
@@ -153,9 +148,9 @@ TEST(SecondRun, OfAJobWithASpeculativeMapAttemptGainsFromTheFirst) {
 // hangs in its fourth group until a speculative attempt has finished all groups.
 Story JobWithASpeculativeReduceAttempt() {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(2, 4));
+  teller.Master(0, Opened(2, 4));
   for (std::uint32_t i = 0; i < 2; ++i) {
-    teller.Say(1, "app-master", Started(M(i), 1000));
+    teller.Master(1, Started(M(i), 1000));
     MapProfile profile{.attempt = M(i)};
     for (std::uint32_t r = 0; r < 4; ++r) {
       PartitionProfile partition{.partition = r, .total_bytes = 5000};
@@ -164,13 +159,12 @@ Story JobWithASpeculativeReduceAttempt() {
       }
       profile.partitions.push_back(std::move(partition));
     }
-    teller.Say(9, "m-" + std::to_string(i), profile);
-    teller.Say(9, "app-master", Finished(M(i)));
+    teller.Say(9, "m-" + std::to_string(i), profile).Master(9, Finished(M(i)));
   }
   const auto reduce = [&](std::uint32_t index, std::uint32_t attempt, double starts, int groups) {
     const std::string source = "r-" + std::to_string(index) + "-" + std::to_string(attempt);
-    teller.Say(starts, "app-master", Started(R(index, attempt)));
-    teller.Say(starts + 1, "app-master", Shuffled(R(index, attempt)));
+    teller.Master(starts, Started(R(index, attempt)));
+    teller.Master(starts + 1, Shuffled(R(index, attempt)));
     ReduceProfile profile{.attempt = R(index, attempt), .keys_named = true};
     for (int g = 0; g < groups; ++g) {
       const double now = starts + 2 + g;
@@ -186,7 +180,7 @@ Story JobWithASpeculativeReduceAttempt() {
   };
   for (std::uint32_t i = 0; i < 3; ++i) {
     reduce(i, 0, 10, 10);
-    teller.Say(21, "app-master", Finished(R(i)));
+    teller.Master(21, Finished(R(i)));
   }
   reduce(3, 0, 10, 3);
   for (int s = 1; s < 48; ++s) {
@@ -200,8 +194,7 @@ Story JobWithASpeculativeReduceAttempt() {
     teller.Say(14 + s, "r-3-0", hangs);
   }
   reduce(3, 1, 50, 10);
-  teller.Say(61, "app-master", Finished(R(3, 1)));
-  teller.Say(62, "app-master", Killed(R(3)));
+  teller.Master(61, Finished(R(3, 1))).Master(62, Killed(R(3)));
   return StoryOf(std::move(teller), 63);
 }
 
@@ -217,7 +210,7 @@ TEST(SecondRun, OfAJobWithASpeculativeReduceAttemptGainsFromTheFirst) {
 // inputs. The tasks fetch their input from 10 s on until `shuffled_at`.
 Story Join(double kilobytes, double (*share_of)(int group), double shuffled_at = 11) {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(2, 2));
+  teller.Master(0, Opened(2, 2));
   const auto size_of = [&](int g) { return kilobytes * (1 + g / 9.0); };
   const auto key_of = [&](std::uint32_t task, int g, double share) {
     return test::Key(100 * task + static_cast<std::uint64_t>(g) + 1,
@@ -226,7 +219,7 @@ Story Join(double kilobytes, double (*share_of)(int group), double shuffled_at =
   for (std::uint32_t i = 0; i < 2; ++i) {
     AttemptChanged started = Started(M(i), 1000);
     started.input_name = i == 0 ? "left" : "right";
-    teller.Say(1, "app-master", started);
+    teller.Master(1, started);
     MapProfile profile{.attempt = M(i)};
     for (std::uint32_t r = 0; r < 2; ++r) {
       PartitionProfile partition{.partition = r};
@@ -236,14 +229,12 @@ Story Join(double kilobytes, double (*share_of)(int group), double shuffled_at =
       }
       profile.partitions.push_back(std::move(partition));
     }
-    teller.Say(9, "m-" + std::to_string(i), profile);
-    teller.Say(10, "app-master", Finished(M(i)));
+    teller.Say(9, "m-" + std::to_string(i), profile).Master(10, Finished(M(i)));
   }
   double ends = shuffled_at;
   for (std::uint32_t i = 0; i < 2; ++i) {
     const std::string source = "r-" + std::to_string(i);
-    teller.Say(10, "app-master", Started(R(i)));
-    teller.Say(shuffled_at, "app-master", Shuffled(R(i)));
+    teller.Master(10, Started(R(i))).Master(shuffled_at, Shuffled(R(i)));
     ReduceProfile profile{.attempt = R(i), .keys_named = true};
     double now = shuffled_at;
     for (int g = 0; g < 10; ++g) {
@@ -263,7 +254,7 @@ Story Join(double kilobytes, double (*share_of)(int group), double shuffled_at =
                        .seconds_squared = seconds * seconds}};
       teller.Say(now, source, profile);
     }
-    teller.Say(now, "app-master", Finished(R(i)));
+    teller.Master(now, Finished(R(i)));
     ends = std::max(ends, now);
   }
   return StoryOf(std::move(teller), ends);
@@ -274,9 +265,8 @@ Story Join(double kilobytes, double (*share_of)(int group), double shuffled_at =
 void ExpectWeighedByKeys(const Story& past, const Story& story, double first_group_ends,
                          double error_max) {
   const JobRun taught = Watched(past);
-  ASSERT_TRUE(taught.taught.has_value());
   EXPECT_THAT(taught.taught->timed_groups, Each(Not(IsEmpty())));
-  const JobRun run = Watched(story, {*taught.taught});
+  const JobRun run = Watched(story, {taught.taught.value()});
   for (std::size_t second = 12; static_cast<double>(second) < first_group_ends; ++second) {
     const double truth = story.ends - static_cast<double>(second);
     EXPECT_GT(LeftAt(run, second), truth / 2) << second;
@@ -296,9 +286,8 @@ TEST(SecondRun, OfALargeJoinAfterASmallOneWeighsTheSizesOfItsKeys) {
 // The key groups of the past run take 2.4 s, and its shuffle 30 s.
 TEST(SecondRun, BeforeTheFirstShuffleHasEndedIncludesTheShuffle) {
   const JobRun taught = Watched(Join(1, Half, 40));
-  ASSERT_TRUE(taught.taught.has_value());
   const Story story = Join(1, Half, 40);
-  const JobRun run = Watched(story, {*taught.taught});
+  const JobRun run = Watched(story, {taught.taught.value()});
   for (const std::size_t second : {12, 20, 30}) {
     const double truth = story.ends - static_cast<double>(second);
     EXPECT_GT(LeftAt(run, second), truth / 2) << second;
@@ -317,12 +306,10 @@ TEST(SecondRun, OfALargeJoinAfterASmallOneWeighsTheProductsOfItsKeys) {
 // Returns a job whose engine reports only starts and ends of tasks.
 Story JobThatReportsNoShuffle() {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(2, 2));
+  teller.Master(0, Opened(2, 2));
   for (std::uint32_t i = 0; i < 2; ++i) {
-    teller.Say(1, "app-master", Started(M(i)));
-    teller.Say(21, "app-master", Finished(M(i)));
-    teller.Say(21, "app-master", Started(R(i)));
-    teller.Say(51, "app-master", Finished(R(i)));
+    teller.Master(1, Started(M(i))).Master(21, Finished(M(i)));
+    teller.Master(21, Started(R(i))).Master(51, Finished(R(i)));
   }
   return StoryOf(std::move(teller), 52);
 }
@@ -336,15 +323,13 @@ TEST(SecondRun, OfAJobThatReportsNoShuffleGainsFromTheFirst) {
 TEST(SecondRun, GainsFromARunInWhichATaskFailedForGood) {
   for (const std::uint32_t stage : {kMapStage, kReduceStage}) {
     StoryTeller teller;
-    teller.Say(0, "app-master", Opened(3, 3));
+    teller.Master(0, Opened(3, 3));
     for (std::uint32_t i = 0; i < 3; ++i) {
       const bool is_map_lost = stage == kMapStage && i == 1;
       const bool is_reduce_lost = stage == kReduceStage && i == 1;
-      teller.Say(1, "app-master", Started(M(i)));
-      teller.Say(21, "app-master", is_map_lost ? test::Failed(M(i)) : Finished(M(i)));
-      teller.Say(21, "app-master", Started(R(i)));
-      teller.Say(22, "app-master", Shuffled(R(i)));
-      teller.Say(51, "app-master", is_reduce_lost ? test::Failed(R(i)) : Finished(R(i)));
+      teller.Master(1, Started(M(i))).Master(21, is_map_lost ? test::Failed(M(i)) : Finished(M(i)));
+      teller.Master(21, Started(R(i))).Master(22, Shuffled(R(i)));
+      teller.Master(51, is_reduce_lost ? test::Failed(R(i)) : Finished(R(i)));
     }
     const auto [first, second] = ErrorsOfTwoRuns(StoryOf(std::move(teller), 52));
     EXPECT_LT(second, 5) << stage;
@@ -354,10 +339,10 @@ TEST(SecondRun, GainsFromARunInWhichATaskFailedForGood) {
 // The connection broke before the end of the last task was reported.
 TEST(SecondRun, GainsFromARunWhoseLastTaskHasNoReportedEnd) {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(4, 0));
+  teller.Master(0, Opened(4, 0));
   for (std::uint32_t i = 0; i < 4; ++i) {
-    teller.Say(1, "app-master", Started(M(i)));
-    if (i < 3) teller.Say(41, "app-master", Finished(M(i)));
+    teller.Master(1, Started(M(i)));
+    if (i < 3) teller.Master(41, Finished(M(i)));
   }
   const JobRun run = Watched(StoryOf(std::move(teller), 45));
   ASSERT_TRUE(run.taught.has_value());
@@ -366,12 +351,9 @@ TEST(SecondRun, GainsFromARunWhoseLastTaskHasNoReportedEnd) {
 
 TEST(SecondRun, IncludesTheTimeAfterTheLastTask) {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(1, 1));
-  teller.Say(1, "app-master", Started(M(0)));
-  teller.Say(10, "app-master", Finished(M(0)));
-  teller.Say(10, "app-master", Started(R(0)));
-  teller.Say(12, "app-master", Shuffled(R(0)));
-  teller.Say(20, "app-master", Finished(R(0)));
+  teller.Master(0, Opened(1, 1)).Master(1, Started(M(0)));
+  teller.Master(10, Finished(M(0))).Master(10, Started(R(0)));
+  teller.Master(12, Shuffled(R(0))).Master(20, Finished(R(0)));
   const JobRun run = Watched(StoryOf(std::move(teller), 30));
   ASSERT_TRUE(run.taught.has_value());
   EXPECT_EQ(run.taught->map_time, absl::Seconds(10));
@@ -436,8 +418,7 @@ TEST(SecondRun, DropsThePastRunsOfAnotherProgramAtItsFirstStage) {
   const double unknown = ErrorOf(Watched(story), story);
   for (const Program& other : others) {
     const JobRun past = Watched(StoryOf(other));
-    ASSERT_TRUE(past.taught.has_value());
-    const JobRun run = Watched(story, {*past.taught});
+    const JobRun run = Watched(story, {past.taught.value()});
     EXPECT_GT(LeftAt(run, 0), 500) << "nothing refutes it yet";
     for (std::size_t second = 2; second < run.snapshots.size(); ++second) {
       EXPECT_LT(LeftAt(run, second), 100) << other.name << other.tasks << " at " << second;
@@ -460,8 +441,7 @@ TEST(SecondRun, DropsThePastRunsOfAnotherProgramWithTheSameStageNames) {
   };
   for (const Program& other : others) {
     const JobRun past = Watched(StoryOf(other));
-    ASSERT_TRUE(past.taught.has_value());
-    const JobRun run = Watched(story, {*past.taught});
+    const JobRun run = Watched(story, {past.taught.value()});
     for (std::size_t second = 32; second < run.snapshots.size(); ++second) {
       EXPECT_LT(LeftAt(run, second), 150) << other.fetched << " at " << second;
     }
@@ -484,16 +464,15 @@ TEST(SecondRun, KeepsThePastRunsOfItsProgramAmongOthers) {
 // In the past run, a stage had a parent that does not exist in this run.
 TEST(SecondRun, ExpectsNoStageWhoseReaderHasBegun) {
   const Story story = StoryOf(Program{});
-  std::optional<PastRun> past = Watched(story).taught;
-  ASSERT_TRUE(past.has_value());
-  PastStage extra = past->stages[0];
+  PastRun past = Watched(story).taught.value();
+  PastStage extra = past.stages[0];
   extra.name = "extra";
   for (auto& seconds : extra.seconds) {
     for (double& time : seconds) time = 1000;
   }
-  past->stages.push_back(extra);
-  past->stages[6].parents.push_back(7);
-  const JobRun run = Watched(story, {*past});
+  past.stages.push_back(extra);
+  past.stages[6].parents.push_back(7);
+  const JobRun run = Watched(story, {past});
   EXPECT_GT(LeftAt(run, 50), 500) << "stage 6 is still to come";
   EXPECT_LT(LeftAt(run, 64), 30) << "stage 6 runs";
 }
@@ -521,8 +500,8 @@ TEST(SecondRun, DropsAPastRunOfOtherMapOrReduceTasks) {
 
 TEST(SecondRun, KeepsAPastRunOfMoreTasksForMoreInput) {
   StoryTeller teller;
-  teller.Say(0, "app-master", Opened(20, 1));
-  for (std::uint32_t i = 0; i < 20; ++i) teller.Say(1, "app-master", Started(M(i), 1000));
+  teller.Master(0, Opened(20, 1));
+  for (std::uint32_t i = 0; i < 20; ++i) teller.Master(1, Started(M(i), 1000));
   const JobRun run = Watched(StoryOf(std::move(teller), 5), {{.map_time = absl::Seconds(10),
                                                               .reduce_time = absl::Seconds(30),
                                                               .map_input_bytes = 2000,

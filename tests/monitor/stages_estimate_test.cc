@@ -26,10 +26,15 @@ struct Query : test::MonitoredJob {
     Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = std::move(stages)});
     Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = 2});
   }
-  void Start(double seconds, AttemptId task) {
+  template <typename... Bodies>
+  Query& Say(double seconds, Bodies... bodies) {
+    MonitoredJob::Say(seconds, std::move(bodies)...);
+    return *this;
+  }
+  Query& Start(double seconds, AttemptId task) {
     AttemptChanged started = Started(task);
     started.executor = 0;
-    Say(seconds, started);
+    return Say(seconds, started);
   }
   void RunUntil(double seconds) {
     const auto both = [&](std::uint32_t stage, std::uint32_t first, double from, double to) {
@@ -100,7 +105,7 @@ TEST(JobOfStages, TheSecondRunIsForecastByTheFirst) {
   query.monitor.SetPastRuns({OnePastRun()});
   const Snapshot snapshot = query.Tick(0);
   ExpectSane(snapshot);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 25, 3);
+  EXPECT_NEAR(SecondsLeft(snapshot.estimate), 25, 3);
   ASSERT_THAT(query.monitor.stage_forecasts(), SizeIs(2));
   EXPECT_EQ(query.monitor.stage_forecasts()[0].stage, std::nullopt) << "it is only expected";
   EXPECT_EQ(query.monitor.stage_forecasts()[0].name, "s0");
@@ -148,8 +153,7 @@ TEST(JobOfStages, DoesNotCountASkippedStageAsAppeared) {
   query.Tick(15);
   StageOpened skipped = Stage(3, 40, {1});
   skipped.skipped = true;
-  query.Say(15, Stage(2, 40, {1}));
-  query.Say(15, skipped);
+  query.Say(15, Stage(2, 40, {1}), skipped);
   const Snapshot raised = query.Tick(16);
   ASSERT_TRUE(raised.estimate_raised);
   EXPECT_EQ(raised.estimate_raised->cause, RaiseCause::kMoreStages);
@@ -180,8 +184,7 @@ TEST(JobOfStages, MoreStagesMayFollowAGroup) {
   }
   for (const std::uint32_t index : {0u, 1u}) query.Start(0, Task(kMapStage, index));
   for (const std::uint32_t index : {0u, 1u}) query.Say(10, Finished(Task(kMapStage, index)));
-  query.Start(10, Task(kReduceStage, 0));
-  query.Say(20, Finished(Task(kReduceStage, 0)));
+  query.Start(10, Task(kReduceStage, 0)).Say(20, Finished(Task(kReduceStage, 0)));
   const Snapshot snapshot = query.Tick(21);
   ExpectSane(snapshot);
   EXPECT_GT(*Upper(snapshot.estimate), absl::Seconds(40)) << "another job may come";
@@ -201,13 +204,11 @@ TEST(JobOfStages, ItsReduceStageIsForecastByKeyGroups) {
   }
   StageOpened next = Stage(2, 2, {kReduceStage});
   next.group = "job/0";
-  query.Say(0, next);
-  query.Start(0, Task(kMapStage, 0));
+  query.Say(0, next).Start(0, Task(kMapStage, 0));
   const ExplicitKey small = test::Key(1, 1'000'000);
   const ExplicitKey large = test::Key(2, 3'000'000);
   query.Say(9, test::Emitted(Task(kMapStage, 0), {test::Partition(0, 4'000'000, {small, large})}));
-  query.Say(10, Finished(Task(kMapStage, 0)));
-  query.Start(10, Task(kReduceStage, 0));
+  query.Say(10, Finished(Task(kMapStage, 0))).Start(10, Task(kReduceStage, 0));
   query.Say(10, test::Shuffled(Task(kReduceStage, 0)));
   query.Say(20, test::ReducedNamed(Task(kReduceStage, 0), At(20), {small}, 10));
   const Snapshot snapshot = query.Tick(20);
@@ -245,7 +246,7 @@ TEST(JobOfStages, WhileTheFirstTasksRunTheSlotsOfThePastRunCount) {
   AttemptChanged started = Started(Task(0, 0));
   started.executor = 1;
   query.Say(2, started);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(query.Tick(2).estimate)), 25, 4)
+  EXPECT_NEAR(SecondsLeft(query.Tick(2).estimate), 25, 4)
       << "the other executor is about to register";
 }
 
@@ -271,17 +272,14 @@ TEST(JobOfStages, ACycleOfStagesIsNotedAndEstimated) {
 TEST(JobOfStages, AStageThatAppearsAfterItsChildrenIsEstimated) {
   Query query({Stage(9, 2, {3})});
   ExpectSane(query.Tick(1));
-  query.Say(2, Stage(3, 5));
-  query.Start(2, Task(3, 0));
-  query.Say(8, Finished(Task(3, 0)));
+  query.Say(2, Stage(3, 5)).Start(2, Task(3, 0)).Say(8, Finished(Task(3, 0)));
   ExpectSane(query.Tick(9));
   EXPECT_GT(query.monitor.stage_forecasts()[1].starts_in, absl::ZeroDuration());
 }
 
 TEST(JobOfStages, AResubmittedStageWithFewerTasksIsEstimated) {
   Query query({Stage(2, 10)});
-  query.Start(0, Task(2, 8));
-  query.Say(4, Finished(Task(2, 8)));
+  query.Start(0, Task(2, 8)).Say(4, Finished(Task(2, 8)));
   StageOpened again = Stage(2, 3);
   again.attempt = 1;
   query.Say(6, again);
@@ -369,8 +367,7 @@ TEST(JobOfStages, EndedStagesDoNotCountTowardsTheLimit) {
   for (std::uint32_t i = 0; i < 20'000; ++i) {
     query.Say(1, Stage(i, 1));
     if (i < 100) continue;
-    query.Start(1, Task(i, 0));
-    query.Say(2, Finished(Task(i, 0)));
+    query.Start(1, Task(i, 0)).Say(2, Finished(Task(i, 0)));
   }
   ExpectSane(query.Tick(3));
 }
@@ -405,8 +402,7 @@ TEST(JobOfStages, ATickVisitsTheTasksOfEndedStagesOnce) {
     for (std::uint32_t number = 0; number < 50; ++number) {
       query.Say(1 + number, Stage(number, tasks));
       for (std::uint32_t index = 0; index < tasks; ++index) {
-        query.Start(1 + number, Task(number, index));
-        query.Say(2 + number, Finished(Task(number, index)));
+        query.Start(1 + number, Task(number, index)).Say(2 + number, Finished(Task(number, index)));
       }
       query.Say(2 + number, StageClosed{.stage = number});
     }
@@ -461,9 +457,7 @@ TEST(JobOfStages, APastRunHasTheTaskCountOfAStage) {
   Query query({Stage(0, 4), unknown});
   query.monitor.SetPastRuns({OnePastRun()});
   query.RunUntil(15);
-  const Snapshot snapshot = query.Tick(15);
-  ASSERT_TRUE(Left(snapshot.estimate).has_value());
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(snapshot.estimate)), 10, 3);
+  EXPECT_NEAR(SecondsLeft(query.Tick(15).estimate), 10, 3);
 }
 
 // Slots are not reported. The past run had 40 slots.
@@ -473,9 +467,7 @@ TEST(JobOfStages, SlotsOfAPastRunAreKeptWhenTheFirstTaskStarts) {
   test::MonitoredJob job;
   job.monitor.SetPastRuns({before});
   job.Say(0, JobOpened{.stages = {Stage(0, 400)}});
-  const auto left = [&](double at) {
-    return absl::ToDoubleSeconds(Left(job.Tick(at).estimate).value_or(absl::InfiniteDuration()));
-  };
+  const auto left = [&](double at) { return SecondsLeft(job.Tick(at).estimate); };
   EXPECT_NEAR(left(0), 100, 20);
   job.Say(1, Started(Task(0, 0)));
   EXPECT_NEAR(left(1), 100, 20);
@@ -489,10 +481,10 @@ struct Application : test::MonitoredJob {
     Say(0, JobOpened{.name = "query", .submitted_at = At(0), .stages = {Stage(0, tasks)}});
     if (slots > 0) Say(0, ExecutorOpened{.executor = 0, .host = "h", .slots = slots});
   }
-  void Start(double seconds, std::uint32_t index) {
+  MonitoredJob& Start(double seconds, std::uint32_t index) {
     AttemptChanged started = Started(Task(0, index), 100);
     started.executor = 0;
-    Say(seconds, started);
+    return Say(seconds, started);
   }
   void Read(double seconds, std::uint32_t index, double bytes) {
     Say(seconds, test::Read(Task(0, index), static_cast<std::uint64_t>(bytes)));
@@ -531,8 +523,7 @@ TEST(JobOfStages, WithoutItsExecutorsNoEndIsPredictedAndANoteGivesTheReason) {
 
 TEST(JobOfStages, TheForecastGrowsWhileNoTaskRuns) {
   Application job(4, 2);
-  job.Start(0, 0);
-  job.Say(10, Finished(Task(0, 0)));
+  job.Start(0, 0).Say(10, Finished(Task(0, 0)));
   const absl::Duration soon = *Upper(job.Tick(11).estimate);
   EXPECT_GT(*Upper(job.Tick(60).estimate), soon + absl::Minutes(5));
 }
@@ -544,9 +535,7 @@ TEST(JobOfStages, TasksThatContinueAfterTheirLastByteOpenTheInterval) {
   int looks = 0;
   int held = 0;
   for (double at = 1; at < 90; ++at) {
-    for (std::uint32_t i = 0; i < 4; ++i) {
-      job.Read(at, i, 10 * std::min(at, 10.0));
-    }
+    for (std::uint32_t i = 0; i < 4; ++i) job.Read(at, i, 10 * std::min(at, 10.0));
     const Estimate estimate = job.Tick(at).estimate;
     if (at >= 14) {
       EXPECT_EQ(estimate.state, EstimateState::kOverdue) << at;
@@ -576,7 +565,7 @@ TEST(JobOfStages, TheSecondWaveIsForecastByTheWorkAfterReadingOfTheFirst) {
   }
   const Estimate estimate = job.Tick(130).estimate;
   EXPECT_EQ(estimate.state, EstimateState::kValid);
-  EXPECT_NEAR(absl::ToDoubleSeconds(*Left(estimate)), 50, 15);
+  EXPECT_NEAR(SecondsLeft(estimate), 50, 15);
 }
 
 TEST(JobOfStages, PublishesTheStartsAndEndsOfStages) {
@@ -652,8 +641,7 @@ TEST(JobOfStages, NamesALateTask) {
   Query query{{Stage(0, 100), Stage(1, 2, {0})}};
   query.Start(0, Task(0, 0));
   for (std::uint32_t i = 1; i <= 4; ++i) {
-    query.Start(10 * (i - 1), Task(0, i));
-    query.Say(10 * i, Finished(Task(0, i)));
+    query.Start(10 * (i - 1), Task(0, i)).Say(10 * i, Finished(Task(0, i)));
   }
   const Snapshot job = query.Tick(42);
   ASSERT_THAT(job.named_tasks, SizeIs(1));
@@ -707,8 +695,7 @@ TEST(JobOfStages, AWrongForecastIsReplacedAtOnce) {
   query.RunUntil(15);
   const Snapshot before = query.Tick(15);
   query.Say(15, ExecutorOpened{.executor = 1, .host = "h2", .slots = 2});
-  const Snapshot after = query.Tick(16);
-  EXPECT_LT(after.stages[1].ends_in->median, 0.7 * before.stages[1].ends_in->median);
+  EXPECT_LT(query.Tick(16).stages[1].ends_in->median, 0.7 * before.stages[1].ends_in->median);
 }
 
 TEST(JobOfStages, ForecastsResumeFromACheckpointToTheLastBit) {

@@ -12,14 +12,12 @@ using forecast::ReduceTaskForecast;
 // 2 has not started.
 Job RunningJob() {
   Job job;
-  job.Fold({{0, Opened(1, 3)},
-            {1, Emitted(M(0), {Partition(1, 4'000'000, {Key(5, 2'000'000)})})},
-            {1, Finished(M(0))}});
+  job.Add(0, Opened(1, 3)).Add(1, Emitted(M(0), {Partition(1, 4'000'000, {Key(5, 2'000'000)})}));
+  job.Add(1, Finished(M(0)));
   AttemptChanged started = Started(R(1, 2));
   started.executor = 7;
-  job.Fold({{1, ExecutorOpened{.executor = 7, .host = "node-7"}},
-            {2, started},
-            {9, Reduced(R(1, 2), At(8), {Point(500'000, 1)})}});
+  job.Add(1, ExecutorOpened{.executor = 7, .host = "node-7"}).Add(2, started);
+  job.Add(9, Reduced(R(1, 2), At(8), {Point(500'000, 1)}));
   return job;
 }
 
@@ -85,7 +83,7 @@ TEST_F(StragglerTest, ReportsThatItIsInsideItsHeaviestGroup) {
   ReduceProfile profile = Reduced(R(1, 2), At(8), {Point(500'000, 1)});
   profile.points.clear();
   profile.running_group = RunningGroup{.key = KeyHash{5}};
-  EXPECT_TRUE(job_.Say(10, profile).ok());
+  job_.Add(10, profile);
   const auto straggler = LastOf({EndOfHeavy(1, 50, 0.75)});
   EXPECT_TRUE(straggler->in_heaviest_group);
   EXPECT_EQ(
@@ -96,7 +94,7 @@ TEST_F(StragglerTest, ReportsThatItIsInsideItsHeaviestGroup) {
 TEST_F(StragglerTest, AnUnnamedRunningGroupIsNotTheHeaviest) {
   ReduceProfile profile = Reduced(R(1, 2), At(8), {});
   profile.running_group = RunningGroup{};
-  EXPECT_TRUE(job_.Say(10, profile).ok());
+  job_.Add(10, profile);
   EXPECT_FALSE(LastOf({EndOf(1, 50)})->in_heaviest_group);
 }
 
@@ -111,9 +109,8 @@ TEST_F(StragglerTest, AWaitForASlotIsNoReason) {
 
 TEST(Straggler, NamesTheInputOfATaskThatHasNotStarted) {
   Job job;
-  job.Fold({{0, Opened(1, 2)},
-            {1, Emitted(M(0), {Partition(1, 4'000'000, {Key(5, 2'000'000)})})},
-            {1, Finished(M(0))}});
+  job.Add(0, Opened(1, 2)).Add(1, Emitted(M(0), {Partition(1, 4'000'000, {Key(5, 2'000'000)})}));
+  job.Add(1, Finished(M(0)));
   EXPECT_EQ(LastReduceTask(job.state, {.tasks = {EndOf(1, 50)}}, At(10))->reason,
             "Reduce task 1 will end last: it has not started and has 4.0 MB to reduce");
 }

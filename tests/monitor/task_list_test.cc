@@ -1,6 +1,7 @@
 // Tests the list of task attempts by host.
 #include "master/monitor/task_list.h"
 
+#include "tests/matchers.h"
 #include "tests/monitor/monitored_job.h"
 #include "tests/test.h"
 
@@ -91,8 +92,7 @@ TEST_F(TaskListTest, ManyTasksAreListedPerHost) {
   EXPECT_EQ(all.tasks_left_out, 4);
   EXPECT_THAT(all.hosts, SizeIs(2));
   const JobTasks one = monitor.ListTasks({.host = "b", .tasks_max = 1}, At(12));
-  ASSERT_THAT(one.tasks, SizeIs(1));
-  EXPECT_EQ(one.tasks[0].attempt, Task(3)) << "the last to begin";
+  EXPECT_EQ(Only(one.tasks).attempt, Task(3)) << "the last to begin";
   EXPECT_EQ(one.tasks_left_out, 1);
   EXPECT_THAT(monitor.ListTasks({.host = "nowhere"}, At(12)).tasks, IsEmpty());
 }
@@ -106,8 +106,7 @@ TEST_F(TaskListTest, IsEmptyWithoutTasks) {
   Say(1, ExecutorOpened{.executor = 0, .host = "a", .slots = 1});
   // All events occur at the same time, so no host was busy for any time.
   Change(1, test::M(0), AttemptState::kStarted, 0);
-  const JobTasks list = monitor.ListTasks({}, At(1));
-  EXPECT_THAT(list.hosts[0].busy, Each(0));
+  EXPECT_THAT(monitor.ListTasks({}, At(1)).hosts[0].busy, Each(0));
 }
 
 // 1,000 updates are thinned to a tenth. The last update is kept, and the other updates are evenly
@@ -132,8 +131,7 @@ TEST(ThinnedForecasts, KeepTheLastPrediction) {
 
 TEST(ThinnedForecasts, APredictionWithoutAnEndHasNone) {
   const std::vector<facts::EndPrediction> said = {{.at = At(5)}};
-  const auto kept = monitor::ThinnedForecasts(said, At(0), 10);
-  EXPECT_THAT(kept, ElementsAre(PastForecast{.at = At(5)}));
+  EXPECT_THAT(monitor::ThinnedForecasts(said, At(0), 10), ElementsAre(PastForecast{.at = At(5)}));
 }
 
 }  // namespace

@@ -43,8 +43,15 @@ struct Story {
 // Collects events, whose times may be in any order.
 class StoryTeller {
  public:
-  void Say(double seconds, const std::string& source, EventBody body) {
+  StoryTeller& Say(double seconds, const std::string& source, EventBody body) {
     told_.push_back({seconds, source, std::move(body)});
+    return *this;
+  }
+  // Adds events of the application master at one instant.
+  template <typename... Bodies>
+  StoryTeller& Master(double seconds, Bodies... bodies) {
+    (Say(seconds, "app-master", std::move(bodies)), ...);
+    return *this;
   }
   std::vector<Event> InOrder() && {
     std::stable_sort(told_.begin(), told_.end(),
@@ -97,8 +104,7 @@ inline double TellReduceTask(const VirtualJob& job, std::uint32_t index, double 
     teller.Say(starts, source, ExecutorOpened{.executor = index, .host = "host"});
     started.executor = index;
   }
-  teller.Say(starts, source, started);
-  teller.Say(reduces, source, Shuffled(R(index)));
+  teller.Say(starts, source, started).Say(reduces, source, Shuffled(R(index)));
   ReduceProfile profile{.attempt = R(index), .keys_named = job.keys_named};
   double now = reduces;
   double flush = reduces + job.flush_seconds;
@@ -137,11 +143,11 @@ inline Story Tell(const VirtualJob& job) {
   StoryTeller teller;
   JobOpened opened = Opened(job.map_tasks, static_cast<std::uint32_t>(job.groups.size()));
   ReduceStage(opened).slots = static_cast<std::uint32_t>(std::min(job.slots, job.groups.size()));
-  teller.Say(0, "app-master", opened);
+  teller.Master(0, opened);
   for (std::uint32_t i = 0; i < job.map_tasks; ++i) {
-    teller.Say(0, "app-master", Started(M(i)));
+    teller.Master(0, Started(M(i)));
     teller.Say(job.map_seconds, "m-" + std::to_string(i), ShareOfMapTask(job, i));
-    teller.Say(job.map_seconds, "app-master", Finished(M(i)));
+    teller.Master(job.map_seconds, Finished(M(i)));
   }
   Story story{.reduce_starts = job.map_seconds + job.shuffle_seconds};
   std::vector<double> free_at(std::min(job.slots, job.groups.size()), job.map_seconds);
@@ -150,7 +156,7 @@ inline Story Tell(const VirtualJob& job) {
     *slot = TellReduceTask(job, i, *slot, teller);
     story.ends = std::max(story.ends, *slot);
   }
-  teller.Say(story.ends, "app-master", Closed());
+  teller.Master(story.ends, Closed());
   story.events = std::move(teller).InOrder();
   return story;
 }
