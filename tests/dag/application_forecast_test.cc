@@ -21,9 +21,7 @@ ApplicationForecast Estimated(std::vector<durations::RemainingStage> stages) {
     application.stages[i].number = static_cast<std::uint32_t>(10 * i);
     application.group_of_stage.push_back(i / 2);
   }
-  const auto estimate = ForecastApplication(application);
-  EXPECT_TRUE(estimate.ok()) << estimate.status();
-  return estimate.value_or(ApplicationForecast{});
+  return ForecastApplication(application).value();
 }
 
 TEST(ForecastApplication, OmitsCompletedStages) {
@@ -55,8 +53,7 @@ TEST(ForecastApplication, EndsAtOnceWithoutTasks) {
 
 // A stage without tasks occurs when a stage runs again because its output was lost.
 TEST(ForecastApplication, WaitsThroughAStageWithoutTasks) {
-  const ApplicationForecast estimate =
-      Estimated({Stage({}, 2, 7), Stage({0}, 0), Stage({1}, 2, 1)});
+  const auto estimate = Estimated({Stage({}, 2, 7), Stage({0}, 0), Stage({1}, 2, 1)});
   EXPECT_DOUBLE_EQ(estimate.stages[2].start, 7);
   EXPECT_THAT(estimate.critical_path, ElementsAre(0, 2));
 }

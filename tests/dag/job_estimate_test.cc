@@ -7,6 +7,7 @@
 namespace tidemark::dag::job_estimate_test {
 namespace {
 
+using test::OneNode;
 using test::Profile;
 
 TEST(JobEstimate, HasOnlyTheNumbersOfTasksWithoutRuns) {
@@ -85,16 +86,9 @@ TEST(JobEstimate, MoreTasksOnANodeShareItsFileSystem) {
   run.slots = 1;
   run.split_bytes = 1e8;
   run.map_selectivity = 1e-6;
-  const Cluster cluster = {.slots = 4,
-                           .nodes = 1,
-                           .node = ResourceProfile{.disk_read = 1e12,
-                                                   .disk_write = 1e12,
-                                                   .dfs_read = 1e8,
-                                                   .dfs_write = 1e12,
-                                                   .network = 1e12,
-                                                   .cores = 8}};
-  const JobEstimate expected =
-      EstimateJobTasks({.name = "j"}, std::vector<JobProfile>{run}, cluster, 1);
+  Cluster cluster = OneNode(4, 8, 1e12);
+  cluster.node->dfs_read = 1e8;
+  const auto expected = EstimateJobTasks({.name = "j"}, std::vector<JobProfile>{run}, cluster, 1);
   EXPECT_NEAR(expected.map.times.mean(), 4, 5e-3);
   EXPECT_EQ(expected.map.bottleneck, NameOf(Resource::kDfsRead));
 }
@@ -111,14 +105,10 @@ JobProfile ReadingRun(std::uint32_t tasks, double seconds, std::uint32_t slots,
 
 // Returns a node that is fast except for its file system (120 MB/s) and its network (100 MB/s).
 Cluster SlowNode(std::uint32_t slots) {
-  return {.slots = slots,
-          .nodes = 1,
-          .node = ResourceProfile{.disk_read = 1e10,
-                                  .disk_write = 1e10,
-                                  .dfs_read = 1.2e8,
-                                  .dfs_write = 1e10,
-                                  .network = 1e8,
-                                  .cores = 6}};
+  Cluster cluster = OneNode(slots, 6, 1e10);
+  cluster.node->dfs_read = 1.2e8;
+  cluster.node->network = 1e8;
+  return cluster;
 }
 
 // 12 tasks that read 128 MB each at 120 MB/s take 12.8 s, which is the measured time. Two tasks
@@ -165,8 +155,7 @@ TEST(JobEstimate, TheMeasuredProcessorTimeLeavesTimeThatNoResourceExplains) {
   JobProfile run = ReadingRun(60, 10, 6, 1.28e7);
   run.map_cpu_time = absl::Seconds(3);
   const PlannedJob job = {.name = "wc", .profile = run};
-  const PhaseEstimate on_6 = EstimateJobTasks(job, {}, SlowNode(6), 1).map;
-  EXPECT_NEAR(on_6.times.mean(), 10, 1e-6);
+  EXPECT_NEAR(EstimateJobTasks(job, {}, SlowNode(6), 1).map.times.mean(), 10, 1e-6);
   const PhaseEstimate on_12 = EstimateJobTasks(job, {}, SlowNode(12), 1).map;
   EXPECT_NEAR(on_12.times.mean(), 13, 0.1);
   EXPECT_EQ(on_12.bottleneck, "");
@@ -204,8 +193,7 @@ TEST(JobEstimate, VaryingTasksNeedNotBeInStep) {
   Cluster cluster = SlowNode(2);
   cluster.node->network = 4e6;
   cluster.node->cores = 1;
-  const PhaseEstimate reduce =
-      EstimateJobTasks({.name = "sort", .profile = run}, {}, cluster, 1).reduce;
+  const auto reduce = EstimateJobTasks({.name = "sort", .profile = run}, {}, cluster, 1).reduce;
   EXPECT_EQ(reduce.bottleneck, "network");
   EXPECT_NEAR(reduce.times.mean(), 9.6, 1e-9);
   EXPECT_GT(reduce.alone * 9.6, 5.8);
@@ -231,14 +219,9 @@ JobProfile SortingRun() {
 // 10 s, and the reduce functions 10 s.
 TEST(JobEstimate, TheMeasuredSortSharesTheDisk) {
   const auto cluster = [](std::uint32_t slots) {
-    return Cluster{.slots = slots,
-                   .nodes = 1,
-                   .node = ResourceProfile{.disk_read = 1e12,
-                                           .disk_write = 1.28e8,
-                                           .dfs_read = 1e12,
-                                           .dfs_write = 1e12,
-                                           .network = 1e12,
-                                           .cores = 16}};
+    Cluster node = OneNode(slots, 16, 1e12);
+    node.node->disk_write = 1.28e8;
+    return node;
   };
   JobProfile run = SortingRun();
   const PlannedJob job = {.name = "sort", .map_task_count = 8, .reduce_task_count = 8};

@@ -72,6 +72,13 @@ void Observe(LiveWorkflow& live, Snapshot job,
   live.Observe(std::make_shared<const Snapshot>(std::move(job)), std::move(left));
 }
 
+// Observes a job and returns the workflow at the time of the job's snapshot.
+Snapshot Seen(LiveWorkflow& live, Snapshot job) {
+  const absl::Time at = job.at;
+  Observe(live, std::move(job));
+  return live.Tick(at);
+}
+
 // Returns a run with `map_tasks` tasks of 100 MB that take `map_seconds`, without reduce tasks.
 JobProfile MapRun(std::uint32_t map_tasks, double map_seconds, double selectivity) {
   JobProfile run = Profile(map_tasks, map_seconds, 0, 0);
@@ -351,9 +358,8 @@ TEST(LiveWorkflow, IsNeverSlowerWithMoreSlots) {
       const LiveWorkflow live = is_known ? WithRuns(plan) : Live(plan);
       double before = 1e9;
       for (const std::uint32_t slots : {1, 4, 20, 39, 40, 999, 1000, 100'000}) {
-        const auto outcome = live.Estimate(Second(1), {.slots = slots});
-        ASSERT_TRUE(outcome.ok()) << outcome.status();
-        const double end = SecondsOf(outcome->snapshot.estimate.remaining);
+        const auto outcome = live.Estimate(Second(1), {.slots = slots}).value();
+        const double end = SecondsOf(outcome.snapshot.estimate.remaining);
         EXPECT_LE(end, before + 1e-6) << slots;
         before = end;
       }
@@ -362,8 +368,7 @@ TEST(LiveWorkflow, IsNeverSlowerWithMoreSlots) {
 }
 
 TEST_F(LiveDiamond, EndsByTheForecastOfItsRunningJob) {
-  Observe(live_, Running("a-1", 0, 5, 100));
-  const Snapshot snapshot = live_.Tick(Second(5));
+  const Snapshot snapshot = Seen(live_, Running("a-1", 0, 5, 100));
   EXPECT_EQ(snapshot.children[0].state, ChildState::kRunning);
   EXPECT_EQ(snapshot.children[0].estimate.basis, Basis::kThisRun);
   EXPECT_NEAR(SecondsOf(snapshot.children[0].estimate.remaining), 100, 10);
@@ -554,9 +559,8 @@ TEST(LiveWorkflow, AnUnstartedApplicationHasTheStagesOfItsPastRuns) {
   EXPECT_THAT(snapshot.stage_infos[1].parents, ElementsAre(snapshot.stages[0].id.stage));
   EXPECT_NEAR(SecondsOf(snapshot.stages[1].starts_in), 20, 4);
   EXPECT_EQ(snapshot.stages[1].task_time, absl::Seconds(5));
-  const auto twice = live.Estimate(Second(0), {.data_factor = 2});
-  ASSERT_TRUE(twice.ok());
-  EXPECT_NEAR(SecondsOf(twice->snapshot.children[0].estimate.remaining), 50, 10);
+  const auto twice = live.Estimate(Second(0), {.data_factor = 2}).value();
+  EXPECT_NEAR(SecondsOf(twice.snapshot.children[0].estimate.remaining), 50, 10);
 }
 
 // Eight runs with thousands of stages each, in a thousand jobs, would take gigabytes.
@@ -592,10 +596,8 @@ TEST_F(LiveDiamond, SubtractsTheAgeOfAForecast) {
 
 // In 1 of 50 s, the fraction falls by at most 3 x ln 1.02 = 0.0594.
 TEST_F(LiveDiamond, ProgressMovesBackSlowlyIfTheEstimateIsRaised) {
-  Observe(live_, Running("a-1", 0, 50, 5));
-  const double before = live_.Tick(Second(50)).estimate.fraction_done;
-  Observe(live_, Running("a-1", 0, 51, 5000));
-  const Snapshot after = live_.Tick(Second(51));
+  const double before = Seen(live_, Running("a-1", 0, 50, 5)).estimate.fraction_done;
+  const Snapshot after = Seen(live_, Running("a-1", 0, 51, 5000));
   EXPECT_NEAR(after.estimate.fraction_done, before - 0.0594, 1e-4);
   EXPECT_TRUE(after.estimate_raised);
   EXPECT_LT(after.estimate.fraction_done_lower, before);
@@ -613,8 +615,7 @@ TEST_F(LiveDiamond, WaitingForTheFirstJobIsNotProgress) {
 }
 
 TEST_F(LiveDiamond, ShowsItsMedianWithinItsBounds) {
-  Observe(live_, Running("a-1", 0, 5, 100));
-  const Snapshot snapshot = live_.Tick(Second(5));
+  const Snapshot snapshot = Seen(live_, Running("a-1", 0, 5, 100));
   const double by_median = 5 / (5 + SecondsOf(snapshot.estimate.remaining));
   EXPECT_DOUBLE_EQ(snapshot.estimate.fraction_done, by_median);
   EXPECT_LT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_upper);
@@ -639,19 +640,16 @@ TEST_F(LiveDiamond, KeepsItsProgressWhileItsRunningJobsAreSilent) {
         << at;
   }
   EXPECT_EQ(live_.newest()->state, JobState::kRunning);
-  Observe(live_, Running("a-1", 0, 601, 10));
-  const Snapshot again = live_.Tick(Second(601));
+  const Snapshot again = Seen(live_, Running("a-1", 0, 601, 10));
   EXPECT_FALSE(again.silent_since.has_value());
   EXPECT_GT(again.estimate.fraction_done, before.estimate.fraction_done);
   EXPECT_GT(again.children[0].estimate.fraction_done, before.children[0].estimate.fraction_done);
 }
 
 TEST_F(LiveDiamond, TheBarOfAJobMovesBackSlowly) {
-  Observe(live_, Running("a-1", 0, 50, 50));
-  const double before = live_.Tick(Second(50)).children[0].estimate.fraction_done;
+  const double before = Seen(live_, Running("a-1", 0, 50, 50)).children[0].estimate.fraction_done;
   EXPECT_NEAR(before, 0.5, 0.05);
-  Observe(live_, Running("a-1", 0, 51, 459));
-  const Estimate after = live_.Tick(Second(51)).children[0].estimate;
+  const Estimate after = Seen(live_, Running("a-1", 0, 51, 459)).children[0].estimate;
   EXPECT_NEAR(after.fraction_done, before - 3 * std::log(51.0 / 50), 1e-9);
   EXPECT_EQ(after.fraction_done_lower, after.fraction_done);
   EXPECT_EQ(after.fraction_done_upper, after.fraction_done);
@@ -661,8 +659,7 @@ TEST_F(LiveDiamond, IsNotSilentWhileARunningJobReports) {
   Snapshot b = Running("b-1", 0, 60, 100);
   b.silent_since = Second(20);
   Observe(live_, b);
-  Observe(live_, Running("c-1", 0, 60, 100));
-  EXPECT_FALSE(live_.Tick(Second(60)).silent_since.has_value());
+  EXPECT_FALSE(Seen(live_, Running("c-1", 0, 60, 100)).silent_since.has_value());
   Observe(live_, Ended("c-1", 0, 62));
   EXPECT_FALSE(live_.Tick(Second(65)).silent_since.has_value()) << "an end is a report";
   EXPECT_EQ(live_.Tick(Second(66)).silent_since, Second(62));
@@ -687,8 +684,7 @@ TEST_F(LiveDiamond, IsSilentIfNoJobRunsAndTheNextDoesNotStart) {
   Observe(live_, Ended("a-1", 0, 10));
   EXPECT_FALSE(live_.Tick(Second(20)).silent_since.has_value());
   EXPECT_EQ(live_.Tick(Second(21)).silent_since, Second(10));
-  Observe(live_, Running("b-1", 30, 31, 100));
-  EXPECT_FALSE(live_.Tick(Second(31)).silent_since.has_value());
+  EXPECT_FALSE(Seen(live_, Running("b-1", 30, 31, 100)).silent_since.has_value());
 }
 
 TEST_F(LiveDiamond, IsSilentIfItsFirstJobDoesNotStart) {
@@ -718,10 +714,9 @@ TEST_F(LiveDiamond, RaisesTheForecastToTheLengthOfTheSilence) {
   EXPECT_EQ(*silent.estimate.remaining->upper - *before.estimate.remaining->upper,
             19 * absl::Seconds(90));
   EXPECT_GT(*silent.children[1].estimate.remaining->upper, absl::Minutes(25));
-  const auto outcome = live_.Estimate(Second(100), {});
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_EQ(outcome->snapshot.silent_since, Second(10));
-  EXPECT_GT(*outcome->snapshot.estimate.remaining->upper, absl::Minutes(25));
+  const auto outcome = live_.Estimate(Second(100), {}).value();
+  EXPECT_EQ(outcome.snapshot.silent_since, Second(10));
+  EXPECT_GT(*outcome.snapshot.estimate.remaining->upper, absl::Minutes(25));
   EXPECT_EQ(live_.Tick(Second(300)).estimate.remaining->median,
             std::max(median, absl::Seconds(290)));
 }
@@ -754,8 +749,7 @@ TEST_F(LiveDiamond, ReportsTheSilenceOfARunningJob) {
   a.silent_since = Second(50);
   Observe(live_, a);
   EXPECT_THAT(live_.Tick(a.at).notes, ElementsAre("job a: no report for 2 min 11 s"));
-  Observe(live_, Running("a-1", 0, 182, 10));
-  EXPECT_THAT(live_.Tick(Second(182)).notes, IsEmpty());
+  EXPECT_THAT(Seen(live_, Running("a-1", 0, 182, 10)).notes, IsEmpty());
 }
 
 TEST_F(LiveDiamond, EndsAtTheEndOfItsLastJob) {
@@ -805,7 +799,7 @@ TEST_F(LiveDiamond, EndsOnceAfterAllJobsSucceeded) {
   EXPECT_EQ(final.state, JobState::kSucceeded);
   EXPECT_EQ(final.estimate.fraction_done, 1);
   EXPECT_FALSE(final.estimate.remaining.has_value());
-  EXPECT_THAT(StatesOf(final), ::testing::Each(ChildState::kSucceeded));
+  EXPECT_THAT(StatesOf(final), Each(ChildState::kSucceeded));
   EXPECT_EQ(live_.Tick(Second(99)), final);
   Observe(live_, Running("d-1", 10, 30, 5));
   EXPECT_EQ(live_.Tick(Second(100)), final);
@@ -815,8 +809,7 @@ TEST_F(LiveDiamond, IgnoresARunThatEndedBeforeTheSubmission) {
   Observe(live_, Ended("a-1", -100, -1));
   EXPECT_EQ(live_.Tick(Second(1)).children[0].state, ChildState::kAwaited);
   EXPECT_THAT(live_.wanted_jobs(), Contains("a-1"));
-  Observe(live_, Running("a-1", 2, 5, 100));
-  EXPECT_EQ(live_.Tick(Second(5)).children[0].state, ChildState::kRunning);
+  EXPECT_EQ(Seen(live_, Running("a-1", 2, 5, 100)).children[0].state, ChildState::kRunning);
 }
 
 TEST_F(LiveDiamond, CountsAnAttachedRunThatEndedBeforeTheSubmission) {
@@ -827,15 +820,13 @@ TEST_F(LiveDiamond, CountsAnAttachedRunThatEndedBeforeTheSubmission) {
 }
 
 TEST_F(LiveDiamond, FailsOrIsKilledWithAJobWithoutRetries) {
-  Observe(live_, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
-  const Snapshot final = live_.Tick(Second(10));
+  const Snapshot final = Seen(live_, Ended("a-1", 0, 10, JobState::kFailed, "out of disk"));
   EXPECT_EQ(final.state, JobState::kFailed);
   EXPECT_EQ(final.message, "job a failed: out of disk");
   EXPECT_EQ(final.children[0].failed_attempts, 1u);
   EXPECT_LT(final.estimate.fraction_done, 1);
   LiveWorkflow killed = WithRuns(Diamond());
-  Observe(killed, Ended("a-1", 0, 10, JobState::kKilled));
-  EXPECT_EQ(killed.Tick(Second(10)).state, JobState::kKilled);
+  EXPECT_EQ(Seen(killed, Ended("a-1", 0, 10, JobState::kKilled)).state, JobState::kKilled);
 }
 
 TEST_F(LiveDiamond, AFailedJobKeepsItsProgress) {
@@ -934,9 +925,8 @@ TEST(LiveWorkflow, IsWideAndFiniteWithoutEvidence) {
 TEST(LiveWorkflow, NotesAnEndAfterTheLongestShownTime) {
   LiveWorkflow live = Live({.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 4}});
   live.SetRuns(0, {Profile(100, 1e10, 1, 1)});
-  const auto outcome = live.Estimate(Second(0), {});
-  ASSERT_TRUE(outcome.ok()) << outcome.status();
-  EXPECT_THAT(outcome->snapshot.notes,
+  const auto outcome = live.Estimate(Second(0), {}).value();
+  EXPECT_THAT(outcome.snapshot.notes,
               ElementsAre(HasSubstr("the longest time that a snapshot shows")));
   EXPECT_THAT(live.Tick(Second(0)).notes,
               Contains(HasSubstr("the longest time that a snapshot shows")));
@@ -946,10 +936,8 @@ TEST(LiveWorkflow, LateJobsLengthenTheOthers) {
   const auto remaining_when_a_took = [](double seconds) {
     LiveWorkflow live = WithRuns(Diamond());
     live.Tick(Second(0));
-    Observe(live, Running("a-1", 0, 1, seconds));
-    live.Tick(Second(1));
-    Observe(live, Ended("a-1", 0, seconds));
-    return SecondsOf(live.Tick(Second(seconds)).estimate.remaining);
+    Seen(live, Running("a-1", 0, 1, seconds));
+    return SecondsOf(Seen(live, Ended("a-1", 0, seconds)).estimate.remaining);
   };
   EXPECT_GT(remaining_when_a_took(60), 1.1 * remaining_when_a_took(20));
 }
@@ -1008,12 +996,8 @@ TEST(LiveWorkflow, CapacityQueuesShareTheCluster) {
 TEST(LiveWorkflow, UsesTheMeasuredNodeUnlessThePlanHasOne) {
   JobProfile run = Profile(2, 10, 2, 10);
   run.split_bytes = 1e8;
-  const ResourceProfile slow_disk = {.disk_read = 1e9,
-                                     .disk_write = 1e6,
-                                     .dfs_read = 1e9,
-                                     .dfs_write = 1e9,
-                                     .network = 1e9,
-                                     .cores = 4};
+  ResourceProfile slow_disk = *test::OneNode(4, 4, 1e9).node;
+  slow_disk.disk_write = 1e6;
   LiveWorkflow live = WithRuns(Diamond());
   live.SetRuns(0, {run});
   EXPECT_EQ(FirstStageOf(live.Tick(Second(0)), 1).bottleneck, "");
@@ -1198,11 +1182,11 @@ TEST(LiveWorkflow, FurtherJobsAreNotNotedWhileItIsIdle) {
   const std::string note =
       "jobs that have not been submitted are unknown; the estimate allows for them in proportion "
       "to the elapsed time";
-  EXPECT_THAT(live.Tick(Second(60)).notes, ::testing::Contains(note));
+  EXPECT_THAT(live.Tick(Second(60)).notes, Contains(note));
   Observe(live, Ended("job_1", 30, 61));
   const Snapshot idle = live.Tick(Second(62));
   EXPECT_TRUE(idle.idle_since.has_value());
-  EXPECT_THAT(idle.notes, ::testing::Not(::testing::Contains(note)));
+  EXPECT_THAT(idle.notes, Not(Contains(note)));
 }
 
 // Two of ten jobs are new. The probability of another one is below one half.

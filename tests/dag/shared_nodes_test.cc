@@ -5,6 +5,7 @@
 #include "master/forecast/dag/live_workflow.h"
 #include "master/forecast/dag/task_model.h"
 #include "tests/dag/some_workflows.h"
+#include "tests/matchers.h"
 #include "tests/placement/some_stages.h"
 #include "tests/test.h"
 
@@ -17,15 +18,11 @@ using test::Second;
 // Returns a node of six cores whose file system reads 120 MB/s and whose network transfers 100
 // MB/s.
 Cluster SixCores(std::uint32_t slots) {
-  return {.slots = slots,
-          .nodes = 1,
-          .policy = SchedulingPolicy::kFair,
-          .node = ResourceProfile{.disk_read = 1e9,
-                                  .disk_write = 1e9,
-                                  .dfs_read = 1.2e8,
-                                  .dfs_write = 1e9,
-                                  .network = 1e8,
-                                  .cores = 6}};
+  Cluster cluster = test::OneNode(slots, 6, 1e9);
+  cluster.policy = SchedulingPolicy::kFair;
+  cluster.node->dfs_read = 1.2e8;
+  cluster.node->network = 1e8;
+  return cluster;
 }
 
 double EndOf(const Outcome& outcome) {
@@ -33,9 +30,7 @@ double EndOf(const Outcome& outcome) {
 }
 
 Outcome Estimated(const Plan& plan, std::uint32_t slots) {
-  const auto outcome = LiveWorkflow(plan, Second(0), {}).Estimate(Second(0), {.slots = slots});
-  EXPECT_TRUE(outcome.ok()) << outcome.status();
-  return outcome.value_or(Outcome());
+  return LiveWorkflow(plan, Second(0), {}).Estimate(Second(0), {.slots = slots}).value();
 }
 
 // 60 tasks that read 128 MB each at a total of 120 MB/s take 64 s on any number of slots.
@@ -53,8 +48,7 @@ TEST(SharedNodes, SlotsDoNotShortenAJobThatWaitsForItsDisk) {
     EXPECT_NEAR(EndOf(outcome), 64, 3) << slots;
     ASSERT_EQ(outcome.snapshot.stages.size(), 1u);
     EXPECT_EQ(outcome.snapshot.stages[0].bottleneck, "file system read") << slots;
-    ASSERT_EQ(outcome.states.size(), 1u);
-    EXPECT_EQ(outcome.states[0].stages[0].id, outcome.snapshot.stages[0].id);
+    EXPECT_EQ(Only(outcome.states).stages[0].id, outcome.snapshot.stages[0].id);
   }
 }
 
@@ -74,8 +68,7 @@ TEST(SharedNodes, ASlotIsIdleBeforeEachTask) {
     const Outcome outcome = Estimated(plan, 2);
     EXPECT_NEAR(EndOf(outcome), 110, 3);
     if (!knows_node) continue;
-    ASSERT_EQ(outcome.states.size(), 1u);
-    EXPECT_NEAR(absl::ToDoubleSeconds(outcome.states[0].stages[0].task_time), 10, 0.3);
+    EXPECT_NEAR(absl::ToDoubleSeconds(Only(outcome.states).stages[0].task_time), 10, 0.3);
   }
 }
 

@@ -1,6 +1,6 @@
 #include "master/forecast/dag/shown_progress.h"
 
-#include "tests/facts/events.h"
+#include "tests/monitor/monitored_job.h"
 #include "tests/monitor/virtual_job.h"
 #include "tests/test.h"
 #include "tidemark/job_monitor.h"
@@ -156,16 +156,16 @@ TEST(ShownProgress, ContinuesFromTheRestoredFraction) {
 
 // --- in the snapshots of a job
 
-struct Watched {
-  JobMonitor monitor{"job-1", {}};
-  Source source;
+struct Watched : test::MonitoredJob {
   Snapshot newest;
   ReduceProfile reduced{.attempt = R(0)};
-  absl::Status Say(double seconds, EventBody body) {
-    return monitor.Apply(source.At(seconds, std::move(body)));
+  template <typename... Bodies>
+  Watched& Say(double seconds, Bodies... bodies) {
+    MonitoredJob::Say(seconds, std::move(bodies)...);
+    return *this;
   }
   // Reports another key group with this size and time.
-  absl::Status Reduce(double at, std::uint64_t bytes, double seconds) {
+  Watched& Reduce(double at, std::uint64_t bytes, double seconds) {
     reduced.last_group_finished_at = At(at);
     reduced.points = {Point(bytes, seconds)};
     reduced.groups_done += 1;
@@ -183,11 +183,8 @@ struct Watched {
 // groups.
 Watched AfterTheMapPhase(double seconds = 10) {
   Watched job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0), 100)).ok());
-  EXPECT_TRUE(job.Say(seconds, Emitted(M(0), {Partition(0, 4000)})).ok());
-  EXPECT_TRUE(job.Say(seconds, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(seconds, Started(R(0))).ok());
+  job.Say(0, Opened(1, 1), Started(M(0), 100)).Say(seconds, Emitted(M(0), {Partition(0, 4000)}));
+  job.Say(seconds, Finished(M(0)), Started(R(0)));
   return job;
 }
 
@@ -205,12 +202,11 @@ TEST(ShownProgress, AssumesARestAfterTheMapPhaseOfAnUnknownJob) {
 Watched ThatMovedBack() {
   Watched job = AfterTheMapPhase();
   job.Tick(10);
-  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
-  EXPECT_TRUE(job.Reduce(12, 1000, 0.5).ok());
+  job.Say(11, Shuffled(R(0))).Reduce(12, 1000, 0.5);
   const double shown = job.Tick(12).fraction_done;
   EXPECT_GT(shown, 0.7);
   // A small key group takes much longer, and most of the bytes remain.
-  EXPECT_TRUE(job.Reduce(30, 100, 18).ok());
+  job.Reduce(30, 100, 18);
   const Estimate& forecast = job.Tick(30);
   EXPECT_TRUE(Left(forecast).has_value());
   EXPECT_LT(forecast.fraction_done, shown);
@@ -230,7 +226,7 @@ TEST(ShownProgress, AJobReportsAMoveUntilItIsSilent) {
 
 TEST(ShownProgress, AnEndedJobReportsNoMove) {
   Watched job = ThatMovedBack();
-  EXPECT_TRUE(job.Say(31, Closed()).ok());
+  job.Say(31, Closed());
   job.Tick(31);
   EXPECT_TRUE(job.newest.is_final);
   EXPECT_FALSE(job.newest.estimate_raised);
@@ -238,10 +234,9 @@ TEST(ShownProgress, AnEndedJobReportsNoMove) {
 
 TEST(ShownProgress, EndsAtOneAfterAPublishedReducePhase) {
   Watched job = AfterTheMapPhase();
-  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
-  EXPECT_TRUE(job.Reduce(14, 1000, 3).ok());
+  job.Say(11, Shuffled(R(0))).Reduce(14, 1000, 3);
   job.Tick(14);
-  EXPECT_TRUE(job.Say(20, Closed()).ok());
+  job.Say(20, Closed());
   job.Tick(20);
   for (const double fraction : LastStagesOf(job.newest)) EXPECT_EQ(fraction, 1);
 }
@@ -252,8 +247,7 @@ TEST(ShownProgress, ContinuesAfterARestart) {
   Watched again = AfterTheMapPhase();
   ASSERT_TRUE(again.monitor.Resume(job.monitor.Checkpoint()).ok());
   for (Watched* one : {&job, &again}) {
-    EXPECT_TRUE(one->Say(11, Shuffled(R(0))).ok());
-    EXPECT_TRUE(one->Reduce(13, 100, 2).ok());
+    one->Say(11, Shuffled(R(0))).Reduce(13, 100, 2);
     one->Tick(13);
   }
   EXPECT_EQ(again.newest.estimate, job.newest.estimate);
@@ -263,7 +257,7 @@ TEST(ShownProgress, ContinuesAfterARestart) {
 TEST(ShownProgress, StaysAfterAFailedJob) {
   Watched job = AfterTheMapPhase();
   const double shown = job.Tick(10).fraction_done;
-  EXPECT_TRUE(job.Say(12, Closed(JobOutcome::kFailed)).ok());
+  job.Say(12, Closed(JobOutcome::kFailed));
   const double at_end = job.Tick(12).fraction_done;
   EXPECT_NEAR(at_end, shown, 0.1);
 }
@@ -273,9 +267,9 @@ TEST(ShownProgress, StaysAfterAFailedJob) {
 // Returns a job that reduces 100 of 4000 bytes every second until it becomes silent.
 Watched ThatFallsSilent(int silent_at = 20) {
   Watched job = AfterTheMapPhase();
-  EXPECT_TRUE(job.Say(11, Shuffled(R(0))).ok());
+  job.Say(11, Shuffled(R(0)));
   for (int at = 12; at <= silent_at; ++at) {
-    EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
+    job.Reduce(at, 100, 1);
     job.Tick(at);
   }
   return job;
@@ -336,7 +330,7 @@ TEST(ShownProgress, ContinuesAfterASilence) {
   Watched job = ThatFallsSilent();
   const double shown = job.Tick(40).fraction_done;
   for (int at = 41; at <= 50; ++at) {
-    EXPECT_TRUE(job.Reduce(at, 100, 1).ok());
+    job.Reduce(at, 100, 1);
     job.Tick(at);
   }
   EXPECT_EQ(SilentFor(job.newest), absl::ZeroDuration());

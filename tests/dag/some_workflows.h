@@ -33,6 +33,18 @@ inline PlannedJob JobNamed(const std::string& name, std::vector<std::string> aft
   return {.name = name, .job_id = name + "-1", .after = std::move(after)};
 }
 
+// Returns one node with these cores, whose disks and network move `bytes_per_second` each.
+inline Cluster OneNode(std::uint32_t slots, double cores, double bytes_per_second) {
+  return {.slots = slots,
+          .nodes = 1,
+          .node = ResourceProfile{.disk_read = bytes_per_second,
+                                  .disk_write = bytes_per_second,
+                                  .dfs_read = bytes_per_second,
+                                  .dfs_write = bytes_per_second,
+                                  .network = bytes_per_second,
+                                  .cores = cores}};
+}
+
 // Returns the plan a -> b, a -> c, b and c -> d, on 4 slots.
 inline Plan Diamond() {
   return {.id = "wf",

@@ -69,10 +69,8 @@ constexpr StagesOptions kOptions;
 dag::ApplicationForecast Estimate(WorkflowNow now, const std::vector<const PastRun*>& history,
                                   double slots) {
   AddExpectedStages(history, now);
-  const auto estimate =
-      dag::ForecastApplication(ApplicationOfStages(now, history, Slots(slots), kOptions));
-  EXPECT_TRUE(estimate.ok()) << estimate.status();
-  return estimate.value_or(dag::ApplicationForecast{});
+  return dag::ForecastApplication(ApplicationOfStages(now, history, Slots(slots), kOptions))
+      .value();
 }
 
 PastStage Profile(std::string name, std::uint64_t tasks, double seconds,

@@ -1,5 +1,6 @@
 #include "master/forecast/dag/task_factors.h"
 
+#include "tests/matchers.h"
 #include "tests/test.h"
 
 namespace tidemark::dag::task_factors_test {
@@ -76,11 +77,9 @@ TEST(LongTasks, OneLongTimeInThreeRunsCountsAThird) {
 
 TEST(LongTasks, OtherTasksKeepTheirTimes) {
   const PastStage run = ProfileOf({10, 40, 10, 10});
-  const TaskEstimate expected =
-      EstimateTasks(std::vector<PastStageRun>{{2, &run}}, 4, 2, kConstants);
+  const auto expected = EstimateTasks(std::vector<PastStageRun>{{2, &run}}, 4, 2, kConstants);
   EXPECT_NEAR(expected.Of(Warmth::kRest).mean(), 10, 1e-9);
-  const TaskEstimate of_other_count =
-      EstimateTasks(std::vector<PastStageRun>{{2, &run}}, 5, 2, kConstants);
+  const auto of_other_count = EstimateTasks(std::vector<PastStageRun>{{2, &run}}, 5, 2, kConstants);
   EXPECT_NEAR(of_other_count.Of(Warmth::kRest).mean(), 17.5, 1e-9);
 }
 
@@ -106,8 +105,7 @@ TEST(LongTasks, ShortTasksThatEndFirstDoNotShortenTheStage) {
   const TaskEstimate now = EstimateTasksNow(before, stage, kConstants);
   EXPECT_NEAR(now.Of(Warmth::kRest).mean(), 10, 1e-9);
   const TaskFactors factors = FactorsOfLongTasks(stage, now, kDraws);
-  ASSERT_THAT(factors.of_running, SizeIs(1));
-  EXPECT_NEAR(factors.of_running[0][0], 4, 1e-9);
+  EXPECT_NEAR(Only(factors.of_running)[0], 4, 1e-9);
 }
 
 TEST(LongTasks, WaitingTasksHaveFactorsInTheOrderOfTheirIndexes) {
@@ -115,8 +113,7 @@ TEST(LongTasks, WaitingTasksHaveFactorsInTheOrderOfTheirIndexes) {
   stage.finished.push_back({.seconds = 1, .index = 1});
   stage.running.push_back({.elapsed = 1, .id = {.index = 2}});
   const TaskFactors factors = FactorsOfLongTasks(stage, OfTwoSeconds({{1, 7}, {3, 6}}), kDraws);
-  ASSERT_THAT(factors.of_running, SizeIs(1));
-  EXPECT_EQ(factors.of_running[0][0], 1);
+  EXPECT_EQ(Only(factors.of_running)[0], 1);
   ASSERT_THAT(factors.of_waiting, SizeIs(3)) << "0, 3 and 4";
   EXPECT_EQ(factors.of_waiting[0][0], 1);
   EXPECT_EQ(factors.of_waiting[1][0], 4);
@@ -170,8 +167,7 @@ TEST(SizeFactors, UsualOrIncompleteSizesHaveNoFactors) {
 
 TEST(SizeFactors, LargerTasksTakeLongerAndSmallerOnesLess) {
   const TaskFactors factors = FactorsBySize(WithPending({1e8, 1e6, 1e7}), kOfThisRun, kSizeDraws);
-  ASSERT_THAT(factors.of_running, SizeIs(1));
-  EXPECT_EQ(Median(factors.of_running[0]), 1);
+  EXPECT_EQ(Median(Only(factors.of_running)), 1);
   ASSERT_THAT(factors.of_waiting, SizeIs(3));
   EXPECT_GT(Median(factors.of_waiting[0]), 4);
   EXPECT_LT(Median(factors.of_waiting[0]), 15);
