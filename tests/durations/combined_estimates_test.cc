@@ -123,8 +123,7 @@ TEST(CombineIfVague, KeepsAnEstimateThatCannotBeWeighed) {
 TEST(LeftByPace, PaceOutweighsAVagueEstimate) {
   const FixedDraws& draws = FixedDraws::For(100);
   const Draws totals = LogNormal(std::log(100), 1, EstimateSource::kPastRuns, draws);
-  Draws left =
-      LeftByPace(totals, 10, ReadShare().TotalOf(10, 0.5), draws.Uniforms(Drawn::kTask, 0));
+  auto left = LeftByPace(totals, 10, ReadShare().TotalOf(10, 0.5), draws.Uniforms(Drawn::kTask, 0));
   EXPECT_NEAR(QuantileOf(left, 0.5), 12, 2);
   EXPECT_GT(QuantileOf(left, 0.05), 3.5);
   EXPECT_LT(QuantileOf(left, 0.95), 30);

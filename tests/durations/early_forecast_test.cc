@@ -3,6 +3,7 @@
 #include "master/facts/fold.h"
 #include "master/forecast/durations/draws.h"
 #include "tests/facts/events.h"
+#include "tests/matchers.h"
 #include "tests/monitor/virtual_job.h"
 #include "tests/test.h"
 #include "tidemark/job_monitor.h"
@@ -10,11 +11,8 @@
 namespace tidemark::durations::early_forecast_test {
 namespace {
 
-using test::At;
 using test::Left;
 using test::Lower;
-using test::M;
-using test::R;
 using test::Upper;
 
 PastRun Took(double map, double shuffle, double reduce, std::uint64_t bytes = 0) {
@@ -153,11 +151,10 @@ TEST(PastGroups, OfAFeatureAreNamedGroupsThatTookMostOfTheTime) {
   EXPECT_TRUE(WithPastGroups({}, state, CostFeature::kProduct).empty());
   state.past_runs[0].timed_groups[0] = {
       {.groups = 2, .value = 2'000, .bytes = 2'000, .seconds = 100}};
-  const auto bins = WithPastGroups({}, state, CostFeature::kProduct);
-  ASSERT_EQ(bins.size(), 1u);
-  EXPECT_DOUBLE_EQ(bins[0].size, 1e6);
-  EXPECT_DOUBLE_EQ(bins[0].bytes, 1'000);
-  EXPECT_DOUBLE_EQ(bins[0].amount, 50);
+  const auto bin = Only(WithPastGroups({}, state, CostFeature::kProduct));
+  EXPECT_DOUBLE_EQ(bin.size, 1e6);
+  EXPECT_DOUBLE_EQ(bin.bytes, 1'000);
+  EXPECT_DOUBLE_EQ(bin.amount, 50);
 }
 
 TEST(PastGroups, OfOtherShapesOrWithInvalidTimesAreIgnored) {
@@ -242,17 +239,15 @@ TEST(PastRuns, OtherJobsGiveTheirMean) {
 // A job with a hundred times the input of 10 bytes takes ten times 42 s, since the slope is one
 // half.
 TEST(PastRuns, OtherJobsScaleWithTheirInput) {
-  std::optional<Draws> seconds = ByOthers(At(0), {OfOther(Took(10, 2, 30, 10))});
-  ASSERT_TRUE(seconds.has_value());
-  EXPECT_NEAR(QuantileOf(*seconds, 0.5), 420, 1e-6);
+  Draws seconds = ByOthers(At(0), {OfOther(Took(10, 2, 30, 10))}).value();
+  EXPECT_NEAR(QuantileOf(seconds, 0.5), 420, 1e-6);
 }
 
 // After 30 s, the map phase takes 100 s instead of 10 s, of which 30 s have passed. 10 x 32 s
 // follow.
 TEST(PastRuns, OtherJobsCountTheElapsedTimeOfThisJob) {
-  const std::optional<Draws> seconds = ByOthers(At(30), {OfOther(Took(10, 2, 30, 10))});
-  ASSERT_TRUE(seconds.has_value());
-  Draws draws = *seconds;
+  const Draws seconds = ByOthers(At(30), {OfOther(Took(10, 2, 30, 10))}).value();
+  Draws draws = seconds;
   EXPECT_NEAR(QuantileOf(draws, 0.5), 390, 1e-6);
 }
 

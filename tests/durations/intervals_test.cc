@@ -6,8 +6,6 @@
 namespace tidemark::durations::intervals_test {
 namespace {
 
-using test::At;
-
 facts::EndPrediction PredictionAt(double at, double end, double lower, double upper) {
   return {.at = At(at), .end = At(end), .lower = At(lower), .upper = At(upper)};
 }
@@ -345,16 +343,14 @@ TEST(Overdue, ForecastsWithoutAnIntervalAreIgnored) {
 }
 
 TEST(OpenedByLateness, OpensTheIntervalAtOnce) {
-  const facts::EndPrediction opened =
-      OpenedByLateness(WithRemaining(11, 0, 0), absl::Seconds(1), kGrace);
+  const auto opened = OpenedByLateness(WithRemaining(11, 0, 0), absl::Seconds(1), kGrace);
   EXPECT_EQ(opened.end, At(12));
   EXPECT_EQ(opened.lower, At(11));
   EXPECT_EQ(opened.upper, At(11 + 19 * 6));
 }
 
 TEST(OpenedByLateness, KeepsAWiderInterval) {
-  const facts::EndPrediction wide =
-      OpenedByLateness(WithRemaining(11, 5, 900), absl::Seconds(1), kGrace);
+  const auto wide = OpenedByLateness(WithRemaining(11, 5, 900), absl::Seconds(1), kGrace);
   EXPECT_EQ(wide.end, At(16));
   EXPECT_EQ(wide.upper, At(916));
 }
@@ -367,8 +363,7 @@ TEST(OpenedByLateness, KeepsTheUpperBoundAboveAnEndWithoutBounds) {
 }
 
 TEST(OpenedByLateness, LeavesAForecastThatIsNotLate) {
-  const facts::EndPrediction opened =
-      OpenedByLateness(WithRemaining(5, 5), absl::ZeroDuration(), kGrace);
+  const auto opened = OpenedByLateness(WithRemaining(5, 5), absl::ZeroDuration(), kGrace);
   EXPECT_EQ(opened.upper, At(11));
   EXPECT_EQ(opened.lower, At(5));
 }

@@ -7,12 +7,6 @@
 namespace tidemark::durations::reduce_stage_test {
 namespace {
 
-using test::At;
-using test::Job;
-using test::Opened;
-using test::R;
-using test::Reduced;
-
 class HostSharingTest : public ::testing::Test {
  protected:
   HostSharingTest() { EXPECT_TRUE(job_.Say(0, Opened(0, 8)).ok()); }
@@ -28,10 +22,10 @@ class HostSharingTest : public ::testing::Test {
     changed.executor = index;
     job_.Fold({{1, ExecutorOpened{.executor = index, .host = host}}, {1, changed}});
     changed.state = AttemptState::kShuffled;
-    EXPECT_TRUE(job_.Say(1, changed).ok());
+    job_.Add(1, changed);
     ReduceProfile profile = Reduced(R(index), At(2), {});
     profile.processor_use = ProcessorUse{absl::Seconds(1), absl::Seconds(waited), processors};
-    EXPECT_TRUE(job_.Say(2, profile).ok());
+    job_.Add(2, profile);
   }
   placement::SharedHost HostOf(std::size_t task) const {
     const HostSharing sharing = ObserveHosts(job_.state);
@@ -112,9 +106,7 @@ dag::ApplicationForecast Ends(std::span<const ReduceTaskLeft> tasks,
                                   .host_of_running = {std::move(host_of_running)}};
   application.stages.push_back(ReduceStage(tasks, weights, slots, *application.draws));
   application.on.cluster = {.capacity = {.cores = 1000}, .policy = placement::Policy::kFifo};
-  const auto ends = dag::ForecastApplication(application);
-  EXPECT_TRUE(ends.ok()) << ends.status();
-  return ends.value_or(dag::ApplicationForecast{});
+  return dag::ForecastApplication(application).value();
 }
 
 double Median(std::span<const ReduceTaskLeft> tasks, std::size_t slots) {

@@ -9,9 +9,6 @@
 namespace tidemark::durations::remaining_groups_test {
 namespace {
 
-using test::Key;
-using test::M;
-
 // A job with one reduce task and four map tasks, of which two send a profile.
 class RemainingGroupsTest : public testing::Test {
  protected:

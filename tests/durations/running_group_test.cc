@@ -6,8 +6,6 @@
 namespace tidemark::durations::running_group_test {
 namespace {
 
-using test::At;
-
 // A job with a reduce task inside a key group of 1000 bytes, with estimated emissions of 500 bytes.
 class RunningGroupTest : public ::testing::Test {
  protected:

@@ -12,16 +12,7 @@
 namespace tidemark::durations::sampled_groups_test {
 namespace {
 
-using test::At;
-using test::Emitted;
-using test::Key;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::R;
 using ::testing::DoubleEq;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 
 TEST(RecentSizes, TheLastGroupsCountMost) {
   RecentSizes sizes;

@@ -20,21 +20,19 @@ std::vector<Cardinality> Filtered() {
 }
 
 TEST(CardinalityModel, FindsTheConditionOfAFilter) {
-  const auto model = CardinalityModel::Learn(Letters(), Filtered());
-  ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_FALSE(model->conditions().empty());
-  EXPECT_THAT(model->field_selections(), IsEmpty());
+  const auto model = CardinalityModel::Learn(Letters(), Filtered()).value();
+  EXPECT_FALSE(model.conditions().empty());
+  EXPECT_THAT(model.field_selections(), IsEmpty());
   // With twice the data, the forecast is 2,000,000 (1 - 0.12 - 0.04).
-  const CardinalityForecast forecast = model->Predict({{"letters", "a,h"}}, 2e6, 10);
+  const CardinalityForecast forecast = model.Predict({{"letters", "a,h"}}, 2e6, 10);
   EXPECT_NEAR(forecast.records.value, 1'680'000, 1000);
   EXPECT_NEAR(forecast.width.value, 10, 1e-6);
 }
 
 TEST(CardinalityModel, ALetterThatNoRunHadIsNamedAndWidens) {
-  const auto model = CardinalityModel::Learn(Letters(), Filtered());
-  ASSERT_TRUE(model.ok());
-  const regression::Forecast known = model->Predict({{"letters", "a"}}, 1e6, 10).records;
-  const regression::Forecast unknown = model->Predict({{"letters", "q"}}, 1e6, 10).records;
+  const auto model = CardinalityModel::Learn(Letters(), Filtered()).value();
+  const regression::Forecast known = model.Predict({{"letters", "a"}}, 1e6, 10).records;
+  const regression::Forecast unknown = model.Predict({{"letters", "q"}}, 1e6, 10).records;
   EXPECT_THAT(unknown.never_varied, ElementsAre("letters.q"));
   EXPECT_GT(unknown.deviation, 5 * known.deviation);
 }
@@ -47,11 +45,10 @@ TEST(CardinalityModel, FindsTheSelectionOfFields) {
     parameters.push_back({{"fields", std::to_string(fields)}});
     runs.push_back({1e6, 1e8, 1e6, 1e6 * 4.0 * fields});
   }
-  const auto model = CardinalityModel::Learn(parameters, runs);
-  ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_THAT(model->conditions(), IsEmpty());
-  ASSERT_EQ(model->field_selections().size(), 1);
-  EXPECT_NEAR(model->Predict({{"fields", "5"}}, 1e6, 100).width.value, 20, 1e-6);
+  const auto model = CardinalityModel::Learn(parameters, runs).value();
+  EXPECT_THAT(model.conditions(), IsEmpty());
+  ASSERT_EQ(model.field_selections().size(), 1);
+  EXPECT_NEAR(model.Predict({{"fields", "5"}}, 1e6, 100).width.value, 20, 1e-6);
 }
 
 TEST(CardinalityModel, RunsThatReadNothingSayNothing) {
@@ -67,9 +64,8 @@ TEST(CardinalityModel, RunsThatReadNothingSayNothing) {
 TEST(CardinalityModel, WhereNothingCameOutNothingIsForetold) {
   const std::vector<Parameters> parameters = {{{"k", "1"}}};
   const std::vector<Cardinality> runs = {{10, 100, 0, 0}};
-  const auto model = CardinalityModel::Learn(parameters, runs);
-  ASSERT_TRUE(model.ok()) << model.status();
-  EXPECT_DOUBLE_EQ(model->Predict({}, 100, 10).records.value, 0);
+  const auto model = CardinalityModel::Learn(parameters, runs).value();
+  EXPECT_DOUBLE_EQ(model.Predict({}, 100, 10).records.value, 0);
 }
 
 TEST(CardinalityModel, NeverForetellsLessThanNothing) {
@@ -79,9 +75,8 @@ TEST(CardinalityModel, NeverForetellsLessThanNothing) {
     parameters.push_back({{"k", std::to_string(k)}});
     runs.push_back({100, 1000, 100.0 - 20 * k, 1000.0 - 200 * k});
   }
-  const auto model = CardinalityModel::Learn(parameters, runs);
-  ASSERT_TRUE(model.ok());
-  EXPECT_DOUBLE_EQ(model->Predict({{"k", "10"}}, 100, 10).records.value, 0);
+  const auto model = CardinalityModel::Learn(parameters, runs).value();
+  EXPECT_DOUBLE_EQ(model.Predict({{"k", "10"}}, 100, 10).records.value, 0);
 }
 
 TEST(CardinalityModel, WrongInputIsAnError) {
@@ -101,14 +96,12 @@ TEST(RepetitionModel, CountsStagesByAParameterThatDrivesTheWorkflow) {
     parameters.push_back({{"k", std::to_string(k)}, {"seed", std::to_string(k % 3)}});
     runs.push_back({{7, 8}, {8, iterations}, {9, iterations}});
   }
-  const auto model = RepetitionModel::Learn(parameters, runs);
-  ASSERT_TRUE(model.ok()) << model.status();
-  const auto counts = model->Predict({{"k", "35"}, {"seed", "1"}});
+  const auto model = RepetitionModel::Learn(parameters, runs).value();
+  const auto counts = model.Predict({{"k", "35"}, {"seed", "1"}});
   EXPECT_DOUBLE_EQ(counts.at(7).value, 8);
   EXPECT_NEAR(counts.at(8).value, 35, 1);
   EXPECT_EQ(counts.at(8).value, counts.at(9).value);
-  const auto beyond = model->Predict({{"k", "100"}, {"seed", "1"}});
-  EXPECT_THAT(beyond.at(8).beyond, ElementsAre("k"));
+  EXPECT_THAT(model.Predict({{"k", "100"}, {"seed", "1"}}).at(8).beyond, ElementsAre("k"));
 }
 
 TEST(RepetitionModel, WorkThatARunLacksRanZeroTimesInIt) {
@@ -116,10 +109,9 @@ TEST(RepetitionModel, WorkThatARunLacksRanZeroTimesInIt) {
       {{"n", "0"}}, {{"n", "1"}}, {{"n", "2"}}, {{"n", "3"}}};
   const std::vector<StageCounts> runs = {
       {{1, 1}}, {{1, 1}, {2, 1}}, {{1, 1}, {2, 2}}, {{1, 1}, {2, 3}}};
-  const auto model = RepetitionModel::Learn(parameters, runs);
-  ASSERT_TRUE(model.ok());
-  EXPECT_DOUBLE_EQ(model->Predict({{"n", "0"}}).at(2).value, 0);
-  EXPECT_DOUBLE_EQ(model->Predict({{"n", "2"}}).at(2).value, 2);
+  const auto model = RepetitionModel::Learn(parameters, runs).value();
+  EXPECT_DOUBLE_EQ(model.Predict({{"n", "0"}}).at(2).value, 0);
+  EXPECT_DOUBLE_EQ(model.Predict({{"n", "2"}}).at(2).value, 2);
 }
 
 }  // namespace
