@@ -7,19 +7,6 @@
 namespace tidemark::papers::linear_indicators_test {
 namespace {
 
-using test::At;
-using test::Emitted;
-using test::Finished;
-using test::Job;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
-using test::Reduced;
-using test::Shuffled;
-using test::Started;
-
 TEST(HadoopProgress, CountsTasksWithoutDataAsDoneAndLimitsEachToOne) {
   const std::vector<TaskWork> tasks = {{0, 0, 0}, {10, 50, 1}, {10, 0, 0}};
   EXPECT_DOUBLE_EQ(HadoopProgress(tasks), 2.0 / 3);
@@ -60,15 +47,10 @@ using Scope = RatioIndicator::Scope;
 // 250 bytes until 22 s, with 10 s in reduce functions.
 Job HalfDone() {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
-  EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000), Partition(1, 1000)})).ok());
-  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
-  for (const std::uint32_t i : {0u, 1u}) {
-    EXPECT_TRUE(job.Say(9, Started(R(i))).ok());
-    EXPECT_TRUE(job.Say(10, Shuffled(R(i))).ok());
-  }
-  EXPECT_TRUE(job.Say(22, Reduced(R(0), At(20), {Point(500, 5)})).ok());
-  EXPECT_TRUE(job.Say(22, Reduced(R(1), At(22), {Point(250, 10)})).ok());
+  job.Add(0, Opened(1, 2)).Add(8, Emitted(M(0), {Partition(0, 1000), Partition(1, 1000)}));
+  job.Add(8, Finished(M(0)));
+  for (const std::uint32_t i : {0u, 1u}) job.Add(9, Started(R(i))).Add(10, Shuffled(R(i)));
+  job.Add(22, Reduced(R(0), At(20), {Point(500, 5)}), Reduced(R(1), At(22), {Point(250, 10)}));
   return job;
 }
 
@@ -82,13 +64,13 @@ TEST(HadoopIndicator, CountsTheBytesOfTheRunningReduceFunction) {
   Job job = HalfDone();
   ReduceProfile profile = Reduced(R(1), At(22), {});
   profile.running_group = RunningGroup{.bytes_read = 250};
-  EXPECT_TRUE(job.Say(30, profile).ok());
+  job.Add(30, profile);
   EXPECT_EQ(HadoopIndicator().Estimate(job.state, At(40)).ends_at, At(70));
 }
 
 TEST(HadoopIndicator, CountsAFinishedTaskAsRead) {
   Job job = HalfDone();
-  EXPECT_TRUE(job.Say(30, Finished(R(0))).ok());
+  job.Add(30, Finished(R(0)));
   EXPECT_EQ(HadoopIndicator().Estimate(job.state, At(40)).ends_at, At(58));  // 10 + 30 / 0.625
 }
 
@@ -107,14 +89,10 @@ TEST(TaskRatioIndicator, UsesTheTimePerByteOfEachTask) {
 
 TEST(TaskRatioIndicator, UsesTheRateOfTheJobForATaskWithLittleProgress) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
-  EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000), Partition(1, 1000)})).ok());
-  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
-  for (const std::uint32_t i : {0u, 1u}) {
-    EXPECT_TRUE(job.Say(9, Started(R(i))).ok());
-    EXPECT_TRUE(job.Say(10, Shuffled(R(i))).ok());
-  }
-  EXPECT_TRUE(job.Say(20, Reduced(R(0), At(20), {Point(500, 10)})).ok());
+  job.Add(0, Opened(1, 2)).Add(8, Emitted(M(0), {Partition(0, 1000), Partition(1, 1000)}));
+  job.Add(8, Finished(M(0)));
+  for (const std::uint32_t i : {0u, 1u}) job.Add(9, Started(R(i))).Add(10, Shuffled(R(i)));
+  job.Add(20, Reduced(R(0), At(20), {Point(500, 10)}));
   RatioIndicator indicator("taskratio", Scope::kTask, 0);
   EXPECT_EQ(indicator.Estimate(job.state, At(23)).ends_at, At(30)) << "both 0.02 s a byte";
 }
@@ -125,7 +103,7 @@ TEST(JobRatioIndicator, KeepsAPartOfThePastIfSmoothed) {
   RatioIndicator indicator("jobratio-ewma", Scope::kJob, 0.8);
   Job job = HalfDone();
   indicator.Estimate(job.state, At(23));
-  EXPECT_TRUE(job.Say(32, Reduced(R(0), At(32), {Point(750, 15)})).ok());
+  job.Add(32, Reduced(R(0), At(32), {Point(750, 15)}));
   const auto end = indicator.Estimate(job.state, At(33)).ends_at;
   ASSERT_TRUE(end.has_value());
   EXPECT_NEAR(absl::ToDoubleSeconds(*end - At(0)), 22 + 750 * 0.021, 1e-6);
@@ -142,18 +120,14 @@ class EveryLinearIndicator : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(EveryLinearIndicator, GivesNoForecastBeforeTheFirstGroupEnds) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 1000)})).ok());
-  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(9, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(10, Shuffled(R(0))).ok());
+  job.Add(0, Opened(1, 1)).Add(8, Emitted(M(0), {Partition(0, 1000)}), Finished(M(0)));
+  job.Add(9, Started(R(0))).Add(10, Shuffled(R(0)));
   EXPECT_FALSE(MakeJobMethod(GetParam())->Estimate(job.state, At(20)).ends_at.has_value());
 }
 
 TEST_P(EveryLinearIndicator, GivesNoForecastWhileSizesAreUnknown) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(20, Reduced(R(0), At(20), {Point(500, 10)})).ok());
+  job.Add(0, Opened(1, 1)).Add(20, Reduced(R(0), At(20), {Point(500, 10)}));
   EXPECT_FALSE(MakeJobMethod(GetParam())->Estimate(job.state, At(20)).ends_at.has_value());
 }
 

@@ -17,21 +17,8 @@ namespace {
 using facts::EndPrediction;
 using facts::KeyDistribution;
 using facts::ProgressError;
-using test::At;
-using test::Emitted;
 using test::Ended;
-using test::Finished;
-using test::Job;
-using test::Key;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
-using test::Reduced;
 using test::ReducedNamed;
-using test::Shuffled;
-using test::Started;
 
 // Equation 6 in section 3.5: Sizes 95, 100 and 104 lie within 5 of 100. Their times of 2, 4 and 6 s
 // have a mean of 4 s.
@@ -89,18 +76,15 @@ TEST(NearestFitPaper, Equations15And16DoTheSameForOneTask) {
 // and p_1 = 120 after two.
 Job SingleWave() {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 2)).ok());
+  job.Add(0, Opened(1, 2));
   EXPECT_TRUE(
       job.Say(90, Emitted(M(0), {Partition(0, 2000, {Key(1, 1000), Key(2, 1000)}),
                                  Partition(1, 3000, {Key(3, 1000), Key(4, 1000), Key(5, 1000)})}))
           .ok());
-  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
-  for (const std::uint32_t i : {0u, 1u}) {
-    EXPECT_TRUE(job.Say(90, Started(R(i))).ok());
-    EXPECT_TRUE(job.Say(100, Shuffled(R(i))).ok());
-  }
-  EXPECT_TRUE(job.Say(120, ReducedNamed(R(0), At(110), {Key(1, 1000)}, 10)).ok());
-  EXPECT_TRUE(job.Say(120, ReducedNamed(R(1), At(120), {Key(3, 1000), Key(4, 1000)}, 10)).ok());
+  job.Add(90, Finished(M(0)));
+  for (const std::uint32_t i : {0u, 1u}) job.Add(90, Started(R(i))).Add(100, Shuffled(R(i)));
+  job.Add(120, ReducedNamed(R(0), At(110), {Key(1, 1000)}, 10));
+  job.Add(120, ReducedNamed(R(1), At(120), {Key(3, 1000), Key(4, 1000)}, 10));
   return job;
 }
 
@@ -132,10 +116,7 @@ TEST(NearestFitModel, Equation3ATaskEndsItsRemainingTimeAfterItsLastProfile) {
 // Section 3.6: Before the first profile of a task, p_i(t) is the start of its reduce function.
 TEST(NearestFitModel, Section36BeforeItsFirstProfileATaskCountsFromItsStart) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(90, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(105, Shuffled(R(0))).ok());
+  job.Add(0, Opened(1, 1)).Add(90, Finished(M(0)), Started(R(0))).Add(105, Shuffled(R(0)));
   EXPECT_EQ(ReduceTaskEnds(job.state, At(120), {{absl::Seconds(30)}})[0], At(135));
 }
 
@@ -180,7 +161,7 @@ TEST(NearestFitModel, Equation12RemainingTimeSumsTheUnfinishedExplicitKeys) {
   second.groups_done = 2;
   second.bytes_done = 2000;
   second.reduce_time = absl::Seconds(20);
-  EXPECT_TRUE(job.Say(121, second).ok());
+  job.Add(121, second);
   const auto after = NearestFitIndicator().Estimate(job.state, At(121));
   EXPECT_EQ(after.tasks[0].reduce_time_left, absl::ZeroDuration());
   EXPECT_EQ(after.tasks[0].explicit_groups_left, 0u);
@@ -191,11 +172,9 @@ TEST(NearestFitModel, Equation12RemainingTimeSumsTheUnfinishedExplicitKeys) {
 // first group.
 TEST(NearestFitModel, Section52AFinishedGroupOfACloseSizeIsExplicit) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(90, Emitted(M(0), {Partition(0, 5000, {Key(1, 1000)})})).ok());
-  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(100, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(120, Reduced(R(0), At(120), {Point(1010, 8), Point(200, 2)})).ok());
+  job.Add(0, Opened(1, 1)).Add(90, Emitted(M(0), {Partition(0, 5000, {Key(1, 1000)})}));
+  job.Add(90, Finished(M(0))).Add(100, Started(R(0)));
+  job.Add(120, Reduced(R(0), At(120), {Point(1010, 8), Point(200, 2)}));
   const facts::Task& task = job.state.reduce_tasks()[0];
   EXPECT_TRUE(task.attempts.at({0, 0}).reduce->finished_explicit.contains(KeyHash{1}));
   EXPECT_EQ(job.state.implicit_sizes.size_bytes(), 200u);
@@ -206,14 +185,12 @@ TEST(NearestFitModel, Section52AFinishedGroupOfACloseSizeIsExplicit) {
 // remain.
 TEST(NearestFitModel, Section53ImplicitBytesAreSplitLikeFinishedSizes) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(90, Emitted(M(0), {Partition(0, 5000, {Key(1, 1000)})})).ok());
-  EXPECT_TRUE(job.Say(90, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(100, Started(R(0))).ok());
+  job.Add(0, Opened(1, 1)).Add(90, Emitted(M(0), {Partition(0, 5000, {Key(1, 1000)})}));
+  job.Add(90, Finished(M(0))).Add(100, Started(R(0)));
   ReduceProfile profile = Reduced(R(0), At(120), {Point(1000, 9), Point(200, 2), Point(800, 5)});
   profile.keys_named = true;
   profile.finished_keys = {Ended(Key(1, 1000))};
-  EXPECT_TRUE(job.Say(120, profile).ok());
+  job.Add(120, profile);
   const auto forecast = NearestFitIndicator().Estimate(job.state, At(120));
   EXPECT_EQ(forecast.tasks[0].reduce_time_left, absl::Seconds(3 * (2 + 5)));
 }

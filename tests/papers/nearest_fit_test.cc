@@ -11,21 +11,8 @@ using forecast::ReducePhaseForecast;
 using regression::OnCurve;
 using regression::PointOf;
 using regression::Sizes;
-using test::At;
-using test::Emitted;
 using test::Ended;
-using test::Finished;
-using test::Job;
-using test::Key;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
-using test::Reduced;
 using test::ReducedNamed;
-using test::Shuffled;
-using test::Started;
 
 const auto kQuadratic = OnCurve(Sizes(100, 100, 20), 0, 1e-6, 2);
 
@@ -116,13 +103,8 @@ TEST(NearestFit, IsIndependentOfTheOrderOfTheOtherTasks) {
 Job Reducing(std::vector<PartitionProfile> partitions) {
   Job job;
   const auto reduces = static_cast<std::uint32_t>(partitions.size());
-  EXPECT_TRUE(job.Say(0, Opened(1, reduces)).ok());
-  EXPECT_TRUE(job.Say(8, Emitted(M(0), std::move(partitions))).ok());
-  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
-  for (std::uint32_t i = 0; i < reduces; ++i) {
-    EXPECT_TRUE(job.Say(8, Started(R(i))).ok());
-    EXPECT_TRUE(job.Say(10, Shuffled(R(i))).ok());
-  }
+  job.Add(0, Opened(1, reduces)).Add(8, Emitted(M(0), std::move(partitions)), Finished(M(0)));
+  for (std::uint32_t i = 0; i < reduces; ++i) job.Add(8, Started(R(i))).Add(10, Shuffled(R(i)));
   return job;
 }
 
@@ -137,7 +119,7 @@ double EndOf(const ReducePhaseForecast& forecast) {
 // Returns a job with three explicit keys of about 1000 bytes. The first key took 2 s, until 12 s.
 Job OneOfThreeDone() {
   Job job = Reducing({Partition(0, 3010, {Key(1, 1000), Key(2, 1010), Key(3, 1000)})});
-  EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
+  job.Add(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2));
   return job;
 }
 
@@ -147,16 +129,13 @@ TEST(NearestFitIndicator, GivesNoForecastBeforeTheFirstGroupEnds) {
 
 TEST(NearestFitIndicator, GivesNoForecastWhileSizesAreUnknown) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, 1)).ok());
-  EXPECT_TRUE(job.Say(12, Reduced(R(0), At(12), {Point(1000, 2)})).ok());
+  job.Add(0, Opened(1, 1)).Add(12, Reduced(R(0), At(12), {Point(1000, 2)}));
   EXPECT_FALSE(Estimate(job, 12).ends_at.has_value());
 }
 
 TEST(NearestFitIndicator, GivesNoForecastWithoutReduceTasks) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened()).ok());
-  EXPECT_TRUE(job.Say(1, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(1, Emitted(M(0), {Partition(0, 10)})).ok());
+  job.Add(0, Opened()).Add(1, Finished(M(0)), Emitted(M(0), {Partition(0, 10)}));
   EXPECT_FALSE(Estimate(job, 2).ends_at.has_value());
 }
 
@@ -177,15 +156,15 @@ TEST(NearestFitIndicator, DescribesTheRemainingWorkOfATask) {
 TEST(NearestFitIndicator, EndsWithTheLastTask) {
   Job job = Reducing({Partition(0, 2000, {Key(1, 1000), Key(2, 1000)}),
                       Partition(1, 3000, {Key(3, 1000), Key(4, 1000), Key(5, 1000)})});
-  EXPECT_TRUE(job.Say(15, ReducedNamed(R(0), At(15), {Key(1, 1000)}, 5)).ok());
-  EXPECT_TRUE(job.Say(15, ReducedNamed(R(1), At(12), {Key(3, 1000)}, 2)).ok());
+  job.Add(15, ReducedNamed(R(0), At(15), {Key(1, 1000)}, 5));
+  job.Add(15, ReducedNamed(R(1), At(12), {Key(3, 1000)}, 2));
   EXPECT_NEAR(EndOf(Estimate(job, 15)), 15 + 5, 1e-6);
 }
 
 // 100-byte key groups take 1 s, and 500 implicit bytes remain.
 TEST(NearestFitIndicator, SplitsImplicitBytesLikeFinishedImplicitGroups) {
   Job job = Reducing({Partition(0, 800)});
-  EXPECT_TRUE(job.Say(13, Reduced(R(0), At(13), {Point(100, 1, 3)})).ok());
+  job.Add(13, Reduced(R(0), At(13), {Point(100, 1, 3)}));
   EXPECT_NEAR(EndOf(Estimate(job, 13)), 13 + 5, 1e-6);
 }
 
@@ -195,7 +174,7 @@ TEST(NearestFitIndicator, ExplicitGroupsDoNotCountForImplicitBytes) {
   ReduceProfile profile = Reduced(R(0), At(63), {Point(5000, 50), Point(100, 1, 3)});
   profile.keys_named = true;
   profile.finished_keys = {Ended(Key(1, 5000))};
-  EXPECT_TRUE(job.Say(63, profile).ok());
+  job.Add(63, profile);
   EXPECT_NEAR(EndOf(Estimate(job, 63)), 63 + 5, 1e-6);
 }
 
@@ -203,7 +182,7 @@ TEST(NearestFitIndicator, ExplicitGroupsDoNotCountForImplicitBytes) {
 // 2 s remain.
 TEST(NearestFitIndicator, UsesTheLightestExplicitGroupBeforeAnImplicitGroupEnds) {
   Job job = Reducing({Partition(0, 4000, {Key(1, 1000), Key(2, 1000)})});
-  EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
+  job.Add(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2));
   EXPECT_NEAR(EndOf(Estimate(job, 12)), 12 + 2 + 4, 1e-6);
 }
 
@@ -213,14 +192,14 @@ TEST(NearestFitIndicator, ReportsNeighboursOfTheSameTaskAsEvidence) {
 
 TEST(NearestFitIndicator, ReportsNeighboursOfAnotherTaskAsEvidence) {
   Job job = Reducing({Partition(0, 1000, {Key(1, 1000)}), Partition(1, 1000, {Key(2, 1000)})});
-  EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
+  job.Add(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2));
   EXPECT_EQ(Estimate(job, 12).evidence, Evidence{.other_neighbours = 1});
 }
 
 // One size does not define a curve. The only evidence for 3000 bytes is that 1000 bytes took 2 s.
 TEST(NearestFitIndicator, ReportsAPlainRatioAsEvidence) {
   Job job = Reducing({Partition(0, 4000, {Key(1, 1000), Key(2, 3000)})});
-  EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
+  job.Add(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2));
   const ReducePhaseForecast forecast = Estimate(job, 12);
   EXPECT_NEAR(EndOf(forecast), 12 + 6, 1e-6);
   EXPECT_EQ(forecast.evidence, Evidence{.ratio = 1});
@@ -228,7 +207,7 @@ TEST(NearestFitIndicator, ReportsAPlainRatioAsEvidence) {
 
 TEST(NearestFitIndicator, SharesTheEvidenceByPredictedTime) {
   Job job = Reducing({Partition(0, 5000, {Key(1, 1000), Key(2, 1000), Key(3, 3000)})});
-  EXPECT_TRUE(job.Say(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2)).ok());
+  job.Add(12, ReducedNamed(R(0), At(12), {Key(1, 1000)}, 2));
   const Evidence evidence = Estimate(job, 12).evidence.value();
   EXPECT_DOUBLE_EQ(evidence.own_neighbours, 0.25);  // 2 s of 8 s
   EXPECT_DOUBLE_EQ(evidence.ratio, 0.75);
@@ -239,7 +218,7 @@ TEST(NearestFitIndicator, GroupsAfterALateRunningGroupStillFollow) {
   Job job = OneOfThreeDone();
   ReduceProfile profile = ReducedNamed(R(0), At(12), {}, 0);
   profile.running_group = RunningGroup{.key = KeyHash{2}};
-  EXPECT_TRUE(job.Say(100, profile).ok());
+  job.Add(100, profile);
   EXPECT_NEAR(EndOf(Estimate(job, 101)), 100 + 2, 1e-6);
 }
 
@@ -247,13 +226,13 @@ TEST(NearestFitIndicator, ARunningGroupWithoutAKeyGivesNoBound) {
   Job job = OneOfThreeDone();
   ReduceProfile profile = ReducedNamed(R(0), At(12), {}, 0);
   profile.running_group = RunningGroup{};
-  EXPECT_TRUE(job.Say(100, profile).ok());
+  job.Add(100, profile);
   EXPECT_NEAR(EndOf(Estimate(job, 101)), 16, 1e-6);
 }
 
 TEST(NearestFitIndicator, TheIntervalContainsTheEnd) {
   Job job = Reducing({Partition(0, 101'000'000)});
-  EXPECT_TRUE(job.Say(10, Reduced(R(0), At(10), {Point(1000, 0.001, 1000)})).ok());
+  job.Add(10, Reduced(R(0), At(10), {Point(1000, 0.001, 1000)}));
   const ReducePhaseForecast forecast = Estimate(job, 10);  // 100,000 groups of 1 ms remain.
   EXPECT_NEAR(EndOf(forecast), 110, 1e-6);
   EXPECT_LE(*forecast.ends_at_lower, *forecast.ends_at);
@@ -262,7 +241,7 @@ TEST(NearestFitIndicator, TheIntervalContainsTheEnd) {
 
 TEST(NearestFitIndicator, KnowsTheEndAfterTheLastTask) {
   Job job = OneOfThreeDone();
-  EXPECT_TRUE(job.Say(20, Finished(R(0))).ok());
+  job.Add(20, Finished(R(0)));
   const ReducePhaseForecast forecast = Estimate(job, 30);
   EXPECT_EQ(forecast.ends_at, At(20));
   EXPECT_TRUE(forecast.tasks.empty());
@@ -271,13 +250,10 @@ TEST(NearestFitIndicator, KnowsTheEndAfterTheLastTask) {
 TEST(NearestFitIndicator, FollowsAJobWithTasksThatAppearOneByOne) {
   Job job;
   NearestFitIndicator indicator;
-  EXPECT_TRUE(job.Say(0, Opened(1)).ok());
-  EXPECT_TRUE(job.Say(8, Emitted(M(0), {Partition(0, 2000), Partition(3, 2000)})).ok());
-  EXPECT_TRUE(job.Say(8, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(9, Started(R(0))).ok());
-  EXPECT_TRUE(job.Say(12, Reduced(R(0), At(12), {Point(1000, 2)})).ok());
+  job.Add(0, Opened(1)).Add(8, Emitted(M(0), {Partition(0, 2000), Partition(3, 2000)}));
+  job.Add(8, Finished(M(0))).Add(9, Started(R(0))).Add(12, Reduced(R(0), At(12), {Point(1000, 2)}));
   EXPECT_NEAR(EndOf(indicator.Estimate(job.state, At(12))), 14, 1e-6);
-  EXPECT_TRUE(job.Say(13, Started(R(3))).ok());
+  job.Add(13, Started(R(3)));
   EXPECT_NEAR(EndOf(indicator.Estimate(job.state, At(13))), 13 + 4, 1e-6);
 }
 

@@ -6,27 +6,13 @@
 namespace tidemark::papers::reduce_schedule_test {
 namespace {
 
-using test::At;
-using test::Emitted;
-using test::Finished;
-using test::Job;
-using test::M;
-using test::Opened;
-using test::Partition;
-using test::Point;
-using test::R;
-using test::Reduced;
-using test::Shuffled;
-using test::Started;
-
 // Returns a job whose map phase ended at 10 s, with 1000 bytes for every reduce task.
 Job JobAfterMap(std::uint32_t reduces) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(1, reduces)).ok());
+  job.Add(0, Opened(1, reduces));
   std::vector<PartitionProfile> partitions;
   for (std::uint32_t i = 0; i < reduces; ++i) partitions.push_back(Partition(i, 1000));
-  EXPECT_TRUE(job.Say(10, Emitted(M(0), partitions)).ok());
-  EXPECT_TRUE(job.Say(10, Finished(M(0))).ok());
+  job.Add(10, Emitted(M(0), partitions), Finished(M(0)));
   return job;
 }
 
@@ -38,14 +24,13 @@ std::vector<ReduceTimeLeft> Left(const std::vector<double>& seconds) {
 
 // Makes the task `index` shuffle from 10 s to 12 s.
 void StartToReduce(Job& job, std::uint32_t index) {
-  EXPECT_TRUE(job.Say(10, Started(R(index))).ok());
-  EXPECT_TRUE(job.Say(12, Shuffled(R(index))).ok());
+  job.Add(10, Started(R(index))).Add(12, Shuffled(R(index)));
 }
 
 TEST(ReduceSchedule, ARunningTaskEndsItsRemainingTimeAfterItsLastGroup) {
   Job job = JobAfterMap(1);
   StartToReduce(job, 0);
-  EXPECT_TRUE(job.Say(17, Reduced(R(0), At(16), {Point(50, 1)})).ok());
+  job.Add(17, Reduced(R(0), At(16), {Point(50, 1)}));
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30})), ElementsAre(Optional(At(46))));
 }
 
@@ -58,26 +43,21 @@ TEST(ReduceSchedule, CountsFromTheStartOfReducingBeforeTheFirstGroup) {
 TEST(ReduceSchedule, AShufflingTaskReducesAfterwards) {
   Job job = JobAfterMap(2);
   StartToReduce(job, 0);  // 2 s for 1000 bytes
-  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
-  const auto ends = ReduceTaskEnds(job.state, At(12), Left({5, 30}));
-  EXPECT_THAT(ends[1], Optional(At(43)));
+  job.Add(11, Started(R(1)));
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(12), Left({5, 30}))[1], Optional(At(43)));
 }
 
 TEST(ReduceSchedule, ALateShuffleMayEndNow) {
   Job job = JobAfterMap(2);
   StartToReduce(job, 0);
-  EXPECT_TRUE(job.Say(11, Started(R(1))).ok());
-  const auto ends = ReduceTaskEnds(job.state, At(100), Left({5, 30}));
-  EXPECT_THAT(ends[1], Optional(At(130)));
+  job.Add(11, Started(R(1)));
+  EXPECT_THAT(ReduceTaskEnds(job.state, At(100), Left({5, 30}))[1], Optional(At(130)));
 }
 
 TEST(ReduceSchedule, AShuffleDuringTheMapPhaseWaitsForIt) {
   Job job;
-  EXPECT_TRUE(job.Say(0, Opened(2, 2)).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(0))).ok());
-  EXPECT_TRUE(job.Say(0, Started(M(1))).ok());
-  EXPECT_TRUE(job.Say(20, Finished(M(0))).ok());
-  EXPECT_TRUE(job.Say(15, Started(R(0))).ok());
+  job.Add(0, Opened(2, 2), Started(M(0)), Started(M(1))).Add(20, Finished(M(0)));
+  job.Add(15, Started(R(0)));
   // The other map task has not read anything yet, so its full 20 s remain.
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({30, 0}))[0], Optional(At(70)));
 }
@@ -86,7 +66,7 @@ TEST(ReduceSchedule, AFinishedTaskHasNoEnd) {
   Job job = JobAfterMap(2);
   StartToReduce(job, 0);
   StartToReduce(job, 1);
-  EXPECT_TRUE(job.Say(15, Finished(R(0))).ok());
+  job.Add(15, Finished(R(0)));
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({0, 30})),
               ElementsAre(std::nullopt, Optional(At(42))));
 }
@@ -114,7 +94,7 @@ TEST(ReduceSchedule, UnscheduledTasksShuffleAndReduceInWaves) {
 
 TEST(ReduceSchedule, AnUnscheduledTaskStartsNowOnAFreeSlot) {
   Job job = JobAfterMap(2);
-  EXPECT_TRUE(job.Say(10, test::SlotsOf(kReduceStage, 2)).ok());
+  job.Add(10, test::SlotsOf(kReduceStage, 2));
   StartToReduce(job, 0);
   EXPECT_THAT(ReduceTaskEnds(job.state, At(20), Left({5, 8})),
               ElementsAre(Optional(At(17)), Optional(At(30))));

@@ -14,9 +14,7 @@ using placement::StageWork;
 
 StateEstimate Estimate(const std::vector<StageWork>& stages, const std::vector<double>& seconds,
                        const Resourcing& on, StageTimeForm form) {
-  const auto estimate = EstimateByStates(stages, seconds, on, form);
-  EXPECT_TRUE(estimate.ok()) << estimate.status();
-  return estimate.value_or(StateEstimate{});
+  return EstimateByStates(stages, seconds, on, form).value();
 }
 
 // 10 tasks of 6 s run on 4 slots. The printed form gives 3 waves, which take 18 s. The fluid form
