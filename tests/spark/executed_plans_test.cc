@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "spark/log_reader.h"
+#include "tests/matchers.h"
 #include "tests/scratch_directory.h"
 #include "tests/test.h"
 #include "whatif/advise/past_plan.h"
@@ -120,24 +121,18 @@ json Counts(std::initializer_list<std::pair<std::uint64_t, const char*>> counts)
 }
 
 ALog Whole() {
-  return ALog()
-      .Start()
-      .Job()
-      .Task(0, 1000, 5000)
-      .Task(0, 4990, 6990)
-      .Stage(0, 1000, 7000, Counts({{10, "100"}, {21, "40"}, {22, "640"}}))
-      .With({{"Event", std::string(kSql) + "DriverAccumUpdates"},
-             {"executionId", 3u},
-             {"accumUpdates", json::array({json::array({11, 1000})})}})
-      .Task(1, 7000, 8000)
-      .Stage(1, 7000, 8000, Counts({{20, "40"}, {30, "7"}}))
-      .End();
+  ALog log;
+  log.Start().Job().Task(0, 1000, 5000).Task(0, 4990, 6990);
+  log.Stage(0, 1000, 7000, Counts({{10, "100"}, {21, "40"}, {22, "640"}}));
+  log.With({{"Event", std::string(kSql) + "DriverAccumUpdates"},
+            {"executionId", 3u},
+            {"accumUpdates", json::array({json::array({11, 1000})})}});
+  log.Task(1, 7000, 8000).Stage(1, 7000, 8000, Counts({{20, "40"}, {30, "7"}}));
+  return log.End();
 }
 
 TEST(ExecutedPlans, HaveOperatorsWithTheirCountersAndStages) {
-  const std::vector<PastPlan> plans = Whole().Read();
-  ASSERT_THAT(plans, SizeIs(1));
-  const PastPlan& plan = plans[0];
+  const PastPlan plan = Only(Whole().Read());
   EXPECT_EQ(plan.application, "app-1");
   EXPECT_EQ(plan.program, "main");
   EXPECT_EQ(plan.execution, "sql/3");
@@ -146,12 +141,12 @@ TEST(ExecutedPlans, HaveOperatorsWithTheirCountersAndStages) {
   ASSERT_THAT(plan.operators, SizeIs(3));
   EXPECT_EQ(plan.operators[0].name, "HashAggregate");
   EXPECT_EQ(plan.operators[0].records, 7);
-  EXPECT_THAT(plan.operators[0].stages, testing::ElementsAre(1));
-  EXPECT_THAT(plan.operators[0].inputs, testing::ElementsAre(1));
+  EXPECT_THAT(plan.operators[0].stages, ElementsAre(1));
+  EXPECT_THAT(plan.operators[0].inputs, ElementsAre(1));
   EXPECT_EQ(plan.operators[1].records, 40);
   EXPECT_EQ(plan.operators[1].bytes, 640);
   EXPECT_THAT(plan.operators[1].stages,
-              testing::ElementsAre(0));  // the stage that writes, not the stage that reads
+              ElementsAre(0));  // the stage that writes, not the stage that reads
   EXPECT_EQ(plan.operators[2].table, "file:/data/a");
   EXPECT_EQ(plan.operators[2].records, 100);
   EXPECT_EQ(plan.operators[2].bytes, 1000);  // size of the files, as reported by the driver
@@ -171,18 +166,11 @@ TEST(ExecutedPlans, HaveOperatorsWithTheirCountersAndStages) {
 // The first task takes 10 s, and the others take 2, 3 and 5 s. It is 7 s longer than the median and
 // 8 s longer than the shortest task. It loads code for 1 s, which is the lower bound.
 TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
-  const auto plans = ALog()
-                         .Start()
-                         .Job()
-                         .Task(0, 1000, 11000, "1", 1000)
-                         .Task(0, 11000, 13000)
-                         .Task(0, 13000, 16000)
-                         .Task(0, 16000, 21000)
-                         .Stage(0, 1000, 21000, Counts({{10, "100"}}))
-                         .End()
-                         .Read();
-  ASSERT_THAT(plans, SizeIs(1));
-  const advise::Bounds& start_up = plans[0].stages.at(0).start_up;
+  ALog log;
+  log.Start().Job().Task(0, 1000, 11000, "1", 1000).Task(0, 11000, 13000).Task(0, 13000, 16000);
+  log.Task(0, 16000, 21000).Stage(0, 1000, 21000, Counts({{10, "100"}})).End();
+  const auto plan = Only(log.Read());
+  const advise::Bounds& start_up = plan.stages.at(0).start_up;
   EXPECT_DOUBLE_EQ(start_up.lower, 1);
   EXPECT_DOUBLE_EQ(start_up.expected, 4);
   EXPECT_DOUBLE_EQ(start_up.upper, 8);
@@ -190,25 +178,19 @@ TEST(ExecutedPlans, BoundTheStartUpByTheOtherTasks) {
 
 // Without another task for comparison, all of the first task's time may have been start-up.
 TEST(ExecutedPlans, BoundTheStartUpOfSingleTasksByTheirTimes) {
-  const auto plans = ALog()
-                         .Start()
-                         .Job()
-                         .Task(0, 1000, 5000)
-                         .Stage(0, 1000, 5000, Counts({{10, "100"}}))
-                         .End()
-                         .Read();
-  ASSERT_THAT(plans, SizeIs(1));
-  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up.expected, 2);
-  EXPECT_DOUBLE_EQ(plans[0].stages.at(0).start_up.upper, 4);
+  ALog log;
+  log.Start().Job().Task(0, 1000, 5000).Stage(0, 1000, 5000, Counts({{10, "100"}})).End();
+  const auto plan = Only(log.Read());
+  EXPECT_DOUBLE_EQ(plan.stages.at(0).start_up.expected, 2);
+  EXPECT_DOUBLE_EQ(plan.stages.at(0).start_up.upper, 4);
 }
 
 TEST(ExecutedPlans, TakeTheLastPlanOfAnAdaptiveOne) {
   json update = {{"Event", std::string(kSql) + "SQLAdaptiveExecutionUpdate"},
                  {"executionId", 3u},
                  {"sparkPlanInfo", Node("LocalTableScan", "LocalTableScan [a#1]", {})}};
-  const auto plans = ALog().Start().With(update).End().Read();
-  ASSERT_THAT(plans, SizeIs(1));
-  EXPECT_THAT(plans[0].operators, SizeIs(1));
+  const auto plan = Only(ALog().Start().With(update).End().Read());
+  EXPECT_THAT(plan.operators, SizeIs(1));
 }
 
 TEST(ExecutedPlans, LeaveOutFailuresAndMissingEnds) {
@@ -222,7 +204,7 @@ TEST(ExecutedPlans, LeaveOutFailuresAndMissingEnds) {
                               .End()}) {
     ExecutedPlans plans;
     log.Parse(plans);
-    EXPECT_THAT(plans.Finish(), testing::IsEmpty());
+    EXPECT_THAT(plans.Finish(), IsEmpty());
     EXPECT_EQ(plans.left_out(), 1);
   }
 }
@@ -274,49 +256,41 @@ TEST(ExecutedPlans, HaveTheLineageOfJobsOutsideOfSql) {
   const std::vector<json> rdds = {Rdd(0, "hdfs:/words", "textFile", "textFile at M.scala:5", {}),
                                   Rdd(1, "MapPartitionsRDD", "map", "map at M.scala:6", {0}),
                                   Rdd(2, "MapPartitionsRDD", "filter", "filter at M.scala:7", {1})};
-  const auto plans = ALog()
-                         .With(RddJob(0, rdds))
-                         .Task(0, 1000, 3000)
-                         .Stage(0, 1000, 3000, json::array())
-                         .With(JobEnd(0))
-                         .Read();
-  ASSERT_THAT(plans, SizeIs(1));
-  EXPECT_TRUE(plans[0].is_lineage);
-  EXPECT_EQ(plans[0].line, "count at M.scala:9");
-  ASSERT_THAT(plans[0].operators, SizeIs(3));
-  EXPECT_EQ(plans[0].operators[0].table, "hdfs:/words");
-  EXPECT_EQ(plans[0].operators[0].bytes, 500);
-  EXPECT_EQ(plans[0].operators[2].name, "filter");
-  EXPECT_THAT(plans[0].operators[2].inputs, testing::ElementsAre(1));
+  ALog log;
+  log.With(RddJob(0, rdds)).Task(0, 1000, 3000).Stage(0, 1000, 3000, json::array()).With(JobEnd(0));
+  const auto plan = Only(log.Read());
+  EXPECT_TRUE(plan.is_lineage);
+  EXPECT_EQ(plan.line, "count at M.scala:9");
+  ASSERT_THAT(plan.operators, SizeIs(3));
+  EXPECT_EQ(plan.operators[0].table, "hdfs:/words");
+  EXPECT_EQ(plan.operators[0].bytes, 500);
+  EXPECT_EQ(plan.operators[2].name, "filter");
+  EXPECT_THAT(plan.operators[2].inputs, ElementsAre(1));
 }
 
 // In a loop, one line of code creates several RDDs with different data.
 TEST(ExecutedPlans, DistinguishRddsOfOneLine) {
-  const auto plans = ALog()
-                         .With(RddJob(0, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
-                         .Stage(0, 1, 2, json::array())
-                         .With(JobEnd(0))
-                         .With(RddJob(1, {Rdd(1, "RDD", "map", "map at M.scala:6", {})}))
-                         .Stage(1, 2, 3, json::array())
-                         .With(JobEnd(1))
-                         .With(RddJob(2, {Rdd(0, "RDD", "map", "map at M.scala:6", {})}))
-                         .Stage(2, 3, 4, json::array())
-                         .With(JobEnd(2))
-                         .Read();
+  ALog log;
+  std::uint32_t job = 0;
+  for (const std::uint64_t rdd : {0, 1, 0}) {
+    log.With(RddJob(job, {Rdd(rdd, "RDD", "map", "map at M.scala:6", {})}));
+    log.Stage(job, job + 1, job + 2, json::array()).With(JobEnd(job));
+    ++job;
+  }
+  const auto plans = log.Read();
   ASSERT_THAT(plans, SizeIs(3));
   EXPECT_NE(plans[0].operators[0].text, plans[1].operators[0].text);
   EXPECT_EQ(plans[0].operators[0].text, plans[2].operators[0].text);
 }
 
 TEST(ExecutedPlans, LeaveCyclesToTheComparison) {
-  const auto plans =
-      ALog()
-          .With(RddJob(0, {Rdd(0, "RDD", "map", "a", {1}), Rdd(1, "RDD", "map", "b", {0})}))
-          .Stage(0, 1, 2, json::array())
-          .With(JobEnd(0))
-          .Read();
-  ASSERT_THAT(plans, SizeIs(1));
-  EXPECT_THAT(advise::NormalPlan(plans[0]).status().message(), HasSubstr("cycle"));
+  const auto plan =
+      Only(ALog()
+               .With(RddJob(0, {Rdd(0, "RDD", "map", "a", {1}), Rdd(1, "RDD", "map", "b", {0})}))
+               .Stage(0, 1, 2, json::array())
+               .With(JobEnd(0))
+               .Read());
+  EXPECT_THAT(advise::NormalPlan(plan).status().message(), HasSubstr("cycle"));
 }
 
 // Returns the plan as text, since serializing a deep document would require a deep stack.
@@ -332,13 +306,11 @@ std::string Chain(std::size_t operators) {
 }
 
 TEST(ExecutedPlans, AcceptPlansOf5000OperatorsAndRejectDeeperOnes) {
-  const auto whole = ALog().StartText(Chain(5000)).End().Read();
-  ASSERT_THAT(whole, SizeIs(1));
-  EXPECT_THAT(whole[0].operators, SizeIs(5000));
-  EXPECT_TRUE(advise::NormalPlan(whole[0]).ok());
-  const auto deeper = ALog().StartText(Chain(7000)).End().Read();
-  ASSERT_THAT(deeper, SizeIs(1));
-  EXPECT_THAT(advise::NormalPlan(deeper[0]).status().message(), HasSubstr("at most 5000"));
+  const auto whole = Only(ALog().StartText(Chain(5000)).End().Read());
+  EXPECT_THAT(whole.operators, SizeIs(5000));
+  EXPECT_TRUE(advise::NormalPlan(whole).ok());
+  const auto deeper = Only(ALog().StartText(Chain(7000)).End().Read());
+  EXPECT_THAT(advise::NormalPlan(deeper).status().message(), HasSubstr("at most 5000"));
 }
 
 TEST(ExecutedPlans, TolerateImpossibleEvents) {
@@ -371,9 +343,7 @@ TEST(ReadPlans, ReadsLogsThatShowNoProgress) {
   std::string text = Whole().text();
   const std::string dated = ",\"Timestamp\":900";
   text.replace(text.find(dated), dated.size(), "");
-  const auto undated = ReadPlans(directory.Write("undated", text));
-  ASSERT_TRUE(undated.ok()) << undated.status();
-  EXPECT_THAT(undated->plans, SizeIs(1));
+  EXPECT_THAT(ReadPlans(directory.Write("undated", text)).value().plans, SizeIs(1));
   ALog large = Whole();
   for (std::uint32_t job = 1; job <= 8; ++job) {
     std::vector<json> stages;
@@ -385,31 +355,27 @@ TEST(ReadPlans, ReadsLogsThatShowNoProgress) {
                 {"Submission Time", 9000u},
                 {"Stage Infos", stages}});
   }
-  const auto read = ReadPlans(directory.Write("large", large.text()));
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_THAT(read->plans, SizeIs(1));
+  EXPECT_THAT(ReadPlans(directory.Write("large", large.text())).value().plans, SizeIs(1));
 }
 
 TEST(ReadPlans, ContinuesAfterAFileThatEndsWithinAnEvent) {
   const test::ScratchDirectory directory;
-  const std::filesystem::path folder =
-      std::filesystem::path(directory.path()) / "eventlog_v2_app-1";
+  const auto folder = std::filesystem::path(directory.path()) / "eventlog_v2_app-1";
   std::filesystem::create_directories(folder);
   const std::string text = Whole().text();
   const std::size_t last = text.rfind('\n', text.size() - 2) + 1;  // the end of the execution
   std::ofstream(folder / "events_1_app-1") << text.substr(0, last) << R"({"Event":"x","ID":")";
   std::ofstream(folder / "events_2_app-1") << text.substr(last);
-  const auto read = ReadPlans(folder.string());
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_THAT(read->plans, SizeIs(1));
-  EXPECT_THAT(read->remarks, testing::Contains(HasSubstr("ends within an event")));
+  const auto read = ReadPlans(folder.string()).value();
+  EXPECT_THAT(read.plans, SizeIs(1));
+  EXPECT_THAT(read.remarks, Contains(HasSubstr("ends within an event")));
 }
 
 TEST(ReadPlans, ReadsPackedLogsOfApplications) {
-  const auto read = ReadPlans(std::string(TIDEMARK_SPARK_LOGS) + "/local-1795466322781.zst");
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_FALSE(read->plans.empty());
-  for (const PastPlan& plan : read->plans) EXPECT_FALSE(plan.operators.empty());
+  const auto read =
+      ReadPlans(std::string(TIDEMARK_SPARK_LOGS) + "/local-1795466322781.zst").value();
+  EXPECT_FALSE(read.plans.empty());
+  for (const PastPlan& plan : read.plans) EXPECT_FALSE(plan.operators.empty());
 }
 
 }  // namespace

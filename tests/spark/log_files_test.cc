@@ -5,6 +5,7 @@
 
 #include "spark/executed_plans.h"
 #include "spark/log_reader.h"
+#include "tests/matchers.h"
 #include "tests/scratch_directory.h"
 #include "tests/spark/packing.h"
 #include "tests/spark/some_log.h"
@@ -106,12 +107,10 @@ TEST(Logs, OfDatabricksAreOrderedByDateWithTheNewestLast) {
     const Outcome outcome = Read(path);
     EXPECT_TRUE(outcome.status.ok()) << outcome.status;
     EXPECT_TRUE(outcome.has_ended);
-    const auto logs = LogsAt(path);
-    ASSERT_TRUE(logs.ok()) << logs.status();
-    ASSERT_EQ(logs->size(), 1u);
-    EXPECT_THAT(logs->front().files, ElementsAre(folder + "/1234/eventlog-2026-01-01--23-00.gz",
-                                                 folder + "/1234/eventlog-2026-01-02--00-00.gz",
-                                                 folder + "/1234/eventlog"));
+    const auto log = Only(LogsAt(path).value());
+    EXPECT_THAT(log.files, ElementsAre(folder + "/1234/eventlog-2026-01-01--23-00.gz",
+                                       folder + "/1234/eventlog-2026-01-02--00-00.gz",
+                                       folder + "/1234/eventlog"));
   }
 }
 
@@ -124,16 +123,14 @@ TEST(Logs, OfDatabricksCountOnceBesideTheirCompressedCopies) {
   directory.Write("1234/eventlog.gz", Gzip(parts.second + parts.third));
   directory.Write("1234/eventlog-2026-01-01--23-00", parts.first);
   directory.Write("1234/eventlog-2026-01-01--23-00.gz", Gzip(parts.first));
-  const auto files = FilesOfLog(folder);
-  ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(*files, ElementsAre(folder + "/eventlog-2026-01-01--23-00", folder + "/eventlog"));
-  const auto reader = LogReader::Open(folder, {});
-  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto files = FilesOfLog(folder).value();
+  EXPECT_THAT(files, ElementsAre(folder + "/eventlog-2026-01-01--23-00", folder + "/eventlog"));
+  const auto reader = LogReader::Open(folder, {}).value();
   while (true) {
-    const auto event = (*reader)->Next();
+    const auto event = reader->Next();
     if (!event.ok() || !*event) break;
   }
-  EXPECT_EQ((*reader)->counts().contradictions, 0u);
+  EXPECT_EQ(reader->counts().contradictions, 0u);
 }
 
 TEST(Logs, CountOnceBesideTheirCompressedCopies) {
@@ -142,9 +139,7 @@ TEST(Logs, CountOnceBesideTheirCompressedCopies) {
   const std::string whole = parts.first + parts.second + parts.third;
   directory.Write("app-1", whole);
   directory.Write("app-1.gz", Gzip(whole));
-  const auto files = FilesOfLog(directory.path());
-  ASSERT_TRUE(files.ok()) << files.status();
-  EXPECT_THAT(*files, ElementsAre(directory / "app-1"));
+  EXPECT_THAT(FilesOfLog(directory.path()).value(), ElementsAre(directory / "app-1"));
 }
 
 TEST(Logs, OfOneApplicationBelongTogetherInAFolderOfSeveral) {
@@ -156,11 +151,10 @@ TEST(Logs, OfOneApplicationBelongTogetherInAFolderOfSeveral) {
   }
   directory.Write("app-3", parts.first + parts.second + parts.third);
   directory.Write(".hidden", "");
-  const auto logs = LogsAt(directory.path());
-  ASSERT_TRUE(logs.ok()) << logs.status();
-  ASSERT_EQ(logs->size(), 3u);
-  EXPECT_THAT(logs->at(0).files, ElementsAre(directory / "app-3"));
-  EXPECT_THAT(logs->at(1).files,
+  const auto logs = LogsAt(directory.path()).value();
+  ASSERT_EQ(logs.size(), 3u);
+  EXPECT_THAT(logs.at(0).files, ElementsAre(directory / "app-3"));
+  EXPECT_THAT(logs.at(1).files,
               ElementsAre(directory / "events_1_app-1.zstd", directory / "events_2_app-1"));
 }
 
@@ -188,13 +182,12 @@ TEST(Logs, InArchivesOfAFolderAreFoundAndJarsAreLeftWhole) {
   WriteArchive(directory / "program.jar", {{"META-INF/MANIFEST.MF", "x"}, {"A.class", "y"}});
   const std::string cut = WriteArchive(directory / "cut.zip", {{"app-2", whole}});
   std::filesystem::resize_file(cut, std::filesystem::file_size(cut) - 30);
-  const auto logs = LogsAt(directory.path());
-  ASSERT_TRUE(logs.ok()) << logs.status();
-  ASSERT_EQ(logs->size(), 3u);
-  EXPECT_EQ(logs->at(0).path, cut);
-  EXPECT_EQ(ReadPlans(logs->at(0)).status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(logs->at(1).path, directory / "logs.zip!/app-1");
-  EXPECT_EQ(logs->at(2).path, directory / "program.jar");
+  const auto logs = LogsAt(directory.path()).value();
+  ASSERT_EQ(logs.size(), 3u);
+  EXPECT_EQ(logs.at(0).path, cut);
+  EXPECT_EQ(ReadPlans(logs.at(0)).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(logs.at(1).path, directory / "logs.zip!/app-1");
+  EXPECT_EQ(logs.at(2).path, directory / "program.jar");
 }
 
 TEST(Logs, WithoutTheirBeginningAreRejectedByEveryReader) {

@@ -39,6 +39,8 @@ class LogReaderTest : public ::testing::Test {
 struct Outcome {
   std::vector<Event> events;
   absl::Status status;
+  LogCounts counts;
+  std::vector<std::string> remarks;
 };
 
 Outcome ReadOn(LogReader& reader) {
@@ -46,9 +48,12 @@ Outcome ReadOn(LogReader& reader) {
   for (;;) {
     auto event = reader.Next();
     if (!event.ok()) outcome.status = event.status();
-    if (!event.ok() || !*event) return outcome;
+    if (!event.ok() || !*event) break;
     outcome.events.push_back(**std::move(event));
   }
+  outcome.counts = reader.counts();
+  outcome.remarks = reader.remarks();
+  return outcome;
 }
 
 Outcome Read(const std::string& path) {
@@ -70,10 +75,7 @@ TEST_F(LogReaderTest, LogsOfSparkBecomeJobsThatEnd) {
   for (const Log& log :
        {Log{"app-20161116163331-0000", 1, 16, 8}, Log{"app-20180109111548-0000", 2, 20, 2},
         Log{"local-1430917381534", 2, 110, 0}, Log{"local-1642039451826", 6, 35, 0}}) {
-    const auto reader =
-        LogReader::Open(std::string(TIDEMARK_SPARK_LOGS) + "/" + log.name + ".zst", {});
-    ASSERT_TRUE(reader.ok()) << reader.status();
-    const Outcome outcome = ReadOn(**reader);
+    const Outcome outcome = Read(std::string(TIDEMARK_SPARK_LOGS) + "/" + log.name + ".zst");
     EXPECT_TRUE(outcome.status.ok()) << outcome.status;
     std::uint32_t finished = 0;
     std::uint32_t failed = 0;
@@ -90,7 +92,7 @@ TEST_F(LogReaderTest, LogsOfSparkBecomeJobsThatEnd) {
     EXPECT_EQ(ran.size(), log.stages) << log.name;
     EXPECT_EQ(finished, log.finished_tasks) << log.name;
     EXPECT_EQ(failed, log.failed_attempts) << log.name;
-    const LogCounts counts = (*reader)->counts();
+    const LogCounts& counts = outcome.counts;
     EXPECT_EQ(counts.contradictions + counts.broken_events + counts.oversized_events, 0u);
     EXPECT_EQ(counts.missing_events, 0u) << log.name;
     const Snapshot last = monitor.Tick(outcome.events.back().arrived_at);
@@ -146,14 +148,12 @@ TEST_F(LogReaderTest, AFileThatEndsWithinAnEventLosesNoEventOfTheNextFile) {
     const auto packed = [&](const std::string& text) { return is_packed ? Zstd(text) : text; };
     Write(log + "events_1_app-1", packed(kStart + std::string(kJob).substr(0, 40)));
     Write(log + "events_2_app-1", packed(kEnd));
-    const auto reader = LogReader::Open((folder_ / log).string(), {});
-    ASSERT_TRUE(reader.ok()) << reader.status();
-    const Outcome outcome = ReadOn(**reader);
+    const Outcome outcome = Read((folder_ / log).string());
     EXPECT_TRUE(outcome.status.ok()) << outcome.status;
     ASSERT_EQ(outcome.events.size(), 2u);
     EXPECT_EQ(std::get<JobClosed>(outcome.events[1].body).outcome, JobOutcome::kSucceeded);
-    EXPECT_EQ((*reader)->counts().broken_events, 1u);
-    EXPECT_THAT((*reader)->remarks(),
+    EXPECT_EQ(outcome.counts.broken_events, 1u);
+    EXPECT_THAT(outcome.remarks,
                 ElementsAre(HasSubstr("events_1_app-1 ends within an event, which is lost")));
   }
 }
@@ -162,18 +162,14 @@ TEST_F(LogReaderTest, AMissingFileIsNamedAndItsEventsCountAsLost) {
   const std::string log = (folder_ / "eventlog_v2_app-1").string();
   Write("eventlog_v2_app-1/events_1_app-1", std::string(kStart) + kJob);
   Write("eventlog_v2_app-1/events_3_app-1", kEnd);
-  auto reader = LogReader::Open(log, {});
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  const Outcome outcome = ReadOn(**reader);
+  const Outcome outcome = Read(log);
   ASSERT_EQ(outcome.events.size(), 4u);
   EXPECT_EQ(outcome.events[3].sequence, 5u);
-  EXPECT_THAT((*reader)->remarks(), ElementsAre(HasSubstr("events_2_app-1 is missing")));
-  EXPECT_EQ((*reader)->counts().missing_events, 1u);
+  EXPECT_THAT(outcome.remarks, ElementsAre(HasSubstr("events_2_app-1 is missing")));
+  EXPECT_EQ(outcome.counts.missing_events, 1u);
   fs::rename(folder_ / "eventlog_v2_app-1/events_3_app-1",
              folder_ / "eventlog_v2_app-1/events_5_app-1");
-  reader = LogReader::Open(log, {});
-  ReadOn(**reader);
-  EXPECT_THAT((*reader)->remarks(),
+  EXPECT_THAT(Read(log).remarks,
               ElementsAre(HasSubstr("the 3 files from events_2_app-1 to events_4_app-1")));
   fs::remove(folder_ / "eventlog_v2_app-1/events_1_app-1");
   Write("eventlog_v2_app-1/events_5_app-1", kJob);
@@ -184,10 +180,9 @@ TEST_F(LogReaderTest, AFileBesideItsCompressedCopyIsReadOnce) {
   Write("eventlog_v2_app-1/events_1_app-1", kStart);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart));
   Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
-  const auto files = FilesOfLog((folder_ / "eventlog_v2_app-1").string());
-  ASSERT_TRUE(files.ok());
-  EXPECT_THAT(*files, ElementsAre(::testing::EndsWith("events_1_app-1"),
-                                  ::testing::EndsWith("events_2_app-1.zstd")));
+  const auto files = FilesOfLog((folder_ / "eventlog_v2_app-1").string()).value();
+  EXPECT_THAT(files, ElementsAre(::testing::EndsWith("events_1_app-1"),
+                                 ::testing::EndsWith("events_2_app-1.zstd")));
 }
 
 TEST_F(LogReaderTest, AClockThatIsSetBackIsNamed) {
@@ -203,10 +198,8 @@ TEST_F(LogReaderTest, AClockThatIsSetBackIsNamed) {
   std::string again = job;
   again.replace(again.find("9001000"), 7, "5404000");
   again.replace(again.find("Job ID\":0"), 9, "Job ID\":1");
-  const auto reader = LogReader::Open(Write("app", start + job + set_back + again), {});
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  const Outcome outcome = ReadOn(**reader);
-  EXPECT_THAT((*reader)->remarks(),
+  const Outcome outcome = Read(Write("app", start + job + set_back + again));
+  EXPECT_THAT(outcome.remarks,
               ElementsAre(HasSubstr("clock was set back by 59 min 58 s at 1970-01-01 02:30:01")));
   EXPECT_EQ(outcome.events.back().arrived_at, absl::FromUnixMillis(9'002'000));
 }
@@ -215,30 +208,19 @@ TEST_F(LogReaderTest, AFrameThatANextFileFollowsMayHaveLostEvents) {
   const std::string frame = Zstd(kJob);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart) + frame.substr(0, 20));
   Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
-  const auto reader = LogReader::Open((folder_ / "eventlog_v2_app-1").string(), {});
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);
-  EXPECT_THAT((*reader)->remarks(), ElementsAre(HasSubstr("within a compressed frame")));
+  const Outcome outcome = Read((folder_ / "eventlog_v2_app-1").string());
+  EXPECT_EQ(outcome.events.size(), 2u);
+  EXPECT_THAT(outcome.remarks, ElementsAre(HasSubstr("within a compressed frame")));
 }
 
 TEST_F(LogReaderTest, ATruncatedCompressedLogIsNamedUnlessItIsBeingWritten) {
   const std::string rest = std::string(kJob) + kEnd;
   for (const std::string& packed : {Gzip(kStart) + Gzip(rest), Zstd(kStart) + Zstd(rest)}) {
     const std::string cut = packed.substr(0, packed.size() - 5);
-    for (const char* name : {"app.gz", "app.inprogress"}) {
-      const auto reader = LogReader::Open(Write(name, cut), {});
-      ASSERT_TRUE(reader.ok()) << reader.status();
-      ReadOn(**reader);
-      const auto is_named = ::testing::Contains(HasSubstr("app.gz ends within a compressed frame"));
-      if (std::string(name) == "app.gz") {
-        EXPECT_THAT((*reader)->remarks(), is_named);
-      } else {
-        EXPECT_THAT((*reader)->remarks(), ::testing::IsEmpty());
-      }
-    }
-    const auto complete = LogReader::Open(Write("app.gz", packed), {});
-    ReadOn(**complete);
-    EXPECT_THAT((*complete)->remarks(), ::testing::IsEmpty());
+    EXPECT_THAT(Read(Write("app.gz", cut)).remarks,
+                Contains(HasSubstr("app.gz ends within a compressed frame")));
+    EXPECT_THAT(Read(Write("app.inprogress", cut)).remarks, IsEmpty());
+    EXPECT_THAT(Read(Write("app.gz", packed)).remarks, IsEmpty());
   }
 }
 
@@ -251,21 +233,16 @@ TEST_F(LogReaderTest, TheLastFileOfARolledLogIsNotTruncatedWhileItsApplicationRu
   for (const bool runs : {true, false}) {
     const std::string status = Write("eventlog_v2_app-1/appstatus_app-1.inprogress", "");
     if (!runs) fs::rename(status, folder_ / "eventlog_v2_app-1/appstatus_app-1");
-    const auto reader = LogReader::Open((folder_ / "eventlog_v2_app-1").string(), {});
-    ASSERT_TRUE(reader.ok()) << reader.status();
-    ReadOn(**reader);
-    EXPECT_EQ((*reader)->remarks().empty(), runs);
+    EXPECT_EQ(Read((folder_ / "eventlog_v2_app-1").string()).remarks.empty(), runs);
   }
 }
 
 TEST_F(LogReaderTest, EventsBeforeTheDamageOfAFrameCount) {
   std::string damaged = Gzip(std::string(kStart) + kJob + kEnd);
   damaged[damaged.size() - 8] ^= 1;  // Changes the checksum.
-  const auto reader = LogReader::Open(Write("app.gz", damaged), {});
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  const Outcome outcome = ReadOn(**reader);
+  const Outcome outcome = Read(Write("app.gz", damaged));
   EXPECT_EQ(outcome.status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ((*reader)->counts().events, 3u);
+  EXPECT_EQ(outcome.counts.events, 3u);
 }
 
 // Three of five tasks finished, and the ends of two are missing.
@@ -276,11 +253,10 @@ TEST_F(LogReaderTest, NamesMissingEndsOfTasks) {
   for (const std::uint32_t task : {0u, 1u, 2u, 3u, 4u}) log.StartTask(0, 0, task);
   for (const std::uint32_t task : {0u, 2u, 4u}) log.EndTask(0, 1000, 0, task);
   log.Complete(1000, stage).EndJob(1000, 0).End(2000);
-  const auto reader = LogReader::Open(Write("app-1", log.text()), {});
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  ReadOn(**reader);
-  EXPECT_EQ((*reader)->counts().missing_ends, 2u);
-  EXPECT_THAT(RemarksOn(**reader, 0),
+  const auto reader = LogReader::Open(Write("app-1", log.text()), {}).value();
+  ReadOn(*reader);
+  EXPECT_EQ(reader->counts().missing_ends, 2u);
+  EXPECT_THAT(RemarksOn(*reader, 0),
               ElementsAre(HasSubstr("at least 2 ends of tasks are missing from the log")));
 }
 
@@ -320,19 +296,18 @@ TEST_F(LogReaderTest, ALogThatIsBeingWrittenIsFollowed) {
   const std::string log = (folder_ / "eventlog_v2_app-1").string();
   const std::string frame = Zstd(kJob);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", Zstd(kStart) + frame.substr(0, 20));
-  const auto reader = LogReader::Open(log, {.follows = true});
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  EXPECT_EQ(ReadOn(**reader).events.size(), 1u);
-  EXPECT_TRUE((*reader)->is_cut());
-  EXPECT_EQ(ReadOn(**reader).events.size(), 0u);
+  const auto reader = LogReader::Open(log, {.follows = true}).value();
+  EXPECT_EQ(ReadOn(*reader).events.size(), 1u);
+  EXPECT_TRUE(reader->is_cut());
+  EXPECT_EQ(ReadOn(*reader).events.size(), 0u);
   Write("eventlog_v2_app-1/events_1_app-1.zstd", frame.substr(20), /*appends=*/true);
-  EXPECT_EQ(ReadOn(**reader).events.size(), 2u);  // the job as a group, and its stage
-  EXPECT_FALSE((*reader)->is_cut());
+  EXPECT_EQ(ReadOn(*reader).events.size(), 2u);  // the job as a group, and its stage
+  EXPECT_FALSE(reader->is_cut());
   Write("eventlog_v2_app-1/events_2_app-1.zstd", Zstd(kEnd));
-  EXPECT_EQ(ReadOn(**reader).events.size(), 0u);  // The end of the job may follow.
-  (*reader)->Finish();
-  ASSERT_EQ(ReadOn(**reader).events.size(), 1u);
-  EXPECT_TRUE((*reader)->application().is_closed());
+  EXPECT_EQ(ReadOn(*reader).events.size(), 0u);  // The end of the job may follow.
+  reader->Finish();
+  ASSERT_EQ(ReadOn(*reader).events.size(), 1u);
+  EXPECT_TRUE(reader->application().is_closed());
 }
 
 TEST_F(LogReaderTest, ATruncatedLogCountsUpToItsEnd) {

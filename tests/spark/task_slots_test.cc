@@ -113,22 +113,18 @@ TEST(Settings, LimitTasksByResources) {
                                    {"spark.executor.cores", "8"},
                                    {"spark.executor.resource.gpu.amount", "2"},
                                    {"spark.task.resource.gpu.amount", "0.5"}};
-  const auto slots = [&] {
-    const auto settings = phases::ParseSettings("3.5.1", properties, {});
-    EXPECT_TRUE(settings.ok()) << settings.status();
-    return settings.ok() ? settings->slots() : 0;
-  };
+  const auto slots = [&] { return phases::ParseSettings("3.5.1", properties, {}).value().slots(); };
   EXPECT_EQ(slots(), 8);
   properties["spark.task.resource.gpu.amount"] = "1";
   EXPECT_EQ(slots(), 4);
   properties["spark.task.cpus"] = "8";
   EXPECT_EQ(slots(), 2);
   properties["spark.task.resource.gpu.amount"] = "3";
-  EXPECT_THAT(std::string(phases::ParseSettings("3.5.1", properties, {}).status().message()),
+  EXPECT_THAT(phases::ParseSettings("3.5.1", properties, {}).status().message(),
               HasSubstr("spark.task.resource.gpu.amount: 3 exceeds the 2 of an executor"));
   properties["spark.task.resource.gpu.amount"] = "none";
   EXPECT_THAT(
-      std::string(phases::ParseSettings("3.5.1", properties, {}).status().message()),
+      phases::ParseSettings("3.5.1", properties, {}).status().message(),
       HasSubstr("spark.task.resource.gpu.amount: \"none\" is not a number from 1e-6 to 1e9"));
   EXPECT_FALSE(phases::IsModelled("spark.task.resource..amount"));
   EXPECT_FALSE(phases::IsModelled("spark.task.resource.gpu.vendor"));

@@ -6,6 +6,7 @@
 
 #include "spark/connector_parity.h"
 #include "spark/log_reader.h"
+#include "tests/matchers.h"
 #include "tests/test.h"
 #include "tests/vectors/vectors.h"
 
@@ -15,39 +16,110 @@ namespace {
 constexpr char kStart[] =
     R"({"Event":"SparkListenerApplicationStart","App Name":"sales","App ID":"app-1","Timestamp":1000000,"User":"ann"})";
 
+// Returns an event of Spark with these fields, which are JSON.
+std::string Listener(const std::string& kind, const std::string& fields) {
+  return R"({"Event":"SparkListener)" + kind + "\"," + fields + "}";
+}
+
+std::string AppStart(std::int64_t at) {
+  return Listener("ApplicationStart", fmt::format(R"("App ID":"a","Timestamp":{})", at));
+}
+
+std::string AppEnd(const std::string& rest = "", std::int64_t at = 1'010'000) {
+  return Listener("ApplicationEnd", fmt::format(R"("Timestamp":{}{})", at, rest));
+}
+
+std::string Added(int executor, std::int64_t at) {
+  return Listener(
+      "ExecutorAdded",
+      fmt::format(
+          R"("Timestamp":{},"Executor ID":"e{}","Executor Info":{{"Host":"h","Total Cores":4}})",
+          at, executor));
+}
+
 std::string Stage(int id, int tasks, const std::string& parents = "", int attempt = 0,
                   const std::string& rest = "") {
-  return R"({"Stage ID":)" + std::to_string(id) + R"(,"Stage Attempt ID":)" +
-         std::to_string(attempt) + R"(,"Stage Name":"count at a.py:1","Number of Tasks":)" +
-         std::to_string(tasks) + R"(,"Parent IDs":[)" + parents + "]" + rest + "}";
+  return fmt::format(
+      R"({{"Stage ID":{},"Stage Attempt ID":{},"Stage Name":"count at a.py:1","Number of Tasks":{},"Parent IDs":[{}]{}}})",
+      id, attempt, tasks, parents, rest);
+}
+
+// Returns a stage that states the time of its submission.
+std::string StageAt(int id, int tasks, std::int64_t at = 1'001'500, const std::string& rest = "") {
+  return Stage(id, tasks, "", 0, fmt::format(R"(,"Submission Time":{}{})", at, rest));
 }
 
 std::string Job(int id, const std::string& stages, const std::string& properties = "") {
-  return R"({"Event":"SparkListenerJobStart","Job ID":)" + std::to_string(id) +
-         R"(,"Submission Time":1001000,"Stage Infos":[)" + stages + R"(],"Properties":{)" +
-         properties + "}}";
+  return Listener(
+      "JobStart",
+      fmt::format(R"("Job ID":{},"Submission Time":1001000,"Stage Infos":[{}],"Properties":{{{}}})",
+                  id, stages, properties));
 }
 
-std::string JobEnd(int id, const std::string& result = R"({"Result":"JobSucceeded"})") {
-  return R"({"Event":"SparkListenerJobEnd","Job ID":)" + std::to_string(id) +
-         R"(,"Completion Time":1009000,"Job Result":)" + result + "}";
+std::string JobEnd(int id, const std::string& result = R"({"Result":"JobSucceeded"})",
+                   std::int64_t at = 1'009'000) {
+  return Listener(
+      "JobEnd", fmt::format(R"("Job ID":{},"Completion Time":{},"Job Result":{})", id, at, result));
+}
+
+std::string Failed(int job, const std::string& why) {
+  return JobEnd(job, R"({"Result":"JobFailed","Exception":{"Message":")" + why + R"("}})");
 }
 
 std::string Submitted(const std::string& stage) {
-  return R"({"Event":"SparkListenerStageSubmitted","Stage Info":)" + stage + "}";
+  return Listener("StageSubmitted", R"("Stage Info":)" + stage);
 }
 
 std::string Completed(const std::string& stage) {
-  return R"({"Event":"SparkListenerStageCompleted","Stage Info":)" + stage + "}";
+  return Listener("StageCompleted", R"("Stage Info":)" + stage);
 }
 
 std::string Task(const std::string& kind, int stage, int id, int index,
                  const std::string& rest = "", int stage_attempt = 0) {
-  return R"({"Event":"SparkListenerTask)" + kind + R"(","Stage ID":)" + std::to_string(stage) +
-         R"(,"Stage Attempt ID":)" + std::to_string(stage_attempt) + R"(,"Task Info":{"Task ID":)" +
-         std::to_string(id) + R"(,"Index":)" + std::to_string(index) +
-         R"(,"Attempt":0,"Launch Time":1002000,"Finish Time":1003500,"Executor ID":"e1"})" + rest +
-         "}";
+  return Listener(
+      "Task" + kind,
+      fmt::format(
+          R"("Stage ID":{},"Stage Attempt ID":{},"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":1002000,"Finish Time":1003500,"Executor ID":"e1"}}{})",
+          stage, stage_attempt, id, index, rest));
+}
+
+// Returns the start or the end of a task of stage 0 with these times.
+std::string TimedTask(const std::string& kind, int id, std::int64_t launch, std::int64_t finish,
+                      const std::string& rest = "") {
+  return Listener(
+      "Task" + kind,
+      fmt::format(
+          R"("Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{0},"Index":{0},"Attempt":0,"Launch Time":{1},"Finish Time":{2}}}{3})",
+          id, launch, finish, rest));
+}
+
+// Returns the metrics of a task that ran for `seconds`.
+std::string Ran(int seconds) {
+  return fmt::format(R"(,"Task Metrics":{{"Executor Run Time":{}}})", 1000 * seconds);
+}
+
+std::string Sql(const std::string& kind, int id, const std::string& rest,
+                std::int64_t at = 1'000'500) {
+  return fmt::format(
+      R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL{}","time":{},"executionId":{}{}}})",
+      kind, at, id, rest);
+}
+
+std::string SqlStart(int id, const std::string& rest = R"(,"description":"q")") {
+  return Sql("ExecutionStart", id, rest);
+}
+
+// `error` is quoted JSON. It is empty for versions before Spark 3.4, which report no error.
+std::string SqlEnd(int id, const std::string& error = R"("")", std::int64_t at = 1'009'100) {
+  return Sql("ExecutionEnd", id, error.empty() ? "" : R"(,"errorMessage":)" + error, at);
+}
+
+std::string OfExecution(int execution) {
+  return fmt::format(R"("spark.sql.execution.id":"{}")", execution);
+}
+
+std::string OfSql(int job, int execution) {
+  return Job(job, Stage(job, 2), OfExecution(execution));
 }
 
 constexpr char kWell[] = R"(,"Task End Reason":{"Reason":"Success"})";
@@ -82,22 +154,40 @@ std::vector<std::uint32_t> Skipped(const std::vector<Event>& events) {
 
 absl::Time At(std::int64_t millis) { return absl::FromUnixMillis(millis); }
 
+std::vector<std::uint32_t> IndexesOfTasks(const std::vector<Event>& events) {
+  std::vector<std::uint32_t> indexes;
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    indexes.push_back(changed.attempt.index);
+  }
+  return indexes;
+}
+
+std::vector<absl::Time> EndsOfTasks(const std::vector<Event>& events) {
+  std::vector<absl::Time> ends;
+  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
+    if (changed.state == AttemptState::kFinished) ends.push_back(*changed.at);
+  }
+  return ends;
+}
+
+void ExpectOrderedArrivals(const std::vector<Event>& events) {
+  EXPECT_TRUE(std::ranges::is_sorted(events, {}, &Event::arrived_at));
+}
+
 TEST(Translator, ReportsTheParametersOfTheProgram) {
-  const std::vector<Event> events =
+  const Event event = Only(
       Read({R"({"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.app.name":"x",)"
             R"("spark.tidemark.param.k":"80","spark.tidemark.param.letters":"a,f",)"
             R"("spark.tidemark.param.":"nameless","spark.tidemark.param.odd":7}})",
-            kStart});
-  ASSERT_EQ(events.size(), 1u);
-  EXPECT_THAT(std::get<JobOpened>(events[0].body).parameters,
+            kStart}));
+  EXPECT_THAT(std::get<JobOpened>(event.body).parameters,
               ElementsAre(testing::Pair("k", "80"), testing::Pair("letters", "a,f")));
 }
 
 TEST(Translator, ExecutorsFromBeforeTheStartFollowIt) {
   const auto events = Read(
       {R"({"Event":"SparkListenerEnvironmentUpdate","Spark Properties":{"spark.task.cpus":"2","spark.yarn.queue":"etl"}})",
-       R"({"Event":"SparkListenerExecutorAdded","Timestamp":999000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})",
-       kStart});
+       Added(1, 999'000), kStart});
   ASSERT_EQ(events.size(), 2u);
   EXPECT_EQ(events[0].job_id, "app-1");
   EXPECT_EQ(events[0].body, EventBody(JobOpened{.name = "sales",
@@ -120,10 +210,9 @@ TEST(Translator, AnInvalidMetricLeavesTheOthersKnown) {
                R"(,"Task Metrics":{"Executor CPU Time":NaN,"JVM GC Time":"NaN","Input Metrics":{"Bytes Read":-Infinity,"Records Read":5},"Shuffle Read Metrics":{"Remote Bytes Read":20,"Fetch Wait Time":4}})")},
       &counts);
   EXPECT_EQ(counts, (LogCounts{.events = 5}));
-  const auto totals = Of<TaskHeartbeat>(events);
-  ASSERT_EQ(totals.size(), 1u);
-  EXPECT_EQ(totals[0].time.waits[WaitReason::kNetwork], absl::Milliseconds(4));
-  EXPECT_FALSE(totals[0].time.cpu || totals[0].time.waits[WaitReason::kMemory]);
+  const auto total = Only(Of<TaskHeartbeat>(events));
+  EXPECT_EQ(total.time.waits[WaitReason::kNetwork], absl::Milliseconds(4));
+  EXPECT_FALSE(total.time.cpu || total.time.waits[WaitReason::kMemory]);
   const auto changes = Of<AttemptChanged>(events);
   ASSERT_EQ(changes.size(), 2u);
   EXPECT_EQ(changes[1].state, AttemptState::kFinished);
@@ -133,8 +222,7 @@ TEST(Translator, AnInvalidMetricLeavesTheOthersKnown) {
 
 TEST(Translator, ATaskReportsItsTotalsBeforeItsEnd) {
   const auto events = Read(
-      {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)")),
-       Task("Start", 0, 7, 1),
+      {kStart, Job(0, Stage(0, 2)), Submitted(StageAt(0, 2)), Task("Start", 0, 7, 1),
        Task(
            "End", 0, 7, 1,
            std::string(kWell) +
@@ -143,12 +231,11 @@ TEST(Translator, ATaskReportsItsTotalsBeforeItsEnd) {
   ASSERT_EQ(stages.size(), 2u);
   EXPECT_FALSE(stages[0].opened_at);
   EXPECT_EQ(stages[1].opened_at, At(1'001'500));
-  const auto totals = Of<TaskHeartbeat>(events);
-  ASSERT_EQ(totals.size(), 1u);
-  EXPECT_EQ(totals[0].bytes_done, 123u);
-  EXPECT_EQ(totals[0].records_done, 7u);
-  EXPECT_EQ(totals[0].bytes_emitted, 50u);
-  EXPECT_EQ(totals[0].time,
+  const auto total = Only(Of<TaskHeartbeat>(events));
+  EXPECT_EQ(total.bytes_done, 123u);
+  EXPECT_EQ(total.records_done, 7u);
+  EXPECT_EQ(total.bytes_emitted, 50u);
+  EXPECT_EQ(total.time,
             (TimeUse{.cpu = absl::Milliseconds(1200),
                      .waits = {{WaitReason::kSlots, absl::Milliseconds(500)},
                                {WaitReason::kMemory, absl::Milliseconds(30)},
@@ -166,9 +253,8 @@ TEST(Translator, ATaskReportsItsTotalsBeforeItsEnd) {
 }
 
 TEST(Translator, TheEndOfAStageMayStateItsSubmission) {
-  const auto stages =
-      Of<StageOpened>(Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)),
-                            Completed(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)"))}));
+  const auto stages = Of<StageOpened>(
+      Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), Completed(StageAt(0, 2))}));
   ASSERT_EQ(stages.size(), 3u);
   EXPECT_FALSE(stages[1].opened_at);
   EXPECT_EQ(stages[2].opened_at, At(1'001'500));
@@ -208,10 +294,12 @@ TEST(Translator, ReportsTheOutcomeOfATask) {
 TEST(Translator, ExecutionsOfSqlAndOtherJobsAreGroups) {
   const auto stages = Of<StageOpened>(Read(
       {kStart,
-       R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":3,"sparkPlanInfo":{"nodeName":"Sort","simpleString":"Sort [x]","children":[{"nodeName":"Scan","children":[]}]},"time":1000500})",
+       SqlStart(
+           3,
+           R"(,"sparkPlanInfo":{"nodeName":"Sort","simpleString":"Sort [x]","children":[{"nodeName":"Scan","children":[]}]})"),
        Job(4, Stage(0, 2) + "," + Stage(1, 1, "0"),
-           R"("spark.sql.execution.id":"3","spark.scheduler.pool":"fast")"),
-       Job(5, Stage(2, 2), R"("spark.sql.execution.id":"3")"), Job(6, Stage(3, 9))}));
+           OfExecution(3) + R"(,"spark.scheduler.pool":"fast")"),
+       Job(5, Stage(2, 2), OfExecution(3)), Job(6, Stage(3, 9))}));
   ASSERT_EQ(stages.size(), 4u);
   EXPECT_EQ(stages[0].group, "sql/3");
   EXPECT_EQ(stages[0].pool, "fast");
@@ -222,8 +310,7 @@ TEST(Translator, ExecutionsOfSqlAndOtherJobsAreGroups) {
 
 TEST(Translator, ReportsPlannedStagesWhenAPlanChanges) {
   const auto event = [](const char* kind, const std::string& plan) {
-    return std::string(R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQL)") + kind +
-           R"(","executionId":3,"time":1000500,"sparkPlanInfo":)" + plan + "}";
+    return Sql(kind, 3, R"(,"sparkPlanInfo":)" + plan);
   };
   const std::string scan = R"({"nodeName":"Scan","children":[]})";
   const auto exchange = [](const std::string& from) {
@@ -262,15 +349,11 @@ TEST(Translator, SignaturesDependOnThePlanOrFinalStageAndOnTheWork) {
       R"("sparkPlanInfo":{"nodeName":"Sort","children":[{"nodeName":"Scan t\u00e4\ud83d\ude00","children":[]},{"nodeName":"Range","children":[]}]})";
   EXPECT_EQ(NameOfPlan(nlohmann::json::parse("{" + plan + "}")["sparkPlanInfo"]),
             "e7b4e718.24");  // hash and length of the names in UTF-16
-  const auto execution = [&](int id) {
-    return R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","executionId":)" +
-           std::to_string(id) + R"(,"sparkPlanInfo":{"nodeName":"Scan"}})";
-  };
-  const auto stages = Of<StageOpened>(
-      Read({kStart, execution(0), execution(1),
-            Job(0, Stage(0, 2) + "," + Stage(1, 1), R"("spark.sql.execution.id":"0")"),
-            Job(1, Stage(2, 1), R"("spark.sql.execution.id":"1")"),
-            Job(2, Stage(4, 1) + "," + Stage(3, 1)), Job(3, Stage(5, 1))}));
+  const std::string scan_plan = R"(,"sparkPlanInfo":{"nodeName":"Scan"})";
+  const auto stages = Of<StageOpened>(Read(
+      {kStart, SqlStart(0, scan_plan), SqlStart(1, scan_plan),
+       Job(0, Stage(0, 2) + "," + Stage(1, 1), OfExecution(0)), Job(1, Stage(2, 1), OfExecution(1)),
+       Job(2, Stage(4, 1) + "," + Stage(3, 1)), Job(3, Stage(5, 1))}));
   const nlohmann::json count = {{"Stage Name", "count at a.py:1"}};
   const std::uint64_t of_sql = WorkOfStage(count, /*is_of_sql=*/true);
   const std::uint64_t work = WorkOfStage(count, /*is_of_sql=*/false);
@@ -409,8 +492,7 @@ TEST(Translator, AResubmittedStageHasItsMissingTasks) {
 TEST(Translator, SkipsThePlannedStagesOfAnEndedJob) {
   const auto events =
       Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")), Job(1, Stage(1, 2, "0")),
-            Submitted(Stage(0, 4)),
-            JobEnd(0, R"({"Result":"JobFailed","Exception":{"Message":"cancelled"}})")});
+            Submitted(Stage(0, 4)), Failed(0, "cancelled")});
   EXPECT_THAT(Skipped(events), IsEmpty());  // Stage 1 may still run.
   EXPECT_THAT(Of<StageClosed>(events), ElementsAre(StageClosed{.stage = 0,
                                                                .outcome = JobOutcome::kKilled,
@@ -432,57 +514,42 @@ TEST(Translator, AStageEndsRegardlessOfItsTasks) {
                                                                .at = At(1'005'000)}));
 }
 
+std::string StartOfPartition(int id, int index, int partition) {
+  return Listener(
+      "TaskStart",
+      fmt::format(
+          R"("Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Partition ID":{},"Attempt":0,"Launch Time":1002000}})",
+          id, index, partition));
+}
+
 // take() runs the first partition, and then the next four.
 TEST(Translator, ATaskOfSomePartitionsHasTheIndexOfItsPartition) {
   const std::string rdds =
       R"(,"RDD Info":[{"Name":"a","Number of Partitions":34},{"Name":"b","Number of Partitions":9}])";
-  const auto start = [](int id, int index, int partition) {
-    return R"({"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Task ID":)" +
-           std::to_string(id) + R"(,"Index":)" + std::to_string(index) + R"(,"Partition ID":)" +
-           std::to_string(partition) + R"(,"Attempt":0,"Launch Time":1002000}})";
-  };
-  const auto events = Read({kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4, "", 0, rdds)),
-                            start(1, 0, 1), start(2, 3, 4), start(3, 2, -1)});
+  const auto events =
+      Read({kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4, "", 0, rdds)),
+            StartOfPartition(1, 0, 1), StartOfPartition(2, 3, 4), StartOfPartition(3, 2, -1)});
   EXPECT_EQ(Of<StageOpened>(events).back().task_count, 4u);
   EXPECT_EQ(Of<StageOpened>(events).back().index_count, 34u);
-  std::vector<std::uint32_t> indexes;
-  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
-    indexes.push_back(changed.attempt.index);
-  }
-  EXPECT_THAT(indexes, ElementsAre(1, 4, 2));  // Spark's own index, if the partition is unknown
+  // The last one is Spark's own index, because the partition is unknown.
+  EXPECT_THAT(IndexesOfTasks(events), ElementsAre(1, 4, 2));
 }
 
 // Partition 4 would exceed the four tasks, and its index 3 would collide with partition 3.
 TEST(Translator, TasksKeepTheirIndexIfPartitionsAreNotCounted) {
-  const auto start = [](int index) {
-    return fmt::format(
-        R"({{"Event":"SparkListenerTaskStart","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{0},"Index":{0},"Partition ID":{1},"Attempt":0,"Launch Time":1002000}}}})",
-        index, index + 1);
-  };
-  const auto events = Read({kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4)), start(0), start(1),
-                            start(2), start(3)});
-  std::vector<std::uint32_t> indexes;
-  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
-    indexes.push_back(changed.attempt.index);
-  }
-  EXPECT_THAT(indexes, ElementsAre(0, 1, 2, 3));
+  std::vector<std::string> log = {kStart, Job(0, Stage(0, 4)), Submitted(Stage(0, 4))};
+  for (const int index : {0, 1, 2, 3}) log.push_back(StartOfPartition(index, index, index + 1));
+  EXPECT_THAT(IndexesOfTasks(Read(log)), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Translator, ExecutionsAndJobsAreGroups) {
-  const std::string sql = "org.apache.spark.sql.execution.ui.SparkListenerSQLExecution";
-  const auto ended = [&](int id, const std::string& rest) {
-    return R"({"Event":")" + sql + R"(End","time":1009500,"executionId":)" + std::to_string(id) +
-           rest + "}";
-  };
-  const auto events = Read(
-      {kStart,
-       R"({"Event":")" + sql +
-           R"(Start","time":1000500,"executionId":3,"description":"the sales of May","sparkPlanInfo":{"nodeName":"Scan"}})",
-       Job(0, Stage(0, 2), R"("spark.sql.execution.id":"3")"), JobEnd(0),
-       ended(3, R"(,"errorMessage":"")"), Job(1, Stage(1, 2), R"("spark.sql.execution.id":"4")"),
-       JobEnd(1, R"({"Result":"JobFailed","Exception":{"Message":"boom"}})"), ended(4, ""),
-       Job(2, Stage(2, 1)), JobEnd(2), Job(3, Stage(3, 1), R"("spark.job.description":"count")"),
-       JobEnd(3, R"({"Result":"JobFailed","Exception":{"Message":"boom"}})"), ended(9, "")});
+  const auto events =
+      Read({kStart,
+            SqlStart(3, R"(,"description":"the sales of May","sparkPlanInfo":{"nodeName":"Scan"})"),
+            OfSql(0, 3), JobEnd(0), SqlEnd(3, R"("")", 1'009'500), OfSql(1, 4), Failed(1, "boom"),
+            SqlEnd(4, "", 1'009'500), Job(2, Stage(2, 1)), JobEnd(2),
+            Job(3, Stage(3, 1), R"("spark.job.description":"count")"), Failed(3, "boom"),
+            SqlEnd(9, "", 1'009'500)});
   EXPECT_THAT(Of<GroupOpened>(events),
               ElementsAre(GroupOpened{"sql/3", "the sales of May", At(1'000'500)},
                           GroupOpened{"sql/4", "", At(1'001'000)},
@@ -499,11 +566,10 @@ TEST(Translator, ExecutionsAndJobsAreGroups) {
 TEST(Translator, AGroupIsNamedByTheFirstLineOfItsDescription) {
   const std::string stage =
       R"({"Stage ID":1,"Stage Name":"\n count at a.py:1\nat b.py:2","Number of Tasks":1})";
-  const auto events = Read(
-      {kStart,
-       R"({"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","time":1000500,"executionId":0,"description":" \r\n\tselect a\r\nfrom b"})",
-       Job(0, Stage(0, 1), R"("spark.job.description":"load\nat Main.java:7")"),
-       Job(1, stage, R"("spark.job.description":" \n")")});
+  const auto events =
+      Read({kStart, SqlStart(0, R"(,"description":" \r\n\tselect a\r\nfrom b")"),
+            Job(0, Stage(0, 1), R"("spark.job.description":"load\nat Main.java:7")"),
+            Job(1, stage, R"("spark.job.description":" \n")")});
   EXPECT_THAT(Of<GroupOpened>(events),
               ElementsAre(GroupOpened{"sql/0", "select a", At(1'000'500)},
                           GroupOpened{"job/0", "load", At(1'001'000)},
@@ -511,24 +577,21 @@ TEST(Translator, AGroupIsNamedByTheFirstLineOfItsDescription) {
 }
 
 TEST(Translator, ReportsARemovedExecutor) {
-  const std::string added =
-      R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";
   const std::string removed =
-      R"({"Event":"SparkListenerExecutorRemoved","Timestamp":1000500,"Executor ID":"e1"})";
-  EXPECT_THAT(Of<ExecutorClosed>(Read({kStart, added, removed})), ElementsAre(ExecutorClosed{0}));
-  const auto before = Read({added, removed, kStart});  // This case needs no report.
+      Listener("ExecutorRemoved", R"("Timestamp":1000500,"Executor ID":"e1")");
+  EXPECT_THAT(Of<ExecutorClosed>(Read({kStart, Added(1, 1'000'000), removed})),
+              ElementsAre(ExecutorClosed{0}));
+  const auto before = Read({Added(1, 1'000'000), removed, kStart});  // This case needs no report.
   EXPECT_THAT(Of<ExecutorOpened>(before), IsEmpty());
   EXPECT_THAT(Of<ExecutorClosed>(before), IsEmpty());
 }
 
 TEST(Translator, AnApplicationEndsLikeItsDriverOrLastJob) {
-  const auto outcome = [](const std::string& result, const std::string& end) {
-    return Of<JobClosed>(
-        Read({kStart, Job(0, Stage(0, 1)), JobEnd(0, result),
-              R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000)" + end + "}"}));
+  const auto outcome = [](const std::string& job_end, const std::string& end) {
+    return Of<JobClosed>(Read({kStart, Job(0, Stage(0, 1)), job_end, AppEnd(end)}));
   };
-  const std::string well = R"({"Result":"JobSucceeded"})";
-  const std::string ill = R"({"Result":"JobFailed","Exception":{"Message":"boom"}})";
+  const std::string well = JobEnd(0);
+  const std::string ill = Failed(0, "boom");
   EXPECT_EQ(outcome(well, "")[0], (JobClosed{.at = At(1'010'000)}));
   EXPECT_EQ(outcome(ill, "")[0], (JobClosed{.outcome = JobOutcome::kFailed,
                                             .message = "job 0 failed: boom",
@@ -543,35 +606,8 @@ TEST(Translator, AJobFailsForTheExceptionOfPython) {
   const std::string python =
       R"(most recent failure: Lost task 0.0 in stage 0.0 (TID 0) (host executor driver): )"
       R"(a.PythonException: Traceback (most recent call last):\n  File 1\nValueError: bad\n)";
-  const auto events =
-      Read({kStart, Job(0, Stage(0, 1)),
-            JobEnd(0, R"({"Result":"JobFailed","Exception":{"Message":")" + python + R"("}})")});
+  const auto events = Read({kStart, Job(0, Stage(0, 1)), Failed(0, python)});
   EXPECT_EQ(Of<GroupClosed>(events)[0].message, "job 0 failed: ValueError: bad");
-}
-
-std::string SqlStart(int id) {
-  return fmt::format(
-      R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionStart","time":1000500,"executionId":{},"description":"q"}})",
-      id);
-}
-
-// `error` is quoted JSON. It is empty for versions before Spark 3.4, which report no error.
-std::string SqlEnd(int id, const std::string& error = R"("")", int at = 1'009'100) {
-  return fmt::format(
-      R"({{"Event":"org.apache.spark.sql.execution.ui.SparkListenerSQLExecutionEnd","time":{},"executionId":{}{}}})",
-      at, id, error.empty() ? "" : R"(,"errorMessage":)" + error);
-}
-
-std::string OfSql(int job, int execution) {
-  return Job(job, Stage(job, 2), fmt::format(R"("spark.sql.execution.id":"{}")", execution));
-}
-
-std::string Failed(int job, const std::string& why) {
-  return JobEnd(job, R"({"Result":"JobFailed","Exception":{"Message":")" + why + R"("}})");
-}
-
-std::string AppEnd(const std::string& rest = "") {
-  return R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000)" + rest + "}";
 }
 
 constexpr char kShutDown[] = "Job 1 cancelled because SparkContext was shut down";
@@ -660,14 +696,12 @@ TEST(Translator, AnApplicationStoppedByASignalIsKilled) {
 
 // Task 1 starts together with task 0, but its start is logged after the end of task 0.
 TEST(Translator, AStartThatIsLoggedLateKeepsItsTime) {
-  const auto task = [](const char* kind, int id, const char* finish, const std::string& rest) {
-    return fmt::format(
-        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":1002000,"Finish Time":{}}}{}}})",
-        kind, id, id, finish, rest);
-  };
-  const auto events = Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)),
-                            task("Start", 0, "0", ""), task("End", 0, "1022000", kWell),
-                            task("Start", 1, "0", ""), task("End", 1, "1022000", kWell)});
+  std::vector<std::string> log = {kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2))};
+  for (const int id : {0, 1}) {
+    log.push_back(TimedTask("Start", id, 1'002'000, 0));
+    log.push_back(TimedTask("End", id, 1'002'000, 1'022'000, kWell));
+  }
+  const auto events = Read(log);
   for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
     EXPECT_EQ(changed.at, At(changed.state == AttemptState::kStarted ? 1'002'000 : 1'022'000));
   }
@@ -676,38 +710,17 @@ TEST(Translator, AStartThatIsLoggedLateKeepsItsTime) {
 // Two tasks run while the clock is set back by one hour. The executor of the first task measured 10
 // s.
 TEST(Translator, TimesNeverDecreaseIfTheClockIsSetBack) {
-  const auto task = [](const char* kind, int id, std::int64_t launch, std::int64_t finish,
-                       const std::string& rest = "") {
-    return fmt::format(
-        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":{},"Finish Time":{}}}{}}})",
-        kind, id, id, launch, finish, rest);
-  };
-  const std::string well = kWell;
-  constexpr std::int64_t kHour = 3'600'000;
-  const std::int64_t start = 9'000'000;
-  const auto at = [&](int seconds) { return start + 1000 * seconds; };
-  const auto back = [&](int seconds) { return at(seconds) - kHour; };
-  const auto stage = [&](const std::string& rest) {
-    return Stage(0, 3, "", 0, fmt::format(R"(,"Submission Time":{}{})", at(1), rest));
-  };
+  const auto at = [](int seconds) { return std::int64_t{9'000'000} + 1000 * seconds; };
+  const auto back = [&](int seconds) { return at(seconds) - 3'600'000; };
+  const std::string completion = fmt::format(R"(,"Completion Time":{})", back(16));
   const auto events = Read(
-      {fmt::format(R"({{"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":{}}})",
-                   start),
-       Job(0, Stage(0, 3)), Submitted(stage("")), task("Start", 0, at(2), 0),
-       task("Start", 1, at(2), 0),
-       task("End", 0, at(2), back(12), well + R"(,"Task Metrics":{"Executor Run Time":10000})"),
-       task("End", 1, at(2), back(13), well), task("Start", 2, back(13), 0),
-       task("End", 2, back(13), back(15), well),
-       Completed(stage(fmt::format(R"(,"Completion Time":{})", back(16)))),
-       fmt::format(
-           R"({{"Event":"SparkListenerJobEnd","Job ID":0,"Completion Time":{},"Job Result":{{"Result":"JobSucceeded"}}}})",
-           back(17)),
-       fmt::format(R"({{"Event":"SparkListenerApplicationEnd","Timestamp":{}}})", back(20))});
-  absl::Time before = absl::InfinitePast();
-  for (const Event& event : events) {
-    EXPECT_GE(event.arrived_at, before);
-    before = event.arrived_at;
-  }
+      {AppStart(at(0)), Job(0, Stage(0, 3)), Submitted(StageAt(0, 3, at(1))),
+       TimedTask("Start", 0, at(2), 0), TimedTask("Start", 1, at(2), 0),
+       TimedTask("End", 0, at(2), back(12), kWell + Ran(10)),
+       TimedTask("End", 1, at(2), back(13), kWell), TimedTask("Start", 2, back(13), 0),
+       TimedTask("End", 2, back(13), back(15), kWell), Completed(StageAt(0, 3, at(1), completion)),
+       JobEnd(0, R"({"Result":"JobSucceeded"})", back(17)), AppEnd("", back(20))});
+  ExpectOrderedArrivals(events);
   std::vector<absl::Duration> times;
   std::map<std::uint32_t, absl::Time> starts;
   for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
@@ -725,46 +738,30 @@ TEST(Translator, TimesNeverDecreaseIfTheClockIsSetBack) {
 // its start.
 TEST(Translator, ATaskThatEndsBeforeItsStartShowsASmallStepBack) {
   const auto task = [](const char* kind, int id, int finish, int seconds) {
-    return fmt::format(
-        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":1020000,"Finish Time":{}}}{},"Task Metrics":{{"Executor Run Time":{}}}}})",
-        kind, id, id, 1'000'000 + 1000 * finish, kWell, 1000 * seconds);
+    return TimedTask(kind, id, 1'020'000, 1'000'000 + 1000 * finish, kWell + Ran(seconds));
   };
   const auto events =
       Read({kStart, Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), task("Start", 0, 0, 0),
             task("Start", 1, 0, 0), task("End", 0, 22 - 6, 2), task("End", 1, 29 - 6, 9),
-            R"({"Event":"SparkListenerApplicationEnd","Timestamp":1024000})"});
-  std::vector<absl::Time> ends;
-  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
-    if (changed.state == AttemptState::kFinished) ends.push_back(*changed.at);
-  }
-  EXPECT_THAT(ends, ElementsAre(At(1'022'000), At(1'029'000)));
+            AppEnd("", 1'024'000)});
+  EXPECT_THAT(EndsOfTasks(events), ElementsAre(At(1'022'000), At(1'029'000)));
   EXPECT_EQ(Of<JobClosed>(events).back().at, At(1'030'000));
 }
 
 // The driver computed the run time with the clock that was set back.
 TEST(Translator, ATaskAcrossASetBackEndsAtTheLatestKnownInstant) {
-  const std::string added =
-      R"({"Event":"SparkListenerExecutorAdded","Timestamp":1030000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})";
-  const std::string end =
-      R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Stage Attempt ID":0,"Task Info":{"Task ID":0,"Index":0,"Attempt":0,"Launch Time":1002000,"Finish Time":900000},"Task End Reason":{"Reason":"Success"})";
-  for (const char* const metrics : {"}", R"(,"Task Metrics":{"Executor Run Time":-3600000}})"}) {
-    const auto changes =
-        Of<AttemptChanged>(Read({kStart, Job(0, Stage(0, 1)), Submitted(Stage(0, 1)),
-                                 Task("Start", 0, 0, 0), added, end + metrics}));
+  for (const std::string& metrics : {std::string(), Ran(-3600)}) {
+    const auto changes = Of<AttemptChanged>(
+        Read({kStart, Job(0, Stage(0, 1)), Submitted(Stage(0, 1)), Task("Start", 0, 0, 0),
+              Added(1, 1'030'000), TimedTask("End", 0, 1'002'000, 900'000, kWell + metrics)}));
     EXPECT_EQ(changes.back().state, AttemptState::kFinished) << "the end is reported";
     EXPECT_EQ(changes.back().at, At(1'030'000));
   }
 }
 
 TEST(Translator, IgnoresOneInstantFarBehind) {
-  const auto added = [](int id, const std::string& at) {
-    return R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" + at + R"(,"Executor ID":"e)" +
-           std::to_string(id) + R"(","Executor Info":{"Host":"h","Total Cores":4}})";
-  };
-  std::string start = kStart;
-  start.replace(start.find("1000000"), 7, "9000000");
-  const auto events = Read({start, added(1, "9060000"), added(2, "1000000"), added(3, "9061000"),
-                            added(4, "1000000"), added(5, "9062000")});
+  const auto events = Read({AppStart(9'000'000), Added(1, 9'060'000), Added(2, 1'000'000),
+                            Added(3, 9'061'000), Added(4, 1'000'000), Added(5, 9'062'000)});
   EXPECT_EQ(events.back().arrived_at, At(9'062'000));
 }
 
@@ -777,8 +774,6 @@ std::uint64_t Missing(const std::vector<std::string>& log) {
 }
 
 TEST(Translator, CountsEventsThatOthersShowToBeMissing) {
-  const std::string added =
-      R"({"Event":"SparkListenerExecutorAdded","Timestamp":1000000,"Executor ID":"e2","Executor Info":{"Host":"h","Total Cores":4}})";
   const std::vector<std::string> begin = {kStart, Job(0, Stage(0, 9)), Submitted(Stage(0, 9))};
   const auto with = [&](std::initializer_list<std::string> events) {
     std::vector<std::string> log = begin;
@@ -803,7 +798,7 @@ TEST(Translator, CountsEventsThatOthersShowToBeMissing) {
   EXPECT_EQ(Missing(with({JobEnd(0)})), 1u);
   EXPECT_EQ(Missing(with({Completed(Stage(0, 9)), JobEnd(0)})), 0u);
   // An executor is missing in a log that contains executors.
-  EXPECT_EQ(Missing({kStart, added, Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
+  EXPECT_EQ(Missing({kStart, Added(2, 1'000'000), Job(0, Stage(0, 9)), Submitted(Stage(0, 9)),
                      Task("Start", 0, 0, 0), Task("Start", 0, 1, 1)}),
             1u);
 }
@@ -826,10 +821,9 @@ TEST(Translator, AStageWithoutAnEndInASucceededJobHasAnUnknownOutcome) {
 TEST(Translator, AStageWithoutAnEndEndsWhenTheNextIsSubmitted) {
   const auto events = Read({kStart, Job(0, Stage(0, 4) + "," + Stage(1, 2, "0")),
                             Submitted(Stage(0, 4)), Submitted(Stage(1, 2, "0"))});
-  const auto closed = Of<StageClosed>(events);
-  ASSERT_EQ(closed.size(), 1u);
-  EXPECT_EQ(closed[0].stage, 0u);
-  EXPECT_EQ(closed[0].outcome, JobOutcome::kUnknown);
+  const auto closed = Only(Of<StageClosed>(events));
+  EXPECT_EQ(closed.stage, 0u);
+  EXPECT_EQ(closed.outcome, JobOutcome::kUnknown);
 }
 
 TEST(Translator, SkipsNoStageIfEventsAreMissing) {
@@ -891,27 +885,17 @@ TEST(Translator, CompactedTasksAreNotMissing) {
 }
 
 TEST(Translator, InstantsNeverDecrease) {
-  const auto events = Read(
-      {kStart, Job(0, Stage(0, 2)),
-       R"({"Event":"SparkListenerExecutorAdded","Timestamp":5000000,"Executor ID":"e1","Executor Info":{"Host":"h","Total Cores":4}})",
-       Task("Start", 0, 1, 0), Task("End", 0, 1, 0, kWell)});
-  absl::Time before = absl::InfinitePast();
-  for (const Event& event : events) {
-    EXPECT_GE(event.arrived_at, before);
-    before = event.arrived_at;
-  }
-  EXPECT_EQ(before, At(5'000'000));
+  const auto events = Read({kStart, Job(0, Stage(0, 2)), Added(1, 5'000'000),
+                            Task("Start", 0, 1, 0), Task("End", 0, 1, 0, kWell)});
+  ExpectOrderedArrivals(events);
+  EXPECT_EQ(events.back().arrived_at, At(5'000'000));
   EXPECT_EQ(Of<AttemptChanged>(events).back().at, At(1'003'500));
 }
 
 TEST(Translator, AcceptsAnInstantFarAheadIfTheNextAgrees) {
-  const auto added = [](int id, const std::string& at) {
-    return R"({"Event":"SparkListenerExecutorAdded","Timestamp":)" + at + R"(,"Executor ID":"e)" +
-           std::to_string(id) + R"(","Executor Info":{"Host":"h","Total Cores":4}})";
-  };
   // 100 days are 8.64e9 ms.
-  const auto events = Read({kStart, added(1, "8640000000"), added(2, "1002000"),
-                            added(3, "8640000000"), added(4, "8640001000")});
+  const auto events = Read({kStart, Added(1, 8'640'000'000), Added(2, 1'002'000),
+                            Added(3, 8'640'000'000), Added(4, 8'640'001'000)});
   EXPECT_EQ(events[1].arrived_at, At(1'000'000));
   EXPECT_EQ(events[2].arrived_at, At(1'002'000));
   EXPECT_EQ(events[3].arrived_at, At(1'002'000));
@@ -919,21 +903,17 @@ TEST(Translator, AcceptsAnInstantFarAheadIfTheNextAgrees) {
 }
 
 TEST(Translator, ReportsNothingAfterAnAbsurdClock) {
-  const auto started = [](const std::string& at) {
-    return R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":)" + at + "}";
-  };
   // The job and the stage begin at 1970-01-01 00:16:41.
-  const std::string stage = Stage(0, 2, "", 0, R"(,"Submission Time":1001500)");
-  for (const std::string& start : {started("1600000000000"), started("30000000000000")}) {
+  const std::string stage = StageAt(0, 2);
+  for (const std::int64_t start : {1'600'000'000'000, 30'000'000'000'000}) {
     const auto events =
-        Read({start, Job(0, stage), Submitted(stage), Task("Start", 0, 7, 0), JobEnd(0)});
+        Read({AppStart(start), Job(0, stage), Submitted(stage), Task("Start", 0, 7, 0), JobEnd(0)});
     ASSERT_FALSE(events.empty());
     for (const Event& event : events) EXPECT_EQ(event.arrived_at, events[0].arrived_at);
     EXPECT_THAT(Of<AttemptChanged>(events), IsEmpty());
   }
   LogParser parser({});
-  const std::string late =
-      R"({"Event":"SparkListenerExecutorAdded","Executor ID":"e","Timestamp":1600000000000})";
+  const std::string late = Added(1, 1'600'000'000'000);
   parser.Feed(std::string(kStart) + late + Job(0, stage) + late, [](const Event&) {});
   EXPECT_EQ(parser.application().fault(), "");  // Only consecutive times confirm each other.
   parser.Feed(late, [](const Event&) {});
@@ -943,22 +923,19 @@ TEST(Translator, ReportsNothingAfterAnAbsurdClock) {
 }
 
 TEST(Translator, IgnoresOneInstantLongBefore) {
-  const std::string start =
-      R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":1600000000000})";
-  const auto stages = Of<StageOpened>(
-      Read({start, Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1001500)"))}));
+  const auto stages =
+      Of<StageOpened>(Read({AppStart(1'600'000'000'000), Submitted(StageAt(0, 2))}));
   ASSERT_EQ(stages.size(), 2u);
   EXPECT_EQ(stages[1].opened_at, At(1'600'000'000'000));
 }
 
 TEST(Translator, RejectsALogWithoutTheStartOfItsApplication) {
-  const std::string end = R"({"Event":"SparkListenerApplicationEnd","Timestamp":1010000})";
-  for (const std::string& first : {Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), end}) {
+  for (const std::string& first : {Job(0, Stage(0, 2)), Submitted(Stage(0, 2)), AppEnd()}) {
     LogParser parser({});
     const auto fail = [](const Event&) { ADD_FAILURE(); };
-    parser.Feed(Task("End", 0, 7, 1, kWell) + first + kStart + end, fail);
+    parser.Feed(Task("End", 0, 7, 1, kWell) + first + kStart + AppEnd(), fail);
     EXPECT_THAT(parser.application().fault(),
-                ::testing::HasSubstr("no SparkListenerApplicationStart before the first job"));
+                HasSubstr("no SparkListenerApplicationStart before the first job"));
   }
 }
 
@@ -972,13 +949,11 @@ TEST(Translator, ReportsNothingBeforeAnEventHasATime) {
 }
 
 TEST(Translator, ATaskWaitsForTheSchedulerSinceItsStageWasSubmitted) {
-  const std::string start =
-      R"({"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":1600000000000})";
-  const auto totals = Of<TaskHeartbeat>(Read(
-      {start, Submitted(Stage(0, 2, "", 0, R"(,"Submission Time":1600000001000)")),
-       R"({"Event":"SparkListenerTaskEnd","Stage ID":0,"Task Info":{"Task ID":1,"Index":0,"Launch Time":1600000001250,"Finish Time":1600000009000},"Task Metrics":{}})"}));
-  ASSERT_EQ(totals.size(), 1u);
-  EXPECT_EQ(totals[0].time.waits[WaitReason::kSlots], absl::Milliseconds(250));
+  constexpr std::int64_t kAt = 1'600'000'000'000;
+  const auto total = Only(Of<TaskHeartbeat>(
+      Read({AppStart(kAt), Submitted(StageAt(0, 2, kAt + 1000)),
+            TimedTask("End", 1, kAt + 1250, kAt + 9000, R"(,"Task Metrics":{})")})));
+  EXPECT_EQ(total.time.waits[WaitReason::kSlots], absl::Milliseconds(250));
 }
 
 TEST(Translator, DropsImpossibleEvents) {
@@ -999,10 +974,9 @@ TEST(Translator, TextIsAlwaysUtf8) {
   const auto events =
       Read({"{\"Event\":\"SparkListenerApplicationStart\",\"App Name\":\"a\xff\x01 \xc3\xa9\","
             "\"Timestamp\":1000000,\"App ID\":\"x\",\"User\":\"half \\ud83d \\\\ud83d\"}"});
-  const auto opened = Of<JobOpened>(events);
-  ASSERT_EQ(opened.size(), 1u);
-  EXPECT_EQ(opened[0].name, "a?  \xc3\xa9");
-  EXPECT_EQ(opened[0].user, "half ? \\ud83d");
+  const auto opened = Only(Of<JobOpened>(events));
+  EXPECT_EQ(opened.name, "a?  \xc3\xa9");
+  EXPECT_EQ(opened.user, "half ? \\ud83d");
 }
 
 TEST(Translator, MemoryIsBoundedInAnEndlessLog) {
@@ -1016,33 +990,15 @@ TEST(Translator, MemoryIsBoundedInAnEndlessLog) {
 
 // Two tasks of ten and eleven seconds are running when the clock is set forward by one hour.
 TEST(Translator, TimesExcludeAStepForwardOfTheClock) {
-  const auto task = [](const char* kind, int id, std::int64_t launch, std::int64_t finish,
-                       const std::string& rest = "") {
-    return fmt::format(
-        R"({{"Event":"SparkListenerTask{}","Stage ID":0,"Stage Attempt ID":0,"Task Info":{{"Task ID":{},"Index":{},"Attempt":0,"Launch Time":{},"Finish Time":{}}}{}}})",
-        kind, id, id, launch, finish, rest);
-  };
   const auto at = [](int seconds) { return std::int64_t{9'000'000} + 1000 * seconds; };
   const auto forward = [&](int seconds) { return at(seconds) + 3'600'000; };
-  const auto ended = [&](int seconds) {
-    return kWell + fmt::format(R"(,"Task Metrics":{{"Executor Run Time":{}}})", 1000 * seconds);
-  };
-  const auto stage = [&](const std::string& rest) {
-    return Stage(0, 2, "", 0, fmt::format(R"(,"Submission Time":{}{})", at(1), rest));
-  };
-  const auto events = Read(
-      {fmt::format(R"({{"Event":"SparkListenerApplicationStart","App ID":"a","Timestamp":{}}})",
-                   at(0)),
-       Job(0, Stage(0, 2)), Submitted(stage("")), task("Start", 0, at(2), 0),
-       task("Start", 1, at(2), 0), task("End", 0, at(2), forward(12), ended(10)),
-       task("End", 1, at(2), forward(13), ended(11)),
-       Completed(stage(fmt::format(R"(,"Completion Time":{})", forward(14)))),
-       fmt::format(R"({{"Event":"SparkListenerApplicationEnd","Timestamp":{}}})", forward(20))});
-  std::vector<absl::Time> ends;
-  for (const AttemptChanged& changed : Of<AttemptChanged>(events)) {
-    if (changed.state == AttemptState::kFinished) ends.push_back(*changed.at);
-  }
-  EXPECT_THAT(ends, ElementsAre(At(at(2) + 10'000), At(at(2) + 11'000)));
+  const std::string completion = fmt::format(R"(,"Completion Time":{})", forward(14));
+  const auto events = Read({AppStart(at(0)), Job(0, Stage(0, 2)), Submitted(StageAt(0, 2, at(1))),
+                            TimedTask("Start", 0, at(2), 0), TimedTask("Start", 1, at(2), 0),
+                            TimedTask("End", 0, at(2), forward(12), kWell + Ran(10)),
+                            TimedTask("End", 1, at(2), forward(13), kWell + Ran(11)),
+                            Completed(StageAt(0, 2, at(1), completion)), AppEnd("", forward(20))});
+  EXPECT_THAT(EndsOfTasks(events), ElementsAre(At(at(2) + 10'000), At(at(2) + 11'000)));
   EXPECT_EQ(Of<JobClosed>(events).back().at, At(at(20)));
 }
 
