@@ -382,7 +382,10 @@ absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arriv
   const auto refused = [&](const std::string& why) {
     return RefusedEvent(received.sequence, received.source_id, why);
   };
-  if (!received.sent_at) return refused("sent_at is missing; send the time of sending");
+  // A sender that sets the field without a time reports 0.
+  if (!received.sent_at || *received.sent_at <= absl::UnixEpoch()) {
+    return refused("sent_at is missing or 0; send the time of sending");
+  }
   // A stage takes at least two bytes.
   if (received.body.size() > 2 * limits.stages_max) {
     const std::size_t stages = CountFields(

@@ -202,7 +202,9 @@ TEST(CheckPlace, NeedsASourceAJobAndASequence) {
   EXPECT_THAT(refused([](auto& e) { e.body = ""; }),
               "event 42 of host-7: it is empty; set one of its fields");
   EXPECT_THAT(refused([](auto& e) { e.sent_at.reset(); }),
-              HasSubstr("event 42 of host-7: sent_at is missing"));
+              HasSubstr("event 42 of host-7: sent_at is missing or 0"));
+  EXPECT_THAT(refused([](auto& e) { e.sent_at = absl::UnixEpoch(); }),
+              HasSubstr("event 42 of host-7: sent_at is missing or 0"));
   EXPECT_THAT(refused([](auto& e) { e.body = "nonsense"; }),
               HasSubstr("event 42 of host-7: is not a tidemark.v1.Event"));
 }
