@@ -133,9 +133,13 @@ void AddCommands(CLI::App& root, Invocation& invocation) {
   AddVersion(root);
 }
 
-std::string DescribeUnknown(const CLI::App& command, const std::string& word) {
+std::string DescribeUnknown(const CLI::App& command, const CLI::App& innermost,
+                            const std::string& word) {
   if (word.starts_with("-")) {
     const std::string name = word.substr(0, word.find('='));
+    if (&command != &innermost && innermost.get_option_no_throw(name) != nullptr) {
+      return fmt::format("{} must follow the command: {} {} ...", name, FullName(innermost), name);
+    }
     return fmt::format("unknown option {}{}", name, text::DidYouMean(name, OptionsOf(command)));
   }
   const std::vector<std::string> subcommands = SubcommandsOf(command);
@@ -155,7 +159,7 @@ std::string Describe(const CLI::App& command, const CLI::ParseError& error) {
   const CLI::App& innermost = Innermost(command);
   for (const CLI::App* app = &innermost; app != nullptr; app = app->get_parent()) {
     const std::vector<std::string> unknown = app->remaining();
-    if (!unknown.empty()) return DescribeUnknown(*app, unknown.front());
+    if (!unknown.empty()) return DescribeUnknown(*app, innermost, unknown.front());
   }
   const std::string what = error.what();
   if (what == "A subcommand is required") {
