@@ -67,31 +67,18 @@ TEST(Deadline, DurationCountsFromTheStartAndMayBeginWithDays) {
 }
 
 TEST(Deadline, RejectsInvalidTimes) {
-  for (const char* bad : {"",
-                          "7:30",
-                          "25:00",
-                          "24:00",
-                          "07:60",
-                          "07:30:00",
-                          "soon",
-                          "-1h",
-                          "0s",
-                          "inf",
-                          "-inf",
-                          "infinite-future",
-                          "9000h",
-                          "2026-13-01 07:30",
-                          "2026-11-26",
-                          "07:3\n",
-                          "2026-11-26T07:30:00",
-                          "nan",
-                          "1e308h",
-                          "2200-01-01 00:00",
-                          "9999-12-31T23:59:59Z",
-                          "292277-01-01T00:00:00Z",
-                          "0001-01-01 00:00",
-                          "1969-12-31T23:59:59Z"}) {
-    EXPECT_EQ(ParseDeadline(bad).status().code(), absl::StatusCode::kInvalidArgument) << bad;
+  const auto is_invalid = [](const char* text) {
+    return ParseDeadline(text).status().code() == absl::StatusCode::kInvalidArgument;
+  };
+  for (const char* bad :
+       {"", "7:30", "25:00", "24:00", "07:60", "07:30:00", "07:3\n", "soon", "-1h", "0s", "inf",
+        "-inf", "infinite-future", "9000h", "nan", "1e308h"}) {
+    EXPECT_TRUE(is_invalid(bad)) << bad;
+  }
+  for (const char* bad : {"2026-13-01 07:30", "2026-11-26", "2026-11-26T07:30:00",
+                          "2200-01-01 00:00", "9999-12-31T23:59:59Z", "292277-01-01T00:00:00Z",
+                          "0001-01-01 00:00", "1969-12-31T23:59:59Z"}) {
+    EXPECT_TRUE(is_invalid(bad)) << bad;
   }
   EXPECT_LT(ParseDeadline(std::string(100'000, '7')).status().message().size(), 400u);
 }

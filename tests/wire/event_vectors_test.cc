@@ -29,9 +29,8 @@ TEST(EventVectors, AgreesWithTheSharedVectors) {
     EXPECT_TRUE(google::protobuf::util::MessageDifferencer::Equals(read, expected))
         << read.ShortDebugString();
 
-    const auto body = ParseBody(read);
-    ASSERT_TRUE(body.ok()) << body.status();
-    EXPECT_FALSE(std::holds_alternative<UnknownEvent>(*body));
+    const auto body = ParseBody(read).value();
+    EXPECT_FALSE(std::holds_alternative<UnknownEvent>(body));
   }
 }
 

@@ -53,9 +53,8 @@ Explanation Full() {
 TEST(ExplainCodec, ParsesItsOwnEncoding) {
   v1::Explanation message;
   EncodeExplanation(Full(), message);
-  const auto read = ParseExplanation(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(*read, Full());
+  const auto read = ParseExplanation(message).value();
+  EXPECT_EQ(read, Full());
 }
 
 TEST(ExplainCodec, SkipsInvalidNumbers) {
@@ -68,14 +67,13 @@ TEST(ExplainCodec, SkipsInvalidNumbers) {
   explanation.queries[0].culprits[0].seconds = kInfinity;
   v1::Explanation message;
   EncodeExplanation(explanation, message);
-  const auto read = ParseExplanation(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_FALSE(read->queries[0].seconds);
-  EXPECT_FALSE(read->queries[0].skew_seconds);
-  EXPECT_FALSE(read->queries[0].data_growth);
-  EXPECT_FALSE(read->queries[0].longest_task);
-  EXPECT_FALSE(read->queries[0].waits[WaitReason::kSlots].seconds);
-  EXPECT_EQ(read->queries[0].culprits.size(), 1U);
+  const auto read = ParseExplanation(message).value();
+  EXPECT_FALSE(read.queries[0].seconds);
+  EXPECT_FALSE(read.queries[0].skew_seconds);
+  EXPECT_FALSE(read.queries[0].data_growth);
+  EXPECT_FALSE(read.queries[0].longest_task);
+  EXPECT_FALSE(read.queries[0].waits[WaitReason::kSlots].seconds);
+  EXPECT_EQ(read.queries[0].culprits.size(), 1U);
 }
 
 TEST(ExplainCodec, NamesTheInvalidFieldOfAnAnswer) {
@@ -100,9 +98,8 @@ TEST(ExplainCodec, AnUnknownKindOfStageBecomesUnknown) {
   v1::Explanation message;
   EncodeExplanation(Full(), message);
   message.mutable_queries(0)->mutable_longest_task()->set_kind(static_cast<v1::StageKind>(99));
-  const auto read = ParseExplanation(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->queries[0].longest_task->kind, StageKind::kUnknown);
+  const auto read = ParseExplanation(message).value();
+  EXPECT_EQ(read.queries[0].longest_task->kind, StageKind::kUnknown);
 }
 
 TEST(ExplainCodec, SkipsUnknownResources) {
@@ -111,10 +108,9 @@ TEST(ExplainCodec, SkipsUnknownResources) {
   message.mutable_queries(0)->mutable_waits(0)->set_resource(static_cast<v1::WaitedResource>(99));
   message.mutable_queries(0)->mutable_culprits(0)->set_resource(
       static_cast<v1::WaitedResource>(99));
-  const auto read = ParseExplanation(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_FALSE(read->queries[0].waits[WaitReason::kSlots].seconds);
-  EXPECT_EQ(read->queries[0].culprits.size(), 1U);
+  const auto read = ParseExplanation(message).value();
+  EXPECT_FALSE(read.queries[0].waits[WaitReason::kSlots].seconds);
+  EXPECT_EQ(read.queries[0].culprits.size(), 1U);
 }
 
 TEST(ExplainCodec, AQuestionIsReadAgain) {
@@ -125,19 +121,17 @@ TEST(ExplainCodec, AQuestionIsReadAgain) {
                                     .last = absl::Minutes(3)};
   v1::ExplainQuestion message;
   EncodeQuestion("app", question, message);
-  const auto read = ParseQuestion(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->first, "app");
-  EXPECT_EQ(read->second, question);
+  const auto read = ParseQuestion(message).value();
+  EXPECT_EQ(read.first, "app");
+  EXPECT_EQ(read.second, question);
 }
 
 TEST(ExplainCodec, TheTimeOfAQuestionIsRoundedUpToWholeMinutes) {
   v1::ExplainQuestion message;
   message.set_job_id("app");
   message.mutable_last()->set_seconds(61);
-  const auto read = ParseQuestion(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(read->second.last, absl::Minutes(2));
+  const auto read = ParseQuestion(message).value();
+  EXPECT_EQ(read.second.last, absl::Minutes(2));
 }
 
 TEST(ExplainCodec, ACauseMayBeTheLongestJobAndItsLongestQuery) {
@@ -206,9 +200,8 @@ ClusterContention FullContention() {
 TEST(ContentionCodec, ParsesItsOwnEncoding) {
   v1::Contention message;
   EncodeContention(FullContention(), message);
-  const auto read = ParseContention(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(*read, FullContention());
+  const auto read = ParseContention(message).value();
+  EXPECT_EQ(read, FullContention());
 }
 
 TEST(ContentionCodec, NamesTheInvalidFieldAndSkipsUnknownLists) {
@@ -217,10 +210,9 @@ TEST(ContentionCodec, NamesTheInvalidFieldAndSkipsUnknownLists) {
   message.mutable_lists(0)->mutable_rows(1)->mutable_share()->set_upper(kInfinity);
   EXPECT_EQ(WrongFieldOf(ParseContention(message).status()).path, "lists[0].rows[1].share.upper");
   message.mutable_lists(0)->set_kind(static_cast<v1::ContentionListKind>(99));
-  const auto read = ParseContention(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  ASSERT_EQ(read->lists.size(), 1U);
-  EXPECT_EQ(read->lists[0].kind, ContentionKind::kPlaces);
+  const auto read = ParseContention(message).value();
+  ASSERT_EQ(read.lists.size(), 1U);
+  EXPECT_EQ(read.lists[0].kind, ContentionKind::kPlaces);
 }
 
 TEST(ContentionCodec, ParsesItsOwnQuestions) {
@@ -232,9 +224,8 @@ TEST(ContentionCodec, ParsesItsOwnQuestions) {
                                        .rows_max = 9};
   v1::ContentionQuestion message;
   EncodeContentionQuestion(question, message);
-  const auto read = ParseContentionQuestion(message);
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_EQ(*read, question);
+  const auto read = ParseContentionQuestion(message).value();
+  EXPECT_EQ(read, question);
   EXPECT_EQ(*ParseContentionQuestion({}), ContentionQuestion());
 }
 

@@ -40,50 +40,23 @@ Snapshot Full() {
   snapshot.idle_since = at - absl::Seconds(3);
   snapshot.notes = {"log is full"};
   snapshot.stage_infos = {{{1, 2}, 3, "parse", StageKind::kReduce, {0, 1}, "query 1", "pool 1"}};
-  snapshot.stages = {{{1, 2},
-                      StageState::kRunning,
-                      0.25,
-                      4,
-                      2,
-                      1,
-                      6,
-                      at,
-                      at + absl::Seconds(1),
-                      range,
-                      range,
-                      absl::Seconds(3),
-                      "cpu",
-                      true,
-                      ShuffleProgress{0.5, 2, 1},
-                      "out of memory",
-                      Throughput{900, 8, 112.5, 1}}};
-  snapshot.children = {{1,
-                        "a",
-                        "job-2",
-                        ChildState::kRetryable,
-                        estimate,
-                        at,
-                        at,
-                        range,
-                        true,
-                        2,
-                        "failed",
-                        {2, 3}}};
+  const StageId stage = {1, 2};
+  const ShuffleProgress shuffle = {0.5, 2, 1};
+  const Throughput throughput = {900, 8, 112.5, 1};
+  snapshot.stages = {{stage, StageState::kRunning, 0.25, 4, 2, 1, 6, at, at + absl::Seconds(1),
+                      range, range, absl::Seconds(3), "cpu", true, shuffle, "out of memory",
+                      throughput}};
+  const std::vector<std::uint32_t> after = {2, 3};
+  snapshot.children = {
+      {1, "a", "job-2", ChildState::kRetryable, estimate, at, at, range, true, 2, "failed", after}};
   snapshot.groups = {{"sql/3", "the sales of May", JobState::kFailed, "no such table", 0.5, at, at,
                       range, Basis::kThisRun, EstimateState::kOverdue}};
   snapshot.headline_group = "sql/3";
   snapshot.may_grow = true;
   snapshot.throughput = Throughput{900, 8, 90, 0.8};
   snapshot.removed_stages = {{1, 3}, {2, 0}};
-  snapshot.named_tasks = {{{.stage = 1, .index = 3, .attempt = 4, .stage_attempt = 2},
-                           1,
-                           "node-5",
-                           range,
-                           12,
-                           4096,
-                           0.75,
-                           true,
-                           "heavy"}};
+  const AttemptId attempt = {.stage = 1, .index = 3, .attempt = 4, .stage_attempt = 2};
+  snapshot.named_tasks = {{attempt, 1, "node-5", range, 12, 4096, 0.75, true, "heavy"}};
   snapshot.indicators = {{estimate, 0.125, Evidence{0.5, 0.25, 0.125, 0.0625, 0.0625}}};
   snapshot.coverage = {at, 1, 2, 3, 4, 5, 0.5, 6};
   snapshot.errors = {{"nearestfit", 1.5, 2.5, 3, 4, 0.9, 1.5, absl::Seconds(24), absl::Seconds(15)},

@@ -10,29 +10,15 @@ namespace {
 
 // Returns a plan with every field set. One job is described by numbers, and another job by stages.
 Plan Full() {
+  const auto s = [](double seconds) { return absl::Seconds(seconds); };
   Plan plan = {.id = "visits-1", .name = "page visits"};
   PlannedJob parse = {.name = "parse", .job_id = "parse-17", .history_name = "parse visits"};
   parse.queue = "etl";
   parse.map_task_count = 12;
   parse.reduce_task_count = 0;
   parse.input_bytes = 1'000'000'000;
-  parse.profile = JobProfile{8,
-                             12,
-                             3,
-                             1e8,
-                             0.5,
-                             0.25,
-                             absl::Seconds(1.5),
-                             absl::Seconds(20),
-                             0.1,
-                             0.2,
-                             absl::Seconds(1),
-                             absl::Seconds(9),
-                             absl::Seconds(0.25),
-                             absl::Seconds(3),
-                             absl::Seconds(0.75),
-                             absl::Seconds(5),
-                             0.5};
+  parse.profile = JobProfile{8,   12,   3,    1e8,     0.5,  0.25,    s(1.5), s(20), 0.1,
+                             0.2, s(1), s(9), s(0.25), s(3), s(0.75), s(5),   0.5};
   PlannedJob count = {.name = "count", .after = {"parse"}, .queue = "adhoc"};
   const std::vector<absl::Duration> times = {absl::Seconds(11), absl::Seconds(12)};
   PlannedStage scan = {.name = "scan", .task_count = 120};
@@ -50,12 +36,9 @@ Plan Full() {
   count.stages = {scan, join};
   count.profiled_slots = 8;
   plan.jobs = {parse, count};
-  plan.cluster = {16,
-                  4,
-                  SchedulingPolicy::kCapacity,
-                  {{"etl", 3}, {"adhoc", 1}},
-                  ResourceProfile{1, 2, 3, 4, 5, 6},
-                  1 << 30};
+  const std::vector<Queue> queues = {{"etl", 3}, {"adhoc", 1}};
+  const ResourceProfile node = {1, 2, 3, 4, 5, 6};
+  plan.cluster = {16, 4, SchedulingPolicy::kCapacity, queues, node, 1 << 30};
   plan.retry_within = absl::Minutes(5);
   plan.deadline = absl::FromUnixSeconds(1'800'000'000);
   plan.is_open = true;
@@ -71,9 +54,8 @@ v1::Plan Encoded(const Plan& plan) {
 TEST(PlanCodec, RoundTripKeepsEverything) {
   v1::Plan received;
   ASSERT_TRUE(received.ParseFromString(Encoded(Full()).SerializeAsString()));
-  const auto parsed = ParsePlan(received);
-  ASSERT_TRUE(parsed.ok()) << parsed.status();
-  EXPECT_EQ(*parsed, Full()) << received.DebugString();
+  const auto parsed = ParsePlan(received).value();
+  EXPECT_EQ(parsed, Full()) << received.DebugString();
 }
 
 // Checks that all fields are set in the message for a plan that has all of them. `but` lists the
@@ -133,7 +115,7 @@ TEST_P(ParsePlanRefuses, NamingTheFieldAndWhatToDo) {
   ASSERT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   const WrongField wrong = WrongFieldOf(status);
   EXPECT_EQ(wrong.path, GetParam().path);
-  EXPECT_THAT(wrong.description, ::testing::HasSubstr(GetParam().description));
+  EXPECT_THAT(wrong.description, HasSubstr(GetParam().description));
   EXPECT_EQ(status.message(), wrong.path + ": " + wrong.description);
 }
 

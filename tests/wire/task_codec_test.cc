@@ -36,16 +36,15 @@ v1::ListTasksResponse Encoded() {
 }
 
 TEST(TaskCodec, RoundTripKeepsTasks) {
-  const auto parsed = ParseTasks(Encoded());
-  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const auto parsed = ParseTasks(Encoded()).value();
   const JobTasks tasks = SomeTasks();
-  EXPECT_EQ(parsed->at, tasks.at);
-  EXPECT_EQ(parsed->began_at, tasks.began_at);
-  EXPECT_EQ(parsed->hosts, tasks.hosts);
-  EXPECT_EQ(parsed->hosts_left_out, tasks.hosts_left_out);
-  EXPECT_EQ(parsed->tasks, tasks.tasks);
-  EXPECT_EQ(parsed->tasks_left_out, tasks.tasks_left_out);
-  EXPECT_EQ(parsed->heavy_groups, tasks.heavy_groups);
+  EXPECT_EQ(parsed.at, tasks.at);
+  EXPECT_EQ(parsed.began_at, tasks.began_at);
+  EXPECT_EQ(parsed.hosts, tasks.hosts);
+  EXPECT_EQ(parsed.hosts_left_out, tasks.hosts_left_out);
+  EXPECT_EQ(parsed.tasks, tasks.tasks);
+  EXPECT_EQ(parsed.tasks_left_out, tasks.tasks_left_out);
+  EXPECT_EQ(parsed.heavy_groups, tasks.heavy_groups);
 }
 
 TEST(TaskCodec, TreatsAnUnknownStateAsRunning) {
