@@ -1,5 +1,6 @@
 #include "master/service/gate.h"
 
+#include "tests/barrier.h"
 #include "tests/test.h"
 #include "tidemark/limit.h"
 
@@ -107,21 +108,17 @@ TEST(PeerLimit, APlaceIsReleasedOnce) {
 }
 
 TEST(AddEstimate, LimitsTheEstimatesOfOneCaller) {
-  std::promise<void> begun;
-  std::promise<void> resume;
+  test::Barrier barrier;
   std::promise<void> done;
   transport::TurnQueue queue(1, 0, kEstimateLimits);
-  ASSERT_TRUE(AddEstimate(queue, "a", [&] {
-                begun.set_value();
-                resume.get_future().get();
-              }).ok());
-  begun.get_future().get();
+  ASSERT_TRUE(AddEstimate(queue, "a", [&] { barrier.Pass(); }).ok());
+  barrier.AwaitReached();
   for (std::size_t i = 1; i < kEstimateLimits.of_key_max; ++i) {
     EXPECT_TRUE(AddEstimate(queue, "a", [] {}).ok());
   }
   EXPECT_EQ(ExceededLimit(AddEstimate(queue, "a", [] { FAIL(); })), "estimates");
   EXPECT_TRUE(AddEstimate(queue, "b", [&] { done.set_value(); }).ok());
-  resume.set_value();
+  barrier.Open();
   done.get_future().get();
   while (!AddEstimate(queue, "a", [] {}).ok()) std::this_thread::yield();
 }

@@ -8,26 +8,18 @@
 #include "proto/wire/plan_codec.h"
 #include "proto/wire/snapshot_delta.h"
 #include "tests/facts/events.h"
-#include "tests/service/live_master.h"
 #include "tests/service/published.h"
 #include "tests/service/service_on_a_disk.h"
+#include "tests/service/streams.h"
 #include "tests/store/faulty_disk.h"
 #include "tests/test.h"
-#include "tests/wire/encode_request.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
-#include "tidemark/v1/ingest_service.grpc.pb.h"
-#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::job_service_test {
 namespace {
 
-using tidemark::test::Closed;
 using tidemark::test::kCallDeadline;
-using tidemark::test::M;
 using tidemark::test::NewContext;
-using tidemark::test::Opened;
-using tidemark::test::Source;
-using tidemark::test::Started;
 
 const JobProfile kEightMapsAndTwoReduces = {.map_tasks = 8,
                                             .reduce_tasks = 2,
@@ -61,43 +53,62 @@ std::string DetailOf(const grpc::Status& status) {
   return detail;
 }
 
+// Returns a request about this job.
+template <typename Request>
+Request Of(const std::string& job_id) {
+  Request request;
+  request.set_job_id(job_id);
+  return request;
+}
+
 class JobServiceTest : public test::LiveMaster {
  protected:
+  using Stub = v1::JobService::Stub;
+
   void SetUp() override { Start(); }
   void Start() {
     LiveMaster::Start();
     jobs_ = v1::JobService::NewStub(channel_);
   }
 
+  // Starts a master that keeps its jobs over restarts.
+  void StartDurably() {
+    options_.data_dir = directory_.path();
+    Start();
+  }
+  template <typename Request, typename Response>
+  grpc::Status Call(grpc::Status (v1::JobService::Stub::*method)(grpc::ClientContext*,
+                                                                 const Request&, Response*),
+                    const Request& request, Response& response, const std::string& token = "") {
+    return (*jobs_.*method)(NewContext(token).get(), request, &response);
+  }
+
   grpc::Status Submit(const Plan& plan, const std::string& token = "") {
     v1::SubmitJobRequest request;
     wire::EncodePlan(plan, *request.mutable_plan());
     v1::SubmitJobResponse response;
-    return jobs_->SubmitJob(NewContext(token).get(), request, &response);
+    return Call(&Stub::SubmitJob, request, response, token);
   }
   grpc::Status Attach(const std::string& name, const std::string& job_id) {
-    v1::AttachJobRequest request;
-    request.set_job_id("wf");
+    auto request = Of<v1::AttachJobRequest>("wf");
     request.set_child_name(name);
     request.set_child_job_id(job_id);
     v1::AttachJobResponse response;
-    return jobs_->AttachJob(NewContext().get(), request, &response);
+    return Call(&Stub::AttachJob, request, response);
   }
   grpc::Status Update(const v1::UpdateJobRequest& request) {
     v1::UpdateJobResponse response;
-    return jobs_->UpdateJob(NewContext().get(), request, &response);
+    return Call(&Stub::UpdateJob, request, response);
   }
   static v1::UpdateJobRequest Adding(const std::vector<PlannedJob>& jobs) {
     v1::Plan plan;
     wire::EncodePlan({.jobs = jobs}, plan);
-    v1::UpdateJobRequest request;
-    request.set_job_id("wf");
+    auto request = Of<v1::UpdateJobRequest>("wf");
     *request.mutable_add_jobs() = plan.jobs();
     return request;
   }
   static v1::UpdateJobRequest Cancelling(const std::vector<std::string>& names) {
-    v1::UpdateJobRequest request;
-    request.set_job_id("wf");
+    auto request = Of<v1::UpdateJobRequest>("wf");
     for (const std::string& name : names) request.add_cancel_jobs(name);
     return request;
   }
@@ -108,39 +119,38 @@ class JobServiceTest : public test::LiveMaster {
   }
   grpc::Status Estimate(const v1::EstimateJobRequest& request, v1::EstimateJobResponse& response,
                         const std::string& token = "") {
-    return jobs_->EstimateJob(NewContext(token).get(), request, &response);
+    return Call(&Stub::EstimateJob, request, response, token);
   }
   grpc::Status Forget(const std::string& job_id) {
-    v1::ForgetJobRequest request;
-    request.set_job_id(job_id);
     v1::ForgetJobResponse response;
-    return jobs_->ForgetJob(NewContext().get(), request, &response);
+    return Call(&Stub::ForgetJob, Of<v1::ForgetJobRequest>(job_id), response);
   }
   grpc::Status SetDeadline(const std::string& job_id, std::int64_t seconds,
                            const std::string& token = "") {
-    v1::SetDeadlineRequest request;
-    request.set_job_id(job_id);
+    auto request = Of<v1::SetDeadlineRequest>(job_id);
     if (seconds > 0) request.mutable_deadline_at()->set_seconds(seconds);
     v1::SetDeadlineResponse response;
-    return jobs_->SetDeadline(NewContext(token).get(), request, &response);
+    return Call(&Stub::SetDeadline, request, response, token);
   }
   grpc::Status Get(const std::string& job_id, Snapshot& snapshot) {
-    v1::GetJobRequest request;
-    request.set_job_id(job_id);
     v1::GetJobResponse response;
-    grpc::Status status = jobs_->GetJob(NewContext().get(), request, &response);
+    grpc::Status status = Call(&Stub::GetJob, Of<v1::GetJobRequest>(job_id), response);
     if (status.ok()) snapshot = wire::ParseSnapshot(response.snapshot()).value();
     return status;
   }
-  void AwaitStages(const std::string& job_id) {
+  // Returns the first snapshot for which the condition is true.
+  Snapshot Await(const std::string& job_id, const std::function<bool(const Snapshot&)>& condition) {
     Snapshot newest;
     do {
-      ASSERT_TRUE(Get(job_id, newest).ok());
-    } while (newest.stages.empty());
+      EXPECT_TRUE(Get(job_id, newest).ok());
+    } while (!condition(newest) && !HasFailure());
+    return newest;
+  }
+  void AwaitStages(const std::string& job_id) {
+    Await(job_id, [](const Snapshot& newest) { return !newest.stages.empty(); });
   }
   Snapshot Final(const std::string& job_id) {
-    v1::WatchJobRequest request;
-    request.set_job_id(job_id);
+    auto request = Of<v1::WatchJobRequest>(job_id);
     request.set_wait_for_job(true);
     const Watched watched = Watch(request);
     EXPECT_TRUE(watched.status.ok()) << watched.status.error_message();
@@ -148,25 +158,19 @@ class JobServiceTest : public test::LiveMaster {
   }
 
   grpc::Status Send(const std::string& job_id, const std::vector<EventBody>& bodies) {
-    const auto context = NewContext();
-    const auto stub = tidemark::v1::IngestService::NewStub(channel_);
-    const auto stream = stub->StreamEvents(context.get());
+    test::IngestStream stream(channel_);
     Source source("master", job_id);
-    tidemark::v1::StreamEventsRequest request;
-    for (const EventBody& body : bodies) {
-      tidemark::wire::EncodeRequest(source.At(0, body), request);
-      EXPECT_TRUE(stream->Write(request));
-    }
-    stream->WritesDone();
-    tidemark::v1::StreamEventsResponse response;
-    while (stream->Read(&response)) {
-      for (const auto& refused : response.rejections()) refusals_.push_back(refused.reason());
-    }
-    return stream->Finish();
+    for (const EventBody& body : bodies) EXPECT_TRUE(stream.Send(source.At(0, body)));
+    return stream.Drain(refusals_);
   }
   // Runs a whole job that succeeds.
   void RunJob(const std::string& job_id) {
     EXPECT_TRUE(Send(job_id, {Opened(1, 1), Closed()}).ok());
+  }
+  // Runs a whole job, and returns after its final snapshot.
+  void RunToEnd(const std::string& job_id) {
+    RunJob(job_id);
+    EXPECT_TRUE(Final(job_id).is_final);
   }
 
   // The result of reading until `count_max` responses have arrived or the stream has ended.
@@ -177,26 +181,21 @@ class JobServiceTest : public test::LiveMaster {
   };
   Watched Watch(const v1::WatchJobRequest& request, std::size_t count_max = SIZE_MAX,
                 const std::string& token = "") {
-    const auto context = NewContext(token);
-    const auto stream = jobs_->WatchJob(context.get(), request);
+    test::WatchStream stream(channel_, request, token);
     Watched watched;
     wire::JobReader reader;
     v1::WatchJobResponse response;
-    while (watched.responses.size() < count_max && stream->Read(&response)) {
+    while (watched.responses.size() < count_max && stream.Read(response)) {
       const auto snapshot = reader.Take(response);
       EXPECT_TRUE(snapshot.ok()) << snapshot.status();
       if (snapshot.ok()) watched.snapshots.push_back(*snapshot);
       watched.responses.push_back(response);
     }
-    if (watched.responses.size() == count_max) context->TryCancel();
-    watched.status = stream->Finish();
+    if (watched.responses.size() == count_max) stream.Cancel();
+    watched.status = stream.Finish();
     return watched;
   }
-  static v1::WatchJobRequest WatchWf() {
-    v1::WatchJobRequest request;
-    request.set_job_id("wf");
-    return request;
-  }
+  static v1::WatchJobRequest WatchWf() { return Of<v1::WatchJobRequest>("wf"); }
   // Reads the list until `enough` returns true.
   void WatchAll(wire::JobListReader& reader, const std::function<bool()>& enough,
                 v1::WatchJobsRequest request = {}, const std::string& token = "") {
@@ -215,7 +214,7 @@ class JobServiceTest : public test::LiveMaster {
     std::vector<std::string> ids;
     do {
       v1::ListJobsResponse response;
-      EXPECT_TRUE(jobs_->ListJobs(NewContext(token).get(), request, &response).ok());
+      EXPECT_TRUE(Call(&Stub::ListJobs, request, response, token).ok());
       for (const v1::Snapshot& snapshot : response.snapshots()) ids.push_back(snapshot.job_id());
       request.set_page_token(response.next_page_token());
     } while (!request.page_token().empty());
@@ -223,7 +222,7 @@ class JobServiceTest : public test::LiveMaster {
   }
 
   std::unique_ptr<v1::JobService::Stub> jobs_;
-  std::vector<std::string> refusals_;
+  std::vector<v1::Rejection> refusals_;
 };
 
 TEST_F(JobServiceTest, AWatcherOfAPlanSeesGrowingSequencesAndOneFinalSnapshot) {
@@ -247,7 +246,7 @@ TEST_F(JobServiceTest, AWatcherOfAPlanSeesGrowingSequencesAndOneFinalSnapshot) {
   EXPECT_EQ(end.state, JobState::kSucceeded);
   EXPECT_EQ(end.estimate.fraction_done, 1);
   ASSERT_THAT(end.children, SizeIs(2));
-  EXPECT_THAT(end.children[1].after, ::testing::ElementsAre(1));
+  EXPECT_THAT(end.children[1].after, ElementsAre(1));
   resumed.set_resume_token(rest.responses.back().resume_token());
   const Watched after = Watch(resumed);
   EXPECT_TRUE(after.status.ok());
@@ -271,26 +270,20 @@ TEST_F(JobServiceTest, DeltasAndWholeSnapshotsAgree) {
 }
 
 TEST_F(JobServiceTest, AWatcherMayWaitForAJobAndForARunOfIt) {
-  v1::WatchJobRequest request;
-  request.set_job_id("later");
+  auto request = Of<v1::WatchJobRequest>("later");
   EXPECT_EQ(Watch(request).status.error_code(), grpc::StatusCode::NOT_FOUND);
   request.set_wait_for_job(true);
-  const auto context = NewContext();
-  const auto stream = jobs_->WatchJob(context.get(), request);
+  test::WatchStream stream(channel_, request);
   RunJob("later");
-  v1::WatchJobResponse response;
-  bool is_final = false;
-  while (stream->Read(&response)) is_final = response.snapshot().final();
-  EXPECT_TRUE(is_final);
-  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_TRUE(stream.ReadAll().back().snapshot().final());
+  EXPECT_TRUE(stream.Finish().ok());
   request.set_wait_for_job(false);
   request.set_run_uid("another");
   EXPECT_EQ(Watch(request).status.error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
 TEST_F(JobServiceTest, AWatcherContinuesAtTheNextMasterOfTheDirectory) {
-  options_.data_dir = directory_.path();
-  Start();
+  StartDurably();
   ASSERT_TRUE(Submit(Chain()).ok());
   const Watched first = Watch(WatchWf(), 2);
   ASSERT_THAT(first.responses, SizeIs(2));
@@ -321,8 +314,7 @@ TEST_F(JobServiceTest, ARestartWithoutDamageReportsNoNotice) {
   };
   Start();
   ASSERT_TRUE(Submit(Chain()).ok());
-  RunJob("other");
-  EXPECT_TRUE(Final("other").is_final);
+  RunToEnd("other");
   Start();
   const std::lock_guard lock(said->mutex);
   EXPECT_THAT(said->notices, IsEmpty());
@@ -350,8 +342,7 @@ TEST_F(JobServiceTest, AMasterWithoutADataDirectoryRestartsItsWatchers) {
 }
 
 TEST_F(JobServiceTest, AWatcherOfTheListReceivesChangesAndRemovals) {
-  RunJob("a-1");
-  EXPECT_TRUE(Final("a-1").is_final);
+  RunToEnd("a-1");
   wire::JobListReader reader;
   WatchAll(reader, [&] { return reader.is_synced(); });
   EXPECT_TRUE(reader.jobs().contains("a-1"));
@@ -375,19 +366,18 @@ TEST_F(JobServiceTest, AWatcherOfTheListReceivesChangesAndRemovals) {
 
 TEST_F(JobServiceTest, ListsMatchingJobsInPages) {
   for (const char* id : {"x-1", "x-2", "y-1"}) {
-    RunJob(id);
-    EXPECT_TRUE(Final(id).is_final);  // The first snapshot contains the kind of the job.
+    RunToEnd(id);  // The first snapshot contains the kind of the job.
   }
   ASSERT_TRUE(Submit(Chain()).ok());
   v1::ListJobsRequest request;
   request.set_page_size(1);
-  EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("wf", "y-1", "x-2", "x-1"));
+  EXPECT_THAT(IdsOf(request), ElementsAre("wf", "y-1", "x-2", "x-1"));
   request.mutable_filter()->add_kinds(v1::JOB_KIND_MAPREDUCE);
-  EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("y-1", "x-2", "x-1"));
+  EXPECT_THAT(IdsOf(request), ElementsAre("y-1", "x-2", "x-1"));
   for (const char* token : {"nonsense", "first", "-1", "1x", "99999999999999999999999"}) {
     request.set_page_token(token);
     v1::ListJobsResponse response;
-    const grpc::Status status = jobs_->ListJobs(NewContext().get(), request, &response);
+    const grpc::Status status = Call(&Stub::ListJobs, request, response);
     EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << token;
     EXPECT_EQ(DetailOf(status), "page_token") << token;
   }
@@ -400,7 +390,7 @@ TEST_F(JobServiceTest, ListsTheJobsOfAPlan) {
   EXPECT_TRUE(Final("a-1").is_final);
   v1::ListJobsRequest request;
   request.mutable_filter()->set_workflow_id("wf");
-  EXPECT_THAT(IdsOf(request), ::testing::ElementsAre("a-1"));
+  EXPECT_THAT(IdsOf(request), ElementsAre("a-1"));
 }
 
 TEST_F(JobServiceTest, NamesTheWrongField) {
@@ -455,8 +445,7 @@ TEST_F(JobServiceTest, AnIdBelongsToOneJobOrWorkflow) {
 }
 
 TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
-  options_.data_dir = directory_.path();
-  Start();
+  StartDurably();
   ASSERT_TRUE(Submit(Chain()).ok());
   const v1::UpdateJobRequest more = Adding({JobNamed("c", {"b"}), JobNamed("d", {"c"})});
   EXPECT_TRUE(Update(more).ok());
@@ -471,10 +460,8 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
   Start();
   RunJob("a-1");
   RunJob("c-1");  // c no longer waits for b.
-  Snapshot plan;
-  do {
-    ASSERT_TRUE(Get("wf", plan).ok());
-  } while (plan.children[2].state != ChildState::kSucceeded);
+  Await("wf",
+        [](const Snapshot& plan) { return plan.children[2].state == ChildState::kSucceeded; });
   EXPECT_EQ(Update(Cancelling({"c"})).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   RunJob("d-1");
   const Snapshot end = Final("wf");
@@ -490,8 +477,7 @@ TEST_F(JobServiceTest, APlanGrowsAndShrinksAlsoAcrossARestart) {
 TEST_F(JobServiceTest, ADeadlineIsSetAndReplacedAlsoAcrossARestart) {
   constexpr std::int64_t kFirst = 1'900'000'000;
   constexpr std::int64_t kSecond = 1'900'000'060;
-  options_.data_dir = directory_.path();
-  Start();
+  StartDurably();
   ASSERT_TRUE(Send("job", {Opened(2, 1), Started(M(0))}).ok());
   ASSERT_TRUE(Submit(Chain()).ok());
   for (const bool is_restarted : {false, true}) {
@@ -502,18 +488,16 @@ TEST_F(JobServiceTest, ADeadlineIsSetAndReplacedAlsoAcrossARestart) {
         EXPECT_TRUE(SetDeadline(id, kSecond).ok());
         EXPECT_TRUE(SetDeadline(id, kSecond).ok());
       }
-      Snapshot newest;
-      do {
-        ASSERT_TRUE(Get(id, newest).ok());
-      } while (newest.deadline != absl::FromUnixSeconds(kSecond));
+      Await(id, [&](const Snapshot& newest) {
+        return newest.deadline == absl::FromUnixSeconds(kSecond);
+      });
     }
   }
   EXPECT_TRUE(Submit(Chain()).ok());  // The submitted plan is unchanged.
   EXPECT_EQ(SetDeadline("none", kFirst).error_code(), grpc::StatusCode::NOT_FOUND);
   EXPECT_EQ(DetailOf(SetDeadline("job", 0)), "deadline_at");
   EXPECT_EQ(DetailOf(SetDeadline("job", 253'370'764'800)), "deadline_at") << "the year 9999";
-  RunJob("ended");
-  Final("ended");
+  RunToEnd("ended");
   EXPECT_TRUE(Update(CancellingAll()).ok());
   Final("wf");
   for (const char* const id : {"ended", "wf"}) {
@@ -525,17 +509,12 @@ TEST_F(JobServiceTest, APlanShowsTheStagesOfItsJobsEvenAfterTheirRemoval) {
   ASSERT_TRUE(Submit(Chain()).ok());
   RunJob("a-1");
   ASSERT_TRUE(Send("b-1", {Opened(2, 1), Started(M(0))}).ok());
-  Snapshot plan;
-  const auto is_running = [&] {
-    EXPECT_TRUE(Get("wf", plan).ok());
-    return plan.children[1].state == ChildState::kRunning;
-  };
-  while (!is_running()) {
-  }
+  const std::uint64_t sequence = Await("wf", [](const Snapshot& plan) {
+                                   return plan.children[1].state == ChildState::kRunning;
+                                 }).sequence;
   ASSERT_TRUE(Forget("a-1").ok());
-  const std::uint64_t sequence = plan.sequence;
-  while (is_running() && plan.sequence < sequence + 2) {
-  }
+  const Snapshot plan =
+      Await("wf", [&](const Snapshot& newest) { return newest.sequence >= sequence + 2; });
   ASSERT_THAT(plan.stages, SizeIs(4));
   for (std::uint32_t i = 0; i < 4; ++i) {
     EXPECT_EQ(plan.stages[i].id, (StageId{1 + i / 2, i % 2}));
@@ -562,8 +541,7 @@ TEST_F(JobServiceTest, APlanKeepsThatAJobHasNoReduceTasks) {
 }
 
 TEST_F(JobServiceTest, AWholePlanCanBeCancelledAndForgotten) {
-  options_.data_dir = directory_.path();
-  Start();
+  StartDurably();
   ASSERT_TRUE(Submit(Chain()).ok());
   EXPECT_EQ(Forget("wf").error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_TRUE(Update(CancellingAll()).ok());
@@ -620,8 +598,7 @@ TEST_F(JobServiceTest, EstimatesEachScenario) {
 TEST_F(JobServiceTest, EstimatesAPredictedJobOnOtherSlots) {
   ASSERT_TRUE(Send("job-1", {Opened(2, 1), Started(M(0))}).ok());
   AwaitStages("job-1");
-  v1::EstimateJobRequest request;
-  request.set_job_id("job-1");
+  auto request = Of<v1::EstimateJobRequest>("job-1");
   v1::EstimateJobResponse response;
   ASSERT_TRUE(Estimate(request, response).ok());
   EXPECT_EQ(response.outcomes(0).snapshot().job_id(), "job-1");
@@ -633,8 +610,7 @@ TEST_F(JobServiceTest, EstimatesAPredictedJobOnOtherSlots) {
   scenario.set_data_factor(2);
   EXPECT_EQ(DetailOf(Estimate(request, response)), "scenarios[0].data_factor");
   scenario.clear_data_factor();
-  RunJob("job-2");
-  EXPECT_TRUE(Final("job-2").is_final);
+  RunToEnd("job-2");
   request.set_job_id("job-2");
   EXPECT_EQ(Estimate(request, response).error_code(), grpc::StatusCode::FAILED_PRECONDITION);
 }
@@ -650,8 +626,7 @@ TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
                              ExecutorOpened{.executor = 1, .host = "h", .slots = 2}, started(0),
                              started(1), started(2), started(3)})
                   .ok());
-  v1::EstimateJobRequest request;
-  request.set_job_id("app-1");
+  auto request = Of<v1::EstimateJobRequest>("app-1");
   request.add_scenarios();
   for (const std::uint32_t executors : {1, 2, 20})
     request.add_scenarios()->set_executors(executors);
@@ -676,8 +651,8 @@ TEST_F(JobServiceTest, EstimatesAnApplicationOnOtherExecutors) {
   for (const v1::Outcome& outcome : response.outcomes()) {
     counts.emplace_back(outcome.executors(), outcome.slots());
   }
-  EXPECT_THAT(counts, ::testing::ElementsAre(::testing::Pair(2, 4), ::testing::Pair(1, 2),
-                                             ::testing::Pair(2, 4), ::testing::Pair(20, 40)));
+  EXPECT_THAT(counts, ElementsAre(testing::Pair(2, 4), testing::Pair(1, 2), testing::Pair(2, 4),
+                                  testing::Pair(20, 40)));
   EXPECT_GT(seconds(1), 1.5 * seconds(2));
   EXPECT_NEAR(seconds(2), seconds(0), 0.3 * seconds(0) + 0.1);
   EXPECT_LT(seconds(3), 0.5 * seconds(2));
@@ -700,8 +675,7 @@ TEST_F(JobServiceTest, RejectsAnUnsuitablePolicyWithTheNameOfTheJob) {
   plan.cluster.queues = {{"etl", 1}};
   plan.jobs[0].queue = "etl";
   ASSERT_TRUE(Submit(plan).ok());
-  v1::EstimateJobRequest request;
-  request.set_job_id("wf");
+  auto request = Of<v1::EstimateJobRequest>("wf");
   request.add_scenarios()->set_policy(v1::SCHEDULING_POLICY_CAPACITY);
   v1::EstimateJobResponse response;
   const grpc::Status status = Estimate(request, response);
@@ -713,8 +687,7 @@ TEST_F(JobServiceTest, EstimatesAPlanWithStartedStages) {
   ASSERT_TRUE(Submit(Chain()).ok());
   ASSERT_TRUE(Send("a-1", {Opened(2, 1), Started(M(0))}).ok());
   AwaitStages("wf");
-  v1::EstimateJobRequest request;
-  request.set_job_id("wf");
+  auto request = Of<v1::EstimateJobRequest>("wf");
   v1::EstimateJobResponse response;
   ASSERT_TRUE(Estimate(request, response).ok());
   EXPECT_EQ(response.outcomes(0).snapshot().sequence(), 0u);
@@ -802,35 +775,27 @@ TEST_F(JobServiceTest, EnforcesTheRightsOfTokens) {
             grpc::StatusCode::PERMISSION_DENIED);
   EXPECT_TRUE(SetDeadline("wf", 1'900'000'000, "admin-token-for-all-0").ok());
   for (const std::string& token : {reader_token, std::string("admin-token-for-all-0")}) {
-    v1::GetJobRequest get;
     v1::GetJobResponse job;
-    get.set_job_id("wf");
-    EXPECT_TRUE(jobs_->GetJob(NewContext(token).get(), get, &job).ok());
+    EXPECT_TRUE(Call(&Stub::GetJob, Of<v1::GetJobRequest>("wf"), job, token).ok());
     EXPECT_EQ(job.may_report(), token != reader_token);
   }
-  v1::ListTasksRequest tasks;
   v1::ListTasksResponse listed;
-  tasks.set_job_id("a-1");
-  EXPECT_EQ(jobs_->ListTasks(NewContext(reader_token).get(), tasks, &listed).error_code(),
-            grpc::StatusCode::PERMISSION_DENIED);
-  v1::ListForecastsRequest forecasts;
+  EXPECT_EQ(
+      Call(&Stub::ListTasks, Of<v1::ListTasksRequest>("a-1"), listed, reader_token).error_code(),
+      grpc::StatusCode::PERMISSION_DENIED);
+  const auto forecasts = Of<v1::ListForecastsRequest>("a-1");
   v1::ListForecastsResponse said;
-  forecasts.set_job_id("a-1");
-  EXPECT_EQ(jobs_->ListForecasts(NewContext(reader_token).get(), forecasts, &said).error_code(),
+  EXPECT_EQ(Call(&Stub::ListForecasts, forecasts, said, reader_token).error_code(),
             grpc::StatusCode::PERMISSION_DENIED);
 }
 
 TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
   const auto tasks = [&](const std::string& job_id, v1::ListTasksResponse& response) {
-    v1::ListTasksRequest request;
-    request.set_job_id(job_id);
-    return jobs_->ListTasks(NewContext().get(), request, &response);
+    return Call(&Stub::ListTasks, Of<v1::ListTasksRequest>(job_id), response);
   };
   const auto forecasts = [&](const std::string& job_id) {
-    v1::ListForecastsRequest request;
-    request.set_job_id(job_id);
     v1::ListForecastsResponse response;
-    EXPECT_TRUE(jobs_->ListForecasts(NewContext().get(), request, &response).ok());
+    EXPECT_TRUE(Call(&Stub::ListForecasts, Of<v1::ListForecastsRequest>(job_id), response).ok());
     return response;
   };
   v1::ListTasksResponse listed;
@@ -851,8 +816,7 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
   ASSERT_EQ(listed.hosts_size(), 1);
   EXPECT_EQ(listed.hosts(0).running_count(), 1);
 
-  RunJob("job-2");
-  EXPECT_TRUE(Final("job-2").is_final);
+  RunToEnd("job-2");
   std::vector<EventBody> few = events(1);
   few.push_back(Closed());
   EXPECT_TRUE(Send("job-3", few).ok());
@@ -869,30 +833,27 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
   EXPECT_EQ(listed.tasks_size(), 0);
   EXPECT_EQ(listed.tasks_left_out(), 2001u);
   EXPECT_EQ(listed.hosts_size(), 1);
-  v1::ListTasksRequest longest;
-  longest.set_job_id("job-4");
+  auto longest = Of<v1::ListTasksRequest>("job-4");
   longest.set_longest_first(true);
   longest.set_task_count_max(1999);
-  ASSERT_TRUE(jobs_->ListTasks(NewContext().get(), longest, &listed).ok());
+  ASSERT_TRUE(Call(&Stub::ListTasks, longest, listed).ok());
   EXPECT_EQ(listed.tasks_size(), 1999);
   EXPECT_EQ(listed.tasks_left_out(), 2u) << "one is not stored";
-  v1::ListTasksRequest of_host;
-  of_host.set_job_id("job-4");
+  auto of_host = Of<v1::ListTasksRequest>("job-4");
   of_host.set_host("h");
-  EXPECT_THAT(jobs_->ListTasks(NewContext().get(), of_host, &listed).error_message(),
+  EXPECT_THAT(Call(&Stub::ListTasks, of_host, listed).error_message(),
               HasSubstr("only the totals of each host are stored"));
 
   const v1::ListForecastsResponse said = forecasts("job-2");
   EXPECT_GE(said.forecasts_size(), 1);
   EXPECT_TRUE(said.has_ended_at());
-  v1::ListForecastsRequest later;
-  later.set_job_id("job-2");
+  auto later = Of<v1::ListForecastsRequest>("job-2");
   *later.mutable_after() = said.forecasts(said.forecasts_size() - 1).at();
   v1::ListForecastsResponse nothing_new;
-  EXPECT_TRUE(jobs_->ListForecasts(NewContext().get(), later, &nothing_new).ok());
+  EXPECT_TRUE(Call(&Stub::ListForecasts, later, nothing_new).ok());
   EXPECT_EQ(nothing_new.forecasts_size(), 0);
   later.mutable_after()->set_nanos(-1);
-  EXPECT_EQ(DetailOf(jobs_->ListForecasts(NewContext().get(), later, &nothing_new)), "after");
+  EXPECT_EQ(DetailOf(Call(&Stub::ListForecasts, later, nothing_new)), "after");
 
   EXPECT_TRUE(Submit(Chain()).ok());
   EXPECT_EQ(tasks("wf", listed).error_code(), grpc::StatusCode::FAILED_PRECONDITION);

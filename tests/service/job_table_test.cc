@@ -6,6 +6,7 @@
 
 #include "absl/time/clock.h"
 #include "proto/wire/encode_event.h"
+#include "tests/barrier.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/estimates.h"
 #include "tests/scratch_directory.h"
@@ -316,25 +317,18 @@ TEST(JobTable, ANamedRunMayFollowAnUnnamedOne) {
 // --- locks
 
 // Blocks the first estimate of jobs with a name until it is released.
-class BlockedEstimate {
+class BlockedEstimate : public test::Barrier {
  public:
   explicit BlockedEstimate(std::string name) : name_(std::move(name)) {}
   auto PastRuns() {
     return [this](const std::string& name, const store::Reported&) {
-      if (name == name_) {
-        reached_.set_value();
-        release_.get_future().wait();
-      }
+      if (name == name_) Pass();
       return std::vector<PastRun>();
     };
   }
-  void AwaitReached() { reached_.get_future().wait(); }
-  void Release() { release_.set_value(); }
 
  private:
   const std::string name_;
-  std::promise<void> reached_;
-  std::promise<void> release_;
 };
 
 TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
@@ -351,7 +345,7 @@ TEST(JobTable, OpeningAJobAtTheLimitWaitsForNoOther) {
                            [&] { return Ingest(jobs, SourceOf("new").At(3, Opened(1, 1))); });
   // Takes this long only if the test fails.
   EXPECT_EQ(opened.wait_for(std::chrono::seconds(60)), std::future_status::ready);
-  busy.Release();
+  busy.Open();
   EXPECT_TRUE(opened.get().ok());
   ticking.join();
   EXPECT_THAT(IdsOf(hub), ElementsAre("new", "busy"));
@@ -633,7 +627,7 @@ TEST(JobTable, AHeavyEstimateDelaysNeitherSnapshotsOfOthersNorThreadsThatServeTh
   }
   EXPECT_EQ(calls, 0);
 
-  huge.Release();
+  huge.Open();
   for (int i = 5; jobs.Newest("huge-1")->sequence == 0; ++i) jobs.TickDue(At(i));
   EXPECT_EQ(calls, 3) << "the job is free again, and each callback ran";
   EXPECT_TRUE(jobs.IngestUnlessBusy(event, At(2), {}, [&] { ++calls; }));

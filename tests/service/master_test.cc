@@ -11,11 +11,8 @@
 #include "proto/wire/encode_event.h"
 #include "tests/facts/events.h"
 #include "tests/service/eventually.h"
-#include "tests/service/live_master.h"
+#include "tests/service/streams.h"
 #include "tests/test.h"
-#include "tests/wire/encode_request.h"
-#include "tidemark/v1/ingest_service.grpc.pb.h"
-#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::master_test {
 namespace {
@@ -23,89 +20,23 @@ namespace {
 using test::Eventually;
 using test::kCallDeadline;
 using test::NewContext;
+using Ingest = test::IngestStream;
 
-// A stream to the ingest service.
-class Ingest {
- public:
-  explicit Ingest(const std::shared_ptr<grpc::Channel>& channel)
-      : stub_(v1::IngestService::NewStub(channel)), stream_(stub_->StreamEvents(context_.get())) {}
-
-  bool Send(const Event& event) {
-    v1::StreamEventsRequest request;
-    wire::EncodeRequest(event, request, HandleOf(event.source_id));
-    return stream_->Write(request);
-  }
-  bool Send(const v1::StreamEventsRequest& request) { return stream_->Write(request); }
-
-  // Reads until the master has responded to all events of the source up to `sequence`. Returns the
-  // rejections.
-  std::vector<v1::Rejection> Answered(std::uint64_t sequence,
-                                      const std::string& source = "app-master") {
-    std::vector<v1::Rejection> rejections;
-    v1::StreamEventsResponse response;
-    do {
-      if (!stream_->Read(&response)) {
-        ADD_FAILURE() << "the stream ended early: " << stream_->Finish().error_message();
-        return rejections;
-      }
-      if (response.has_control()) control_.MergeFrom(response.control());
-      for (const v1::Rejection& rejection : response.rejections()) rejections.push_back(rejection);
-    } while (response.handle() != HandleOf(source) || response.accepted_sequence() < sequence);
-    return rejections;
-  }
-  bool Read(v1::StreamEventsResponse& response) { return stream_->Read(&response); }
-  // Returns the status of a stream that ends without a further response.
-  grpc::Status End() {
-    v1::StreamEventsResponse response;
-    EXPECT_FALSE(Read(response));
-    return Finish();
-  }
-  // Returns all control messages so far, merged.
-  const v1::Control& control() const { return control_; }
-
-  void WritesDone() { stream_->WritesDone(); }
-  grpc::Status Finish() { return stream_->Finish(); }
-
- private:
-  // Returns a new handle for each source of the stream.
-  std::uint32_t HandleOf(const std::string& source) {
-    return handles_.try_emplace(source, static_cast<std::uint32_t>(handles_.size())).first->second;
-  }
-
-  std::map<std::string, std::uint32_t> handles_;
-  std::unique_ptr<grpc::ClientContext> context_ = NewContext();
-  std::unique_ptr<v1::IngestService::Stub> stub_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
-      stream_;
-  v1::Control control_;
-};
-
-// A watch of one job.
-class Watching {
+class Watching : public test::WatchStream {
  public:
   Watching(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
-           const std::string& run_uid = "", const std::string& token = "")
-      : stub_(v1::JobService::NewStub(channel)) {
+           const std::string& run_uid = "", const std::string& resume_token = "")
+      : WatchStream(channel, RequestOf(job_id, run_uid, resume_token)) {}
+
+ private:
+  static v1::WatchJobRequest RequestOf(const std::string& job_id, const std::string& run_uid,
+                                       const std::string& resume_token) {
     v1::WatchJobRequest request;
     request.set_job_id(job_id);
     request.set_run_uid(run_uid);
-    request.set_resume_token(token);
-    reader_ = stub_->WatchJob(context_.get(), request);
+    request.set_resume_token(resume_token);
+    return request;
   }
-  bool Read(v1::WatchJobResponse& response) { return reader_->Read(&response); }
-  std::vector<v1::WatchJobResponse> ReadAll() {
-    std::vector<v1::WatchJobResponse> responses;
-    v1::WatchJobResponse response;
-    while (Read(response)) responses.push_back(response);
-    return responses;
-  }
-  grpc::Status Finish() { return reader_->Finish(); }
-  void Kill() { context_->TryCancel(); }
-
- private:
-  std::unique_ptr<grpc::ClientContext> context_ = NewContext();
-  std::unique_ptr<v1::JobService::Stub> stub_;
-  std::unique_ptr<grpc::ClientReader<v1::WatchJobResponse>> reader_;
 };
 
 bool IsFinal(const v1::WatchJobResponse& response) { return response.snapshot().final(); }
@@ -129,8 +60,9 @@ class MasterTest : public test::LiveMaster {
   // Opens a job through a stream that remains open.
   std::unique_ptr<Ingest> OpenJob(Source& source) {
     auto ingest = std::make_unique<Ingest>(channel_);
-    EXPECT_TRUE(ingest->Send(source.At(0, Opened(1, 1))));
-    EXPECT_THAT(ingest->Answered(1), IsEmpty());
+    const Event opened = source.At(0, Opened(1, 1));
+    EXPECT_TRUE(ingest->Send(opened));
+    EXPECT_THAT(ingest->Answered(1, opened.source_id, opened.job_id), IsEmpty());
     return ingest;
   }
   void OpenAndClose(const std::string& job_id) {
@@ -180,7 +112,7 @@ TEST_F(MasterTest, AWatcherReceivesOneRunOnly) {
   ASSERT_TRUE(resumed.Read(response));
   EXPECT_TRUE(response.restarted());
   EXPECT_THAT(Watching(channel_, "job-1", "a").ReadAll(), IsEmpty());
-  resumed.Kill();
+  resumed.Cancel();
 }
 
 TEST_F(MasterTest, ACallbackReceivesOneRunOnly) {
@@ -213,9 +145,8 @@ TEST_F(MasterTest, AcceptsEventsOfItsProcess) {
   EXPECT_EQ(master_->Report(source.At(2, Started(M(1)))).code(),
             absl::StatusCode::kInvalidArgument);
   EXPECT_TRUE(master_->Report(source.At(3, Closed())).ok());
-  const auto final = master_->WaitUntilFinal("job-1", absl::FromChrono(kCallDeadline));
-  ASSERT_TRUE(final.ok()) << final.status();
-  EXPECT_EQ(final->state, JobState::kSucceeded);
+  const auto final = master_->WaitUntilFinal("job-1", absl::FromChrono(kCallDeadline)).value();
+  EXPECT_EQ(final.state, JobState::kSucceeded);
 }
 
 TEST_F(RunningJobTest, SendsControlMessagesInTheFirstResponseOnly) {
@@ -470,7 +401,7 @@ TEST_F(RunningJobTest, AKilledWatcherAffectsNoOther) {
     Watching killed(NewChannel(), "job-1");
     v1::WatchJobResponse response;
     EXPECT_TRUE(killed.Read(response));
-    killed.Kill();
+    killed.Cancel();
     killed.ReadAll();
     EXPECT_EQ(CodeOf(killed.Finish()), grpc::StatusCode::CANCELLED);
   }
@@ -490,7 +421,7 @@ TEST_F(MasterTest, LimitsItsWatchers) {
   Watching two(channel_, "job-1");
   EXPECT_FALSE(two.Read(response));
   EXPECT_EQ(CodeOf(two.Finish()), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  one.Kill();
+  one.Cancel();
   EXPECT_TRUE(Eventually([&] {
     Watching three(channel_, "job-1");
     return three.Read(response);
@@ -577,8 +508,7 @@ TEST_F(MasterTest, ASubscriptionMayEndWithinItsOwnCall) {
 TEST_F(MasterTest, RejectsAWatcherOverTheLimitWithItsName) {
   options_.watchers_max = 1;
   Start();
-  const auto first = master_->Watch("job-1", [](const Snapshot&) {});
-  ASSERT_TRUE(first.ok()) << first.status();
+  const auto first = master_->Watch("job-1", [](const Snapshot&) {}).value();
   const auto refused = master_->Watch("job-1", [](const Snapshot&) {});
   EXPECT_TRUE(absl::IsResourceExhausted(refused.status())) << refused.status();
   EXPECT_THAT(std::string(refused.status().message()), HasSubstr("at most 1 watchers"));
@@ -595,9 +525,8 @@ TEST_F(RunningJobTest, WaitsForTheFinalSnapshotNoLongerThanItsTimeout) {
   EXPECT_TRUE(
       absl::IsDeadlineExceeded(master_->WaitUntilFinal("nobody", absl::ZeroDuration()).status()));
   EXPECT_TRUE(ingest_->Send(source_.At(1, Closed())));
-  const auto snapshot = master_->WaitUntilFinal("job-1", absl::InfiniteDuration());
-  ASSERT_TRUE(snapshot.ok()) << snapshot.status();
-  EXPECT_EQ(snapshot->state, JobState::kSucceeded);
+  const auto snapshot = master_->WaitUntilFinal("job-1", absl::InfiniteDuration()).value();
+  EXPECT_EQ(snapshot.state, JobState::kSucceeded);
 }
 
 TEST_F(MasterTest, ListsItsJobs) {
@@ -645,22 +574,22 @@ TEST_P(MasterBadOptions, RejectsInvalidOptionsWithTheReason) {
   EXPECT_THAT(std::string(master.status().message()), HasSubstr(GetParam().reason));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, MasterBadOptions,
-    ::testing::Values(
-        BadOptions{"RemoteAddress", [](auto& o) { o.listen_address = "0.0.0.0:0"; }, "TLS"},
-        BadOptions{"NoAddress", [](auto& o) { o.listen_address = ""; }, "listen address"},
-        BadOptions{"TickTooShort", [](auto& o) { o.tick_interval_min = absl::Milliseconds(9); },
-                   "tick_interval_min"},
-        BadOptions{"TickIntervalsReversed",
-                   [](auto& o) {
-                     o.tick_interval = absl::Milliseconds(10),
-                     o.tick_interval_min = absl::Milliseconds(20);
-                   },
-                   "tick_interval_min"},
-        BadOptions{"NoJobs", [](auto& o) { o.jobs_max = 0; }, "jobs_max"},
-        BadOptions{"UnknownIndicator", [](auto& o) { o.job.indicators = {"oracle"}; }, "oracle"}),
-    [](const auto& row) { return std::string(row.param.name); });
+const BadOptions kBadOptions[] = {
+    {"RemoteAddress", [](auto& o) { o.listen_address = "0.0.0.0:0"; }, "TLS"},
+    {"NoAddress", [](auto& o) { o.listen_address = ""; }, "listen address"},
+    {"TickTooShort", [](auto& o) { o.tick_interval_min = absl::Milliseconds(9); },
+     "tick_interval_min"},
+    {"TickIntervalsReversed",
+     [](auto& o) {
+       o.tick_interval = absl::Milliseconds(10), o.tick_interval_min = absl::Milliseconds(20);
+     },
+     "tick_interval_min"},
+    {"NoJobs", [](auto& o) { o.jobs_max = 0; }, "jobs_max"},
+    {"UnknownIndicator", [](auto& o) { o.job.indicators = {"oracle"}; }, "oracle"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, MasterBadOptions, testing::ValuesIn(kBadOptions),
+                         [](const auto& row) { return std::string(row.param.name); });
 
 TEST_F(MasterTest, ServesARemoteAddressIfAllowed) {
   options_.listen_address = "0.0.0.0:0";
@@ -755,12 +684,11 @@ TEST_F(MasterTest, WritesALogThatReplaysToTheFinalSnapshot) {
   options_.event_log_dir = directory_.path();
   Start();
   OpenAndClose("job-1");
-  auto reader = store::EventLogReader::Open(store::EventLogPath(directory_.path(), "job-1"));
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  JobMonitor monitor((*reader)->job_id(), (*reader)->options());
+  auto reader =
+      store::EventLogReader::Open(store::EventLogPath(directory_.path(), "job-1")).value();
+  JobMonitor monitor(reader->job_id(), reader->options());
   Snapshot last;
-  for (auto record = (*reader)->Next(); record.ok() && record->has_value();
-       record = (*reader)->Next()) {
+  for (auto record = reader->Next(); record.ok() && record->has_value(); record = reader->Next()) {
     if (store::Replay(**record, monitor)) last = monitor.job();
   }
   EXPECT_EQ(last, *master_->GetJob("job-1"));

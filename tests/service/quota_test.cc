@@ -6,14 +6,11 @@
 #include "master/store/event_log.h"
 #include "proto/wire/plan_codec.h"
 #include "tests/facts/events.h"
-#include "tests/service/live_master.h"
 #include "tests/service/service_on_a_disk.h"
+#include "tests/service/streams.h"
 #include "tests/store/faulty_disk.h"
 #include "tests/test.h"
-#include "tests/wire/encode_request.h"
 #include "tidemark/rpc/v1/error_details.pb.h"
-#include "tidemark/v1/ingest_service.grpc.pb.h"
-#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::quota_test {
 namespace {
@@ -31,37 +28,22 @@ constexpr const char* kTokens =
     "reader * token-of-the-good-reader\n";
 
 // A stream to the ingest service, which waits for the response to each event.
-class Agent {
+class Agent : public test::IngestStream {
  public:
-  Agent(const std::shared_ptr<grpc::Channel>& channel, const std::string& token)
-      : context_(NewContext(token)),
-        stub_(v1::IngestService::NewStub(channel)),
-        stream_(stub_->StreamEvents(context_.get())) {}
+  using IngestStream::IngestStream;
   ~Agent() {
-    stream_->WritesDone();
-    v1::StreamEventsResponse response;
-    while (stream_->Read(&response)) {
-    }
-    EXPECT_TRUE(stream_->Finish().ok());
+    std::vector<v1::Rejection> ignored;
+    EXPECT_TRUE(Drain(ignored).ok());
   }
 
   // Returns the limit or another reason of a rejection. Returns an empty string if the event was
   // accepted.
   std::string Send(const Event& event) {
-    v1::StreamEventsRequest request;
-    const std::uint32_t handle =
-        handles_.try_emplace({event.job_id, event.source_id}, handles_.size()).first->second;
-    wire::EncodeRequest(event, request, handle);
-    EXPECT_TRUE(stream_->Write(request));
-    v1::StreamEventsResponse response;
-    std::string refused;
-    do {
-      if (!stream_->Read(&response)) return "the stream has ended";
-      for (const v1::Rejection& rejection : response.rejections()) {
-        refused = rejection.limit().empty() ? rejection.reason() : rejection.limit();
-      }
-    } while (response.handle() != handle || response.accepted_sequence() < event.sequence);
-    return refused;
+    EXPECT_TRUE(IngestStream::Send(event));
+    const auto rejections = Answered(event.sequence, event.source_id, event.job_id);
+    if (rejections.empty()) return "";
+    return rejections.back().limit().empty() ? rejections.back().reason()
+                                             : rejections.back().limit();
   }
   std::string Open(const std::string& job_id) {
     return Send(Source("app-master", job_id).At(0, Opened(1, 1)));
@@ -71,13 +53,6 @@ class Agent {
     EXPECT_EQ(Send(source.At(0, Opened(1, 1))), "");
     EXPECT_EQ(Send(source.At(1, Closed())), "");
   }
-
- private:
-  std::map<std::pair<std::string, std::string>, std::uint32_t> handles_;  // by job and source
-  std::unique_ptr<grpc::ClientContext> context_;
-  std::unique_ptr<v1::IngestService::Stub> stub_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
-      stream_;
 };
 
 class QuotaTest : public test::LiveMaster {
@@ -171,13 +146,10 @@ TEST_F(QuotaTest, RejectsABusyCallerWithAWaitAndAnswersOthers) {
   // A watch counts as a call, but a stream of an agent does not.
   v1::WatchJobRequest request;
   request.set_job_id("good-1");
-  const auto stub = v1::JobService::NewStub(channel_);
   const auto watch = [&] {
-    const auto context = NewContext(kEvilReader);
-    const auto stream = stub->WatchJob(context.get(), request);
-    v1::WatchJobResponse response;
-    EXPECT_FALSE(stream->Read(&response));
-    return stream->Finish().error_code();
+    test::WatchStream stream(channel_, request, kEvilReader);
+    EXPECT_THAT(stream.ReadAll(), IsEmpty());
+    return stream.Finish().error_code();
   };
   // The first call may arrive late enough to be answered with NOT_FOUND, since the job is unknown.
   grpc::StatusCode code = grpc::StatusCode::NOT_FOUND;

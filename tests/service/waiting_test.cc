@@ -4,72 +4,47 @@
 #include <grpcpp/grpcpp.h>
 
 #include "absl/time/clock.h"
+#include "tests/barrier.h"
 #include "tests/facts/events.h"
 #include "tests/service/eventually.h"
-#include "tests/service/live_master.h"
 #include "tests/service/service_on_a_disk.h"
+#include "tests/service/streams.h"
 #include "tests/test.h"
-#include "tests/wire/encode_request.h"
-#include "tidemark/v1/ingest_service.grpc.pb.h"
-#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::service::waiting_test {
 namespace {
 
+using test::Barrier;
 using test::Eventually;
 using test::NewContext;
 
-// Work that blocks until it is released.
-class Barrier {
- public:
-  void Pass() {
-    reached_.set_value();
-    open_.get_future().wait();
-  }
-  void AwaitReached() { reached_.get_future().wait(); }
-  void Open() { open_.set_value(); }
-
- private:
-  std::promise<void> reached_;
-  std::promise<void> open_;
-};
-
 // A stream of one source.
-class Agent {
+class Agent : public test::IngestStream {
  public:
   Agent(const std::shared_ptr<grpc::Channel>& channel, const std::string& source_id,
         const std::string& job_id)
-      : source_(source_id, job_id),
-        stub_(v1::IngestService::NewStub(channel)),
-        stream_(stub_->StreamEvents(context_.get())) {}
-  ~Agent() { context_->TryCancel(); }
+      : IngestStream(channel), source_(source_id, job_id) {}
 
   void Send(EventBody body) {
-    v1::StreamEventsRequest request;
-    wire::EncodeRequest(source_.At(0, std::move(body)), request, 0);
+    EXPECT_TRUE(IngestStream::Send(source_.At(0, std::move(body))));
     ++sent_;
-    EXPECT_TRUE(stream_->Write(request));
   }
   // Sends many events in one message.
   void SendBatch(const std::vector<EventBody>& bodies) {
     v1::StreamEventsRequest batch;
-    for (const EventBody& body : bodies) {
-      v1::StreamEventsRequest request;
-      wire::EncodeRequest(source_.At(0, body), request, 0);
-      if (batch.events().empty()) {
-        batch = request;
-      } else {
-        batch.add_events()->Swap(request.mutable_events(0));
-      }
-      ++sent_;
+    wire::EncodeRequest(source_.At(0, bodies[0]), batch);
+    for (std::size_t i = 1; i < bodies.size(); ++i) {
+      wire::EncodeBody(bodies[i], *batch.add_events());
+      source_.At(0, bodies[i]);
     }
-    EXPECT_TRUE(stream_->Write(batch));
+    sent_ += bodies.size();
+    EXPECT_TRUE(IngestStream::Send(batch));
   }
   // Returns true if the master acknowledges all sent events before the deadline.
   bool IsAcknowledged() {
     v1::StreamEventsResponse response;
     while (acknowledged_ < sent_) {
-      if (!stream_->Read(&response)) return false;
+      if (!Read(response)) return false;
       acknowledged_ = std::max(acknowledged_, response.accepted_sequence());
     }
     return true;
@@ -77,47 +52,36 @@ class Agent {
 
  private:
   Source source_;
-  const std::unique_ptr<grpc::ClientContext> context_ = NewContext();
-  std::unique_ptr<v1::IngestService::Stub> stub_;
-  std::unique_ptr<grpc::ClientReaderWriter<v1::StreamEventsRequest, v1::StreamEventsResponse>>
-      stream_;
   std::uint64_t sent_ = 0;
   std::uint64_t acknowledged_ = 0;
 };
 
+v1::WatchJobRequest WatchOf(const std::string& job_id, bool deltas, const std::string& token) {
+  v1::WatchJobRequest request;
+  request.set_job_id(job_id);
+  request.set_deltas(deltas);
+  request.set_resume_token(token);
+  return request;
+}
+
 // A client that watches a job and reads only on request.
-class Reader {
+class Reader : public test::WatchStream {
  public:
   Reader(const std::shared_ptr<grpc::Channel>& channel, const std::string& job_id,
          bool deltas = false, const std::string& token = "")
-      : stub_(v1::JobService::NewStub(channel)) {
-    v1::WatchJobRequest request;
-    request.set_job_id(job_id);
-    request.set_deltas(deltas);
-    request.set_resume_token(token);
-    stream_ = stub_->WatchJob(context_.get(), request);
-  }
-  ~Reader() { context_->TryCancel(); }
+      : WatchStream(channel, WatchOf(job_id, deltas, token)) {}
 
   // Reads up to the given snapshot. Returns false if the stream ended earlier.
   bool ReadUpTo(std::uint64_t sequence) {
-    v1::WatchJobResponse response;
-    while (sequence_ < sequence) {
-      if (!stream_->Read(&response)) return false;
-      sequence_ = response.snapshot().sequence();
-      token_ = response.resume_token();
+    while (newest_.snapshot().sequence() < sequence) {
+      if (!Read(newest_)) return false;
     }
     return true;
   }
-  grpc::StatusCode Finish() { return stream_->Finish().error_code(); }
-  const std::string& token() const { return token_; }
+  const std::string& token() const { return newest_.resume_token(); }
 
  private:
-  const std::unique_ptr<grpc::ClientContext> context_ = NewContext();
-  std::unique_ptr<v1::JobService::Stub> stub_;
-  std::unique_ptr<grpc::ClientReader<v1::WatchJobResponse>> stream_;
-  std::uint64_t sequence_ = 0;
-  std::string token_;
+  v1::WatchJobResponse newest_;
 };
 
 class Waiting : public test::ServiceOnADisk {
@@ -319,7 +283,7 @@ TEST_F(Waiting, ReadersThatDoNotReadHoldABoundedBuffer) {
   // The streams of the first clients have ended, and these clients can resume.
   Reader& first = *stuck.front();
   EXPECT_FALSE(first.ReadUpTo(20));
-  EXPECT_EQ(first.Finish(), grpc::StatusCode::CANCELLED);
+  EXPECT_EQ(first.Finish().error_code(), grpc::StatusCode::CANCELLED);
   Reader again(NewChannel(), "huge", /*deltas=*/false, first.token());
   EXPECT_TRUE(again.ReadUpTo(20));
 }

@@ -6,11 +6,8 @@
 #include "proto/wire/plan_codec.h"
 #include "tests/facts/events.h"
 #include "tests/service/eventually.h"
-#include "tests/service/live_master.h"
+#include "tests/service/streams.h"
 #include "tests/test.h"
-#include "tests/wire/encode_request.h"
-#include "tidemark/v1/ingest_service.grpc.pb.h"
-#include "tidemark/v1/job_service.grpc.pb.h"
 
 namespace tidemark::name_space_test {
 namespace {
@@ -61,25 +58,14 @@ class NameSpaceTest : public test::LiveMaster {
   }
 
   void Tell(const std::string& job_id, const std::string& token, std::vector<EventBody> bodies) {
-    const auto context = NewContext(token);
-    const auto stub = v1::IngestService::NewStub(channel_);
-    const auto stream = stub->StreamEvents(context.get());
+    test::IngestStream stream(channel_, token);
     Source source("master", job_id);
-    v1::StreamEventsRequest request;
-    double seconds = 0;
-    for (EventBody& body : bodies) {
-      wire::EncodeRequest(source.At(seconds, std::move(body)), request);
-      ASSERT_TRUE(stream->Write(request));
-      seconds += 10;
+    for (std::size_t i = 0; i < bodies.size(); ++i) {
+      ASSERT_TRUE(stream.Send(source.At(10 * static_cast<double>(i), std::move(bodies[i]))));
     }
-    stream->WritesDone();
-    v1::StreamEventsResponse response;
-    while (stream->Read(&response)) {
-      for (const v1::Rejection& rejection : response.rejections()) {
-        ADD_FAILURE() << job_id << ": " << rejection.reason();
-      }
-    }
-    EXPECT_TRUE(stream->Finish().ok());
+    std::vector<v1::Rejection> rejections;
+    EXPECT_TRUE(stream.Drain(rejections).ok());
+    EXPECT_THAT(rejections, IsEmpty()) << job_id;
   }
   static JobOpened Nightly() { return {.name = "nightly", .stages = MapReduceStages(1, 1)}; }
   // Reports a successful run of "nightly".
@@ -135,12 +121,8 @@ TEST_F(NameSpaceTest, KeepsTheReporterOfAJobAcrossARestart) {
        {Nightly(), Started(M(0)), Finished(M(0)), Started(R(0)), Shuffled(R(0)),
         test::Reduced(R(0), test::At(60), {test::Point(100, 5)}), Finished(R(0))});
   Start();
-  const auto context = NewContext("token-of-the-evil-agent");
-  const auto stream = v1::IngestService::NewStub(channel_)->StreamEvents(context.get());
-  Source other("other", "evil_1");
-  v1::StreamEventsRequest request;
-  wire::EncodeRequest(other.At(70, Closed()), request);
-  ASSERT_TRUE(stream->Write(request));
+  test::IngestStream stream(channel_, "token-of-the-evil-agent");
+  ASSERT_TRUE(stream.Send(Source("other", "evil_1").At(70, Closed())));
   EXPECT_TRUE(master_->WaitUntilFinal("evil_1", absl::FromChrono(test::kCallDeadline)).ok());
   EXPECT_FALSE(KnowsItsPast("job_n2", "token-of-agent-for-jobs"));
 }
