@@ -1,10 +1,7 @@
 // Workflows that jobs form by the workflow that they report, as the connector for Hadoop does.
 
-#include "master/service/workflow_table.h"
 #include "master/store/job_history.h"
-#include "proto/wire/encode_event.h"
-#include "tests/facts/events.h"
-#include "tests/scratch_directory.h"
+#include "tests/service/workflow_tables.h"
 #include "tests/test.h"
 
 namespace tidemark::service::open_workflow_test {
@@ -20,27 +17,16 @@ JobWorkflow In(const std::string& id, const std::string& node,
   return {.id = id, .name = "s.pig", .node = node, .nodes = std::move(nodes)};
 }
 
-// A master's tables and history, and a directory that outlives them.
-class OpenWorkflowTest : public ::testing::Test {
+// Adds the history of a master to its tables.
+class OpenWorkflowTest : public test::WorkflowTables {
  protected:
   void SetUp() override { Start(0); }
 
-  // Starts as after `kill -9`.
   void Start(double seconds) {
-    workflows_.reset();
-    jobs_.reset();
+    Stop();
     history_ = std::make_unique<store::JobHistory>([](const std::string&) {});
     ASSERT_TRUE(history_->Open(directory_.path(), {}, At(seconds)).ok());
-    hub_ = std::make_unique<JobHub>("master", 10);
     const auto add = [this](const store::FinishedJob& job) { history_->Add(job); };
-    jobs_ = std::make_unique<JobTable>(JobTableOptions{
-        .data_dir = directory_.path(),
-        .disk = store::MakeFileDisk(/*sync=*/false),
-        .on_end = add,
-        .past_runs = [this](const std::string& name,
-                            const store::Reported& job) { return history_->PastRuns(name, job); },
-        .hub = hub_.get()});
-    ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
     WorkflowTableOptions options;
     options.jobs_per_workflow_max = jobs_per_workflow_max_;
     options.runs = [this](const std::string& name, const store::Reported& job) {
@@ -56,16 +42,15 @@ class OpenWorkflowTest : public ::testing::Test {
     options.deadline_of = [this](const std::string& name, absl::Time) {
       return name == "s.pig" ? deadline_ : std::nullopt;
     };
-    workflows_ = std::make_unique<WorkflowTable>(options, *jobs_);
-    ASSERT_TRUE(workflows_->Recover(At(seconds)).ok());
+    StartTables(
+        seconds,
+        {.on_end = add,
+         .past_runs = [this](const std::string& name,
+                             const store::Reported& job) { return history_->PastRuns(name, job); }},
+        options);
     Tick(seconds);
   }
 
-  void Report(Source& source, double seconds, EventBody body, const Sender& sender = {}) {
-    const IngestResult taken =
-        jobs_->Ingest(wire::EncodeEvent(source.At(seconds, std::move(body))), At(seconds), sender);
-    ASSERT_TRUE(taken.status.ok()) << taken.status;
-  }
   // Opens a job of one map task, which starts at once.
   Source Begin(const std::string& job_id, double seconds, const JobWorkflow& workflow,
                const Sender& sender = {}) {
@@ -105,15 +90,9 @@ class OpenWorkflowTest : public ::testing::Test {
   // Runs rounds of the master until the published snapshots are as of `seconds`.
   void Tick(double seconds) {
     for (const double at : {seconds, seconds + 0.3}) {
-      for (const auto& job : jobs_->TickDue(At(at))) workflows_->Observe(job.newest);
+      TickJobs(at);
       workflows_->TickDue(At(at));
     }
-  }
-  bool IsKnown(const std::string& id) const { return hub_->Find(id).ok(); }
-  Snapshot Newest(const std::string& id) const {
-    const auto job = hub_->Find(id);
-    EXPECT_TRUE(job.ok()) << job.status();
-    return job.ok() ? *job->newest : Snapshot{};
   }
   std::vector<std::string> Names(const std::string& id) const {
     std::vector<std::string> names;
@@ -126,14 +105,10 @@ class OpenWorkflowTest : public ::testing::Test {
     return states;
   }
 
-  const test::ScratchDirectory directory_;
   std::vector<std::string> refused_;
   std::optional<absl::Time> deadline_;  // of workflows, by the master's settings
   std::size_t jobs_per_workflow_max_ = 1000;
   std::unique_ptr<store::JobHistory> history_;
-  std::unique_ptr<JobHub> hub_;
-  std::unique_ptr<JobTable> jobs_;
-  std::unique_ptr<WorkflowTable> workflows_;
 };
 
 TEST_F(OpenWorkflowTest, AGraphMakesTheWorkflowBeforeItsFirstJobEnds) {

@@ -1,12 +1,9 @@
-#include "master/service/workflow_table.h"
-
 #include "absl/time/clock.h"
 #include "master/store/workflow_log.h"
-#include "proto/wire/encode_event.h"
+#include "tests/barrier.h"
 #include "tests/dag/some_workflows.h"
-#include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
-#include "tests/scratch_directory.h"
+#include "tests/service/workflow_tables.h"
 #include "tests/test.h"
 #include "tidemark/limit.h"
 #include "tidemark/master.h"
@@ -17,38 +14,19 @@ namespace {
 
 using test::JobNamed;
 
-// The tables of a master, and a directory that outlives them.
-class WorkflowTableTest : public ::testing::Test {
+class WorkflowTableTest : public test::WorkflowTables {
  protected:
   void SetUp() override { Start(0); }
+  void Start(double seconds) { StartTables(seconds, {}, options_); }
 
-  // Starts as after `kill -9`, so only durable data exist.
-  void Start(double seconds) {
-    Stop();
-    hub_ = std::make_unique<JobHub>("master", 10);
-    jobs_ = std::make_unique<JobTable>(JobTableOptions{.data_dir = directory_.path(),
-                                                       .disk = store::MakeFileDisk(/*sync=*/false),
-                                                       .hub = hub_.get()});
-    ASSERT_TRUE(jobs_->Recover(At(seconds), 1).ok());
-    workflows_ = std::make_unique<WorkflowTable>(options_, *jobs_);
-    const auto recovery = workflows_->Recover(At(seconds));
-    ASSERT_TRUE(recovery.ok()) << recovery.status();
-    recovery_ = *recovery;
+  void Submit(const Plan& plan, double seconds = 0) {
+    const auto mark = workflows_->Submit(plan, {}, At(seconds));
+    ASSERT_TRUE(mark.ok()) << mark.status();
   }
-  void Stop() {
-    workflows_.reset();
-    jobs_.reset();
-  }
-
   // Submits the plan. Keeps no mark of the log, since a mark would keep its lock.
   void SubmitDurably(const Plan& plan) {
-    const auto position = workflows_->Submit(plan, {}, At(0));
-    ASSERT_TRUE(position.ok()) << position.status();
-    ASSERT_TRUE(jobs_->journal().WaitUntilDurable(*position));
-  }
-  void Report(Source& source, double seconds, EventBody body) {
-    ASSERT_TRUE(jobs_->Ingest(wire::EncodeEvent(source.At(seconds, std::move(body))), At(seconds))
-                    .status.ok());
+    const auto position = workflows_->Submit(plan, {}, At(0)).value();
+    ASSERT_TRUE(jobs_->journal().WaitUntilDurable(position));
   }
   // Reports a job that opened at `opened` and, unless `closed` is 0, ended at `closed`.
   Source RunJob(const std::string& id, double opened, double closed = 0,
@@ -65,23 +43,9 @@ class WorkflowTableTest : public ::testing::Test {
     for (const auto& plan : workflows_->TickDue(At(seconds))) ticked.push_back(*plan.newest);
     return ticked;
   }
-  void TickJobs(double seconds) {
-    for (const auto& job : jobs_->TickDue(At(seconds))) workflows_->Observe(job.newest);
-  }
-  bool IsKnown(const std::string& id) const { return hub_->Find(id).ok(); }
-  Snapshot Newest(const std::string& id) const {
-    const auto job = hub_->Find(id);
-    EXPECT_TRUE(job.ok()) << job.status();
-    return job.ok() ? *job->newest : Snapshot{};
-  }
   std::string log() const { return store::WorkflowLogPath(directory_.path(), "wf"); }
 
-  const test::ScratchDirectory directory_;
   WorkflowTableOptions options_;
-  std::unique_ptr<JobHub> hub_;
-  std::unique_ptr<JobTable> jobs_;
-  std::unique_ptr<WorkflowTable> workflows_;
-  Recovery recovery_;
 };
 
 // Returns a plan of a, followed by b.
@@ -94,7 +58,7 @@ class SubmittedChain : public WorkflowTableTest {
  protected:
   void SetUp() override {
     WorkflowTableTest::SetUp();
-    ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+    Submit(Chain());
   }
 };
 
@@ -106,7 +70,7 @@ Plan ChainRetriedWithin(absl::Duration time) {
 
 TEST_F(WorkflowTableTest, AWorkflowIsKnownOnceItIsSubmitted) {
   EXPECT_FALSE(IsKnown("wf"));
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  Submit(Chain());
   EXPECT_EQ(Newest("wf").sequence, 0u);
   EXPECT_THAT(Tick(1), SizeIs(1));
   EXPECT_EQ(Newest("wf").sequence, 1u);
@@ -115,9 +79,8 @@ TEST_F(WorkflowTableTest, AWorkflowIsKnownOnceItIsSubmitted) {
 TEST(WorkflowTable, WithoutADataDirectoryASubmissionIsAnsweredAtOnce) {
   JobTable jobs({});
   WorkflowTable workflows({}, jobs);
-  const auto mark = workflows.Submit(Chain(), {}, At(0));
-  ASSERT_TRUE(mark.ok()) << mark.status();
-  EXPECT_TRUE(jobs.journal().IsDurable(*mark));
+  const auto mark = workflows.Submit(Chain(), {}, At(0)).value();
+  EXPECT_TRUE(jobs.journal().IsDurable(mark));
 }
 
 TEST_F(SubmittedChain, TheSameSubmissionAgainIsHarmlessAndAnotherIsRefused) {
@@ -195,7 +158,7 @@ TEST_F(SubmittedChain, AJobThatIsSilentKeepsItsWorkflowStillOverARestart) {
 }
 
 TEST_F(WorkflowTableTest, ChangesBetweenTwoTicksSurviveARestart) {
-  ASSERT_TRUE(workflows_->Submit(ChainRetriedWithin(absl::Hours(1)), {}, At(0)).ok());
+  Submit(ChainRetriedWithin(absl::Hours(1)));
   Source a("master", "a-1");
   Source c("master", "c-1");
   Report(a, 1, Opened(1, 1));
@@ -234,8 +197,8 @@ TEST_F(WorkflowTableTest, OtherWorkflowsArePublishedBeforeAHeavyOneIsEstimated) 
     return dag::ForecastJobs(question);
   };
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Heavy(), {}, At(0)).ok());
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  Submit(Heavy());
+  Submit(Chain());
   EXPECT_THAT(Tick(1), SizeIs(2));
   EXPECT_EQ(shown, 1u);
 }
@@ -247,7 +210,7 @@ TEST_F(WorkflowTableTest, ACancelledWorkflowIsNotEstimated) {
     return dag::ForecastJobs(question);
   };
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  Submit(Chain());
   ASSERT_TRUE(workflows_->Update("wf", {.cancel = true}, At(1)).ok());
   ASSERT_THAT(Tick(2), SizeIs(1));
   EXPECT_EQ(Newest("wf").state, JobState::kKilled);
@@ -277,7 +240,7 @@ TEST_F(WorkflowTableTest, AJobThatIsLoggedWithoutAStateHasNotBegun) {
 }
 
 TEST_F(WorkflowTableTest, AKilledJobWhoseRetryDoesNotComeAfterARestartKillsIt) {
-  ASSERT_TRUE(workflows_->Submit(ChainRetriedWithin(absl::Seconds(60)), {}, At(0)).ok());
+  Submit(ChainRetriedWithin(absl::Seconds(60)));
   Source a = RunJob("a-1", 1);
   Tick(2);
   Report(a, 3, Closed(JobOutcome::kKilled));
@@ -290,7 +253,7 @@ TEST_F(WorkflowTableTest, AKilledJobWhoseRetryDoesNotComeAfterARestartKillsIt) {
 
 // During the restart, its jobs could not report, and no client could retry.
 TEST_F(WorkflowTableTest, AWorkflowIsNotEndedByTheTimeOfARestart) {
-  ASSERT_TRUE(workflows_->Submit(ChainRetriedWithin(absl::Seconds(60)), {}, At(0)).ok());
+  Submit(ChainRetriedWithin(absl::Seconds(60)));
   Source a = RunJob("a-1", 1);
   Tick(2);
   Report(a, 3, Closed(JobOutcome::kFailed));
@@ -319,7 +282,7 @@ TEST_F(WorkflowTableTest, AJobThatIsSeenBeforeItsFirstTickShowsItsStages) {
   opened.submitted_at = At(0);
   Source a("master", "a-1");
   Report(a, 5, opened);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(6)).ok());
+  Submit(Chain(), 6);
   ASSERT_TRUE(workflows_->Attach("wf", "a", "a-1", At(6)).ok());
   Tick(7);
   EXPECT_EQ(Newest("wf").children[0].started_at, At(0));
@@ -374,7 +337,7 @@ TEST_F(WorkflowTableTest, TheTasksOfARunningJobReachItsWorkflow) {
   Plan submitted = {.id = "wf", .jobs = {JobNamed("a"), JobNamed("b")}, .cluster = {.slots = 2}};
   submitted.jobs[0].job_id = "job-1";
   submitted.jobs[1].profile = test::Profile(2, 10, 0, 0);
-  ASSERT_TRUE(workflows_->Submit(submitted, {}, At(0)).ok());
+  Submit(submitted);
   for (const Event& event : test::Tell(test::QuadraticJob()).events) {
     if (event.arrived_at > At(50)) break;
     ASSERT_TRUE(jobs_->Ingest(wire::EncodeEvent(event), event.arrived_at).status.ok());
@@ -388,7 +351,7 @@ TEST_F(WorkflowTableTest, TheTasksOfARunningJobReachItsWorkflow) {
 TEST_F(WorkflowTableTest, AJobThatRunsAtTheSubmissionCounts) {
   Source a = RunJob("a-1", 1);
   Tick(4);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
+  Submit(Chain(), 5);
   Report(a, 6, Closed());
   const auto snapshots = Tick(7);
   ASSERT_THAT(snapshots, SizeIs(1));
@@ -400,7 +363,7 @@ TEST_F(WorkflowTableTest, AJobThatRunsAtTheSubmissionCounts) {
 TEST_F(WorkflowTableTest, ARunThatEndedBeforeTheSubmissionDoesNotCountButTheNextOneDoes) {
   RunJob("a-1", 1, 3, Closed(JobOutcome::kFailed));
   Tick(4);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
+  Submit(Chain(), 5);
   for (const bool is_restarted : {false, true}) {
     if (is_restarted) Start(40);
     const auto snapshots = Tick(is_restarted ? 41 : 39);
@@ -420,7 +383,7 @@ TEST_F(WorkflowTableTest, ARunThatEndedBeforeTheSubmissionDoesNotCountButTheNext
 TEST_F(WorkflowTableTest, ARunThatEndedBeforeTheSubmissionCountsOnceItIsAttached) {
   RunJob("a-1", 1, 3);
   Tick(4);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(5)).ok());
+  Submit(Chain(), 5);
   Tick(6);
   ASSERT_TRUE(workflows_->Attach("wf", "a", "a-1", At(7)).ok());
   EXPECT_EQ(Tick(8).front().children[0].state, ChildState::kSucceeded);
@@ -452,9 +415,9 @@ TEST_F(WorkflowTableTest, AWorkflowWithManyJobsCountsAsHeavyBeforeItsFirstTick) 
   while (many.jobs.size() < 100) many.jobs.push_back(JobNamed(std::to_string(many.jobs.size())));
   for (const char* id : {"many-0", "many-1", "many-2", "many-3", "many-4"}) {
     many.id = id;
-    ASSERT_TRUE(workflows_->Submit(many, {}, At(0)).ok());
+    Submit(many);
   }
-  ASSERT_TRUE(workflows_->Submit(Chain("light"), {}, At(0)).ok());
+  Submit(Chain("light"));
   EXPECT_THAT(Tick(1), SizeIs(2)) << "the light one, and one of the others at a time";
 }
 
@@ -472,16 +435,15 @@ TEST_F(WorkflowTableTest, OneReporterLeavesRoomForTheWorkflowsOfOthers) {
 
 TEST_F(WorkflowTableTest, AWorkflowContinuesAtOnceIfTheClockOfItsMasterIsSetBack) {
   const double later = absl::ToDoubleSeconds(absl::Now() + absl::Hours(1) - test::kBegin);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(later)).ok());
+  Submit(Chain(), later);
   ASSERT_THAT(Tick(later), SizeIs(1));
   Stop();
   MasterOptions options;
   options.data_dir = directory_.path();
   options.tick_interval = options.tick_interval_min = absl::Milliseconds(10);
-  const auto master = Master::Start(options);
-  ASSERT_TRUE(master.ok()) << master.status();
+  const auto master = Master::Start(options).value();
   const absl::Time deadline = absl::Now() + absl::Seconds(60);
-  const auto passed = [&] { return (*master)->ListJobs().at(0).at - At(later); };
+  const auto passed = [&] { return master->ListJobs().at(0).at - At(later); };
   while (passed() <= absl::ZeroDuration() && absl::Now() < deadline) {
     absl::SleepFor(absl::Milliseconds(1));
   }
@@ -501,7 +463,7 @@ TEST_F(SubmittedChain, TheFinalSnapshotStaysTheSameAfterAKill) {
 TEST_F(WorkflowTableTest, AnAttachmentSurvivesAKill) {
   Plan submitted = Chain();
   submitted.jobs[0].job_id.clear();
-  ASSERT_TRUE(workflows_->Submit(submitted, {}, At(0)).ok());
+  Submit(submitted);
   ASSERT_TRUE(workflows_->Attach("wf", "a", "late", At(1)).ok());
   EXPECT_TRUE(workflows_->Attach("wf", "a", "late", At(2)).ok());
   EXPECT_TRUE(absl::IsNotFound(workflows_->Attach("no", "a", "late", At(2)).status()));
@@ -548,7 +510,7 @@ TEST_F(WorkflowTableTest, DamageInALogCostsOneRecordAndIsReported) {
     EXPECT_THAT(recovery_.damages, SizeIs(3));
     EXPECT_EQ(Newest("wf").children[0].job_id, "late") << "it is behind the damage";
     EXPECT_GT(Newest("wf").sequence, newest.sequence);
-    EXPECT_THAT(Newest("wf").notes, ::testing::Contains(HasSubstr("log of this workflow")));
+    EXPECT_THAT(Newest("wf").notes, Contains(HasSubstr("log of this workflow")));
   }
 }
 
@@ -591,7 +553,7 @@ TEST_F(WorkflowTableTest, ALogOfAnEarlierLayoutKeepsTheMasterFromStarting) {
 TEST_F(WorkflowTableTest, TheOldestEndedWorkflowIsEvicted) {
   options_.workflows_max = 1;
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain("one"), {}, At(0)).ok());
+  Submit(Chain("one"));
   EXPECT_EQ(ExceededLimit(workflows_->Submit(Chain("two"), {}, At(1)).status()), "workflows");
   RunJob("a-1", 1, 2, Closed(JobOutcome::kKilled));
   Tick(3);
@@ -611,7 +573,7 @@ TEST_F(WorkflowTableTest, PastRunsAreFoundByTheNameOfTheJob) {
   Start(0);
   Plan submitted = Chain();
   submitted.jobs[1].history_name = "nightly";
-  ASSERT_TRUE(workflows_->Submit(submitted, {}, At(0)).ok());
+  Submit(submitted);
   const auto snapshots = Tick(1);
   EXPECT_THAT(asked, ElementsAre("a", "nightly"));
   EXPECT_EQ(snapshots.front().children[1].estimate.basis, Basis::kEarlierRuns);
@@ -634,27 +596,17 @@ TEST_F(WorkflowTableTest, PastRunsOfApplicationsAreFoundByTheNameOfTheJob) {
     return runs;
   };
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  Submit(Chain());
   const auto snapshots = Tick(1);
   EXPECT_EQ(snapshots.front().children[0].estimate.basis, Basis::kEarlierRuns);
   EXPECT_EQ(snapshots.front().stage_infos[0].name, "scan");
 }
 
-// Blocks queries of the history until it is released.
-class HeldUp {
- public:
-  std::vector<JobProfile> Runs() {
-    ++asked_;
-    let_go_.get_future().wait();
-    return {};
-  }
-  bool is_asked() const { return asked_ > 0; }
-  void LetGo() { let_go_.set_value(); }
-
- private:
-  std::atomic<int> asked_ = 0;
-  std::promise<void> let_go_;
-};
+// Returns no runs after the barrier is opened.
+std::vector<JobProfile> RunsBehind(test::Barrier& barrier) {
+  barrier.Pass();
+  return {};
+}
 
 constexpr std::chrono::seconds kDeadline(60);
 
@@ -665,19 +617,19 @@ std::future_status Returns(std::future<Call>& call) {
 }
 
 TEST_F(WorkflowTableTest, ABlockedWorkflowBlocksNoOther) {
-  HeldUp held;
+  test::Barrier held;
   options_.workflows_max = 2;
   options_.runs = [&](const std::string& name, const store::Reported&) {
-    return name == "slow" ? held.Runs() : std::vector<JobProfile>();
+    return name == "slow" ? RunsBehind(held) : std::vector<JobProfile>();
   };
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain("ended"), {}, At(0)).ok());
+  Submit(Chain("ended"));
   RunJob("a-1", 1, 2, Closed(JobOutcome::kKilled));
   Tick(3);
   Plan slow = {.id = "slow", .jobs = {JobNamed("slow")}, .cluster = {.slots = 2}};
-  ASSERT_TRUE(workflows_->Submit(slow, {}, At(4)).ok());
+  Submit(slow, 4);
   auto ticked = std::async(std::launch::async, [&] { return Tick(5); });
-  while (!held.is_asked()) std::this_thread::yield();
+  held.AwaitReached();
   auto submitted = std::async(std::launch::async, [&] {
     return workflows_->Submit(Chain("new"), {}, At(5)).ok() && IsKnown("new");
   });
@@ -685,7 +637,7 @@ TEST_F(WorkflowTableTest, ABlockedWorkflowBlocksNoOther) {
       std::launch::async, [&] { return workflows_->Attach("slow", "slow", "slow-2", At(5)).ok(); });
   EXPECT_EQ(Returns(submitted), std::future_status::ready);
   EXPECT_EQ(Returns(attached), std::future_status::ready);
-  held.LetGo();
+  held.Open();
   EXPECT_TRUE(submitted.get());
   EXPECT_TRUE(attached.get());
   EXPECT_THAT(ticked.get(), SizeIs(1));
@@ -693,15 +645,15 @@ TEST_F(WorkflowTableTest, ABlockedWorkflowBlocksNoOther) {
 }
 
 TEST_F(WorkflowTableTest, AnEstimateBlocksNoCaller) {
-  HeldUp held;
+  test::Barrier held;
   options_.estimate = [&](const dag::JobsNow& question) {
-    if (!held.is_asked()) held.Runs();
+    if (!held.is_reached()) held.Pass();
     return dag::ForecastJobs(question);
   };
   Start(0);
-  ASSERT_TRUE(workflows_->Submit(Chain(), {}, At(0)).ok());
+  Submit(Chain());
   auto ticked = std::async(std::launch::async, [&] { return Tick(1); });
-  while (!held.is_asked()) std::this_thread::yield();
+  held.AwaitReached();
   auto attached = std::async(std::launch::async,
                              [&] { return workflows_->Attach("wf", "a", "a-2", At(1)).ok(); });
   auto looked = std::async(std::launch::async, [&] { return IsKnown("wf"); });
@@ -710,7 +662,7 @@ TEST_F(WorkflowTableTest, AnEstimateBlocksNoCaller) {
   EXPECT_EQ(Returns(attached), std::future_status::ready);
   EXPECT_EQ(Returns(looked), std::future_status::ready);
   EXPECT_EQ(Returns(submitted), std::future_status::ready);
-  held.LetGo();
+  held.Open();
   EXPECT_TRUE(attached.get() && looked.get() && submitted.get());
   const auto snapshots = ticked.get();
   ASSERT_THAT(snapshots, SizeIs(1));
@@ -719,18 +671,18 @@ TEST_F(WorkflowTableTest, AnEstimateBlocksNoCaller) {
 }
 
 TEST_F(WorkflowTableTest, AHypotheticalEstimateBlocksNoCaller) {
-  HeldUp held;
-  options_.runs = [&](const std::string&, const store::Reported&) { return held.Runs(); };
+  test::Barrier held;
+  options_.runs = [&](const std::string&, const store::Reported&) { return RunsBehind(held); };
   Start(0);
   Plan one = {.id = "wf", .jobs = {JobNamed("a")}, .cluster = {.slots = 2}};
-  ASSERT_TRUE(workflows_->Submit(one, {}, At(0)).ok());
+  Submit(one);
   auto asked = std::async(std::launch::async,
                           [&] { return workflows_->Copy("wf")->Estimate(At(1), {}).ok(); });
-  while (!held.is_asked()) std::this_thread::yield();
+  held.AwaitReached();
   auto attached = std::async(std::launch::async,
                              [&] { return workflows_->Attach("wf", "a", "a-2", At(1)).ok(); });
   EXPECT_EQ(Returns(attached), std::future_status::ready);
-  held.LetGo();
+  held.Open();
   EXPECT_TRUE(asked.get());
   EXPECT_TRUE(attached.get());
 }
@@ -753,7 +705,7 @@ TEST_F(WorkflowTableTest, AForgottenIdStartsANewLog) {
   double now = 0;
   for (const char* id : {"one", "two", "one"}) {
     Tick(now += 5000);  // The previous job is abandoned.
-    ASSERT_TRUE(workflows_->Submit(Chain(id), {}, At(now)).ok());
+    Submit(Chain(id), now);
   }
   Start(now + 1);
   EXPECT_EQ(recovery_.restored, 1u);
