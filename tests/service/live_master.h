@@ -24,9 +24,7 @@ class LiveMaster : public ::testing::Test {
   // Ends the previous master, and starts one with `options_`.
   void Start() {
     master_.reset();
-    auto master = Master::Start(options_);
-    ASSERT_TRUE(master.ok()) << master.status();
-    master_ = *std::move(master);
+    master_ = Master::Start(options_).value();
     channel_ = grpc::CreateChannel(master_->address(), grpc::InsecureChannelCredentials());
   }
   void AwaitFinal(const std::string& job_id) {

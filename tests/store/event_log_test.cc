@@ -92,10 +92,7 @@ class EventLog : public ::testing::Test {
     return reader.ok() ? ReadAll(**reader) : Contents{{}, reader.status()};
   }
 
-  std::string Bytes() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string Bytes() const { return test::BytesOf(path_); }
   void SetBytes(const std::string& bytes) const {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
   }
@@ -143,12 +140,11 @@ TEST_F(EventLog, StoresTheOptionsOfTheEstimates) {
   options_.lambda = 17;
   options_.abandon_after = absl::Milliseconds(1500);
   Create();
-  auto reader = EventLogReader::Open(path_);
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  EXPECT_EQ((*reader)->job_id(), "job-1");
-  EXPECT_EQ((*reader)->options().indicators, options_.indicators);
-  EXPECT_EQ((*reader)->options().lambda, 17u);
-  EXPECT_EQ((*reader)->options().abandon_after, absl::Milliseconds(1500));
+  auto reader = EventLogReader::Open(path_).value();
+  EXPECT_EQ(reader->job_id(), "job-1");
+  EXPECT_EQ(reader->options().indicators, options_.indicators);
+  EXPECT_EQ(reader->options().lambda, 17u);
+  EXPECT_EQ(reader->options().abandon_after, absl::Milliseconds(1500));
 }
 
 TEST_F(EventLog, CanBeReadUpToItsLastTickWhileItIsWritten) {
@@ -478,13 +474,11 @@ TEST_F(EventLog, ATraceContinuesAsACopyOfItsJournal) {
     SCOPED_TRACE(row.name);
     fs::remove(trace);
     if (!row.trace.empty()) std::ofstream(trace, std::ios::binary) << row.trace;
-    auto writer = EventLogWriter::Continue(trace, path_, bytes.size(), journal->key());
-    ASSERT_TRUE(writer.ok()) << writer.status();
-    ASSERT_TRUE(WrittenLog(*std::move(writer), journal->key()).AppendTick(At(3)).ok());
+    auto writer = EventLogWriter::Continue(trace, path_, bytes.size(), journal->key()).value();
+    ASSERT_TRUE(WrittenLog(std::move(writer), journal->key()).AppendTick(At(3)).ok());
     std::string expected = bytes;
     EncodeTick(At(3), journal->key(), expected);
-    std::ifstream file(trace, std::ios::binary);
-    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), expected);
+    EXPECT_EQ(test::BytesOf(trace), expected);
   }
 }
 
@@ -537,21 +531,19 @@ TEST_F(EventLog, ADirectoryWithoutPermissionCannotBeWritten) {
 
 TEST_F(EventLog, ReportsAFullDiskAndFailsEveryLaterCall) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  auto writer = WrittenLog::Create("/dev/full", "job-1", {});
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  const absl::Status status = (*writer)->AppendTick(At(0));
+  auto writer = WrittenLog::Create("/dev/full", "job-1", {}).value();
+  const absl::Status status = writer->AppendTick(At(0));
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_THAT(std::string(status.message()), HasSubstr("/dev/full"));
-  EXPECT_EQ((*writer)->AppendTick(At(1)), status);
-  EXPECT_EQ((*writer)->AppendRefused("late"), status);
-  EXPECT_EQ((*writer)->Append(EveryKind()[0]), status);
+  EXPECT_EQ(writer->AppendTick(At(1)), status);
+  EXPECT_EQ(writer->AppendRefused("late"), status);
+  EXPECT_EQ(writer->Append(EveryKind()[0]), status);
 }
 
 TEST_F(EventLog, ReportsAFullDiskWithinALongRecord) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  auto writer = WrittenLog::Create("/dev/full", "job-1", {});
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  EXPECT_TRUE(absl::IsResourceExhausted((*writer)->AppendRefused(std::string(1 << 20, 'x'))));
+  auto writer = WrittenLog::Create("/dev/full", "job-1", {}).value();
+  EXPECT_TRUE(absl::IsResourceExhausted(writer->AppendRefused(std::string(1 << 20, 'x'))));
 }
 
 // --- the name of the file

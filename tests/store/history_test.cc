@@ -92,9 +92,8 @@ TEST_F(HistoryTest, KeepsEqualSharesOfProgramsOfOneName) {
     job.summary.run.stages = {{.name = n < 3 ? "join" : "scan", .tasks = 1}};
     ASSERT_TRUE(history->Add(job).ok());
   }
-  const auto runs = history->SucceededOfName("nightly", 6);
-  ASSERT_TRUE(runs.ok()) << runs.status();
-  EXPECT_THAT(IdsOf(*runs), ElementsAre("run-22", "run-21", "run-20", "run-2", "run-1", "run-0"));
+  const auto runs = history->SucceededOfName("nightly", 6).value();
+  EXPECT_THAT(IdsOf(runs), ElementsAre("run-22", "run-21", "run-20", "run-2", "run-1", "run-0"));
 }
 
 TEST_F(HistoryTest, ComputesSelectivities) {
@@ -247,12 +246,11 @@ TEST_P(HistoryOfVersion, IsUpgraded) {
   Undo(undo + "PRAGMA user_version = " + std::to_string(GetParam().number));
 
   const auto history = Open();
-  const auto found = history->SucceededOfName("nightly", 10);
-  ASSERT_TRUE(found.ok()) << found.status();
-  ASSERT_THAT(*found, SizeIs(1));
-  EXPECT_EQ(found->front().final, old.final);
-  EXPECT_EQ(found->front().summary, old.summary);
-  EXPECT_EQ(found->front().name_space, "*") << "visible to all clients";
+  const auto found = history->SucceededOfName("nightly", 10).value();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found.front().final, old.final);
+  EXPECT_EQ(found.front().summary, old.summary);
+  EXPECT_EQ(found.front().name_space, "*") << "visible to all clients";
   EXPECT_EQ(*history->NewestNode(), std::nullopt);
   FinishedJob job = Ended("b", 200);
   job.summary.profile = JobProfile{.slots = 4, .map_tasks = 3, .reduce_tasks = 2};
@@ -288,23 +286,19 @@ TEST_F(HistoryTest, UpgradesVersionsWithoutLaterTimes) {
     undo += statements;
     Undo(absl::StrCat(undo, "PRAGMA user_version = ", --version));
     (*job.summary.profile).*lost = absl::ZeroDuration();
-    const auto found = Open()->SucceededOfName("nightly", 1);
-    ASSERT_TRUE(found.ok()) << found.status();
-    EXPECT_EQ(found->front().summary, job.summary) << version;
+    const auto found = Open()->SucceededOfName("nightly", 1).value();
+    EXPECT_EQ(found.front().summary, job.summary) << version;
   }
 }
 
 TEST_F(HistoryTest, UpgradesAHistoryOfTidemark01) {
-  std::ifstream file(std::string(TIDEMARK_RECORDINGS) + "/history-0.1.sql");
-  ASSERT_TRUE(file.is_open());
-  Undo(std::string(std::istreambuf_iterator<char>(file), {}));
-  const auto found = Open()->SucceededOfName("synthetic", 10);
-  ASSERT_TRUE(found.ok()) << found.status();
-  EXPECT_THAT(IdsOf(*found), ElementsAre("synthetic-3", "synthetic-2", "synthetic-1"));
-  EXPECT_DOUBLE_EQ(found->front().summary.map_selectivity().value_or(0), 928080 / 202318.0);
-  ASSERT_TRUE(found->front().summary.profile.has_value());
-  EXPECT_EQ(found->front().summary.profile->slots, 1);
-  EXPECT_THAT(found->front().final.errors, SizeIs(5));
+  Undo(test::BytesOf(std::string(TIDEMARK_RECORDINGS) + "/history-0.1.sql"));
+  const auto found = Open()->SucceededOfName("synthetic", 10).value();
+  EXPECT_THAT(IdsOf(found), ElementsAre("synthetic-3", "synthetic-2", "synthetic-1"));
+  EXPECT_DOUBLE_EQ(found.front().summary.map_selectivity().value_or(0), 928080 / 202318.0);
+  ASSERT_TRUE(found.front().summary.profile.has_value());
+  EXPECT_EQ(found.front().summary.profile->slots, 1);
+  EXPECT_THAT(found.front().final.errors, SizeIs(5));
 }
 
 TEST_F(HistoryTest, SkipsRunsThatMayNotBeUsed) {
