@@ -106,6 +106,7 @@ class Folder {
   static SlotPool PoolOf(const Stage& stage, const TaskAttempt& attempt);
   void CountRunning(bool may_run, Stage& stage, TaskAttempt& attempt);
   void EnterReduce(TaskAttempt& attempt);
+  void InferStart(absl::Time at, Stage& stage, Task& task, TaskAttempt& attempt);
   void DropProfile(TaskAttempt& attempt);
   void SettleProfile(Task& task);
   void EndMapPhase();
@@ -629,6 +630,15 @@ void Folder::EnterReduce(TaskAttempt& attempt) {
   if (started_at || attempt.life.is_finished()) EndMapPhase();
 }
 
+// Starts an attempt that reports work before its start was reported. The event may be late or lost.
+void Folder::InferStart(absl::Time at, Stage& stage, Task& task, TaskAttempt& attempt) {
+  if (attempt.life.state() != AttemptState::kQueued) return;
+  stage.running_tasks -= task.is_running() ? 1 : 0;
+  attempt.life.Enter(AttemptState::kStarted, at);
+  stage.running_tasks += task.is_running() ? 1 : 0;
+  CountRunning(!stage.closed, stage, attempt);
+}
+
 // Adds the totals of a report. Totals never shrink.
 void AddTimeUse(const TimeUse& time, TaskAttempt& attempt) {
   const absl::Duration zero = absl::ZeroDuration();
@@ -769,6 +779,8 @@ absl::Status Folder::operator()(const ReduceProfile& profile) {
   if (profile.groups_done > 0) EndMapPhase();
   AddTimeUse(profile.time, **attempt);
   FoldReduceProfile(profile, clock, event_.arrived_at, **attempt, *task.groups, state_);
+  InferStart((*attempt)->reduce->reduce_started_at.value_or(event_.arrived_at), **stage, task,
+             **attempt);
   state_.memory_bytes += BytesOf(*task.groups, *(*attempt)->reduce);
   state_.memory_bytes -= before;
   return absl::OkStatus();

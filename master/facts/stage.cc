@@ -62,8 +62,9 @@ bool AttemptLife::has_ended() const { return Rank(state_) >= 3; }
 
 bool AttemptLife::Enter(AttemptState state, absl::Time at) {
   // Events of two sources may cross, so a late timestamp is still useful.
-  const bool is_late = (state == AttemptState::kStarted && !started_at_) ||
-                       (state == AttemptState::kShuffled && !shuffled_at_);
+  const bool is_late =
+      (state == AttemptState::kStarted && at < started_at_.value_or(absl::InfiniteFuture())) ||
+      (state == AttemptState::kShuffled && !shuffled_at_);
   // Clock steps and differences must not make an attempt end before its start.
   if (state == AttemptState::kStarted && is_late)
     started_at_ = std::min(at, ended_at_.value_or(at));

@@ -29,7 +29,8 @@ class AttemptLife {
  public:
   // Enters `state` at `at`. States only advance: queued, started, shuffled, lost, then one of
   // finished, failed, killed; finished may become obsolete. A state that the attempt has already
-  // passed only sets its time, if unknown. Returns false if the state contradicts earlier states.
+  // passed only sets its time, if unknown; the earliest start counts. Returns false if the state
+  // contradicts earlier states.
   bool Enter(AttemptState state, absl::Time at);
 
   AttemptState state() const { return state_; }

@@ -63,6 +63,20 @@ TEST(ReduceFold, WithoutAShuffleTheFirstGroupShowsTheStartOfReducing) {
   EXPECT_EQ(Attempt(job).reduce->reduce_started_at, At(1)) << "not before the job";
 }
 
+TEST(ReduceFold, AProfileStartsAnAttemptWhoseStartWasNotReported) {
+  Job job;
+  job.Fold({{1, Opened(1, 1)}, {9, Reduced(R(0), At(8), {Point(100, 2, 2)})}});
+  EXPECT_TRUE(Attempt(job).life.is_running());
+  EXPECT_EQ(Attempt(job).life.started_at(), At(4));
+  EXPECT_EQ(job.state.reduce_stage()->running_tasks, 1u);
+  job.Fold({{10, Started(R(0))}});
+  EXPECT_EQ(Attempt(job).life.started_at(), At(4)) << "the report is late, and so is its time";
+  EXPECT_EQ(job.state.reduce_stage()->running_tasks, 1u);
+  job.Fold({{11, Finished(R(0))}, {12, Reduced(R(0), At(8), {Point(100, 2, 2)})}});
+  EXPECT_TRUE(Attempt(job).life.is_finished());
+  EXPECT_EQ(job.state.anomalies, 0u);
+}
+
 // --- times alone
 
 // Adds totals to `profile`. The task was observed for `watched` seconds, and had no processor for

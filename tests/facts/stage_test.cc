@@ -66,6 +66,8 @@ TEST(AttemptLife, KeepsTheFirstInstantOfAStateWhichMayBeReportedLate) {
   life.Enter(kStarted, At(0.5));
   life.Enter(kStarted, At(0.7));
   EXPECT_EQ(life.started_at(), At(0.5));
+  EXPECT_TRUE(life.Enter(kStarted, At(0.3)));
+  EXPECT_EQ(life.started_at(), At(0.3)) << "an inferred start may be too late";
 }
 
 TEST(AttemptLife, NeverEndsBeforeItsStart) {
