@@ -147,6 +147,7 @@ class IngestStream final : public Reactor,
 
  private:
   struct Source {
+    absl::Status fault;                 // why all its events are rejected, or OK
     wire::ReceivedEvent event;          // event in progress
     v1::StreamEventsResponse gathered;  // answers that may not be durable yet
     v1::StreamEventsResponse awaiting;  // answers that are durable when awaited_ is
@@ -311,7 +312,8 @@ class IngestStream final : public Reactor,
       std::string& body = *request.mutable_events(static_cast<int>(next));
       work += kEventWork + body.size();
       source.event.body.swap(body);
-      const auto taken = may.ok() ? IngestOne(source, sender, when_free) : Refused(may);
+      const absl::Status& refusal = source.fault.ok() ? may : source.fault;
+      const auto taken = refusal.ok() ? IngestOne(source, sender, when_free) : Refused(refusal);
       source.event.body.swap(body);  // An idle source keeps no memory of events.
       if (!taken) return next;
       Gather(*taken, source);
@@ -325,7 +327,9 @@ class IngestStream final : public Reactor,
   grpc::Status OpenSource(const v1::Source& opened) {
     wire::ReceivedEvent named = {
         .job_id = opened.job_id(), .run_uid = opened.run_uid(), .source_id = opened.source_id()};
-    if (absl::Status is_named = wire::CheckSource(named); !is_named.ok()) return ToGrpc(is_named);
+    // Other sources of the stream may be valid, so an invalid source does not end it.
+    absl::Status fault = wire::CheckSource(named);
+    if (!fault.ok()) named = {};  // Invalid ids may be long.
     const std::lock_guard lock(mutex_);
     if (sources_.size() >= kSourcesPerStreamMax && !sources_.contains(opened.handle())) {
       return ToGrpc(gate_.Refuse(
@@ -337,6 +341,7 @@ class IngestStream final : public Reactor,
     wire::ReceivedEvent& event = known->second.event;
     if (is_new) {
       event = std::move(named);
+      known->second.fault = std::move(fault);
       known->second.handle = opened.handle();
       return grpc::Status::OK;
     }

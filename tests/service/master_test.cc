@@ -215,18 +215,31 @@ TEST_F(MasterTest, AHandleIsOneSourceAsLongAsTheStreamLasts) {
               HasSubstr("handle 7 is already source first of job job-1"));
 }
 
-TEST_F(MasterTest, ASourceWhoseIdsAreTooLongEndsItsStream) {
+TEST_F(MasterTest, RejectsTheEventsOfASourceWithInvalidIdsAndContinues) {
   const std::string id(100'000, 'x');
-  const std::pair<Event, const char*> events[] = {
-      {Source(id).At(0, Opened(1, 1)), "source_id has 100000 bytes; send 1 to 128"},
-      {Source("s", id).At(0, Opened(1, 1)), "job_id has 100000 bytes; send 1 to 256"},
-      {Source("s", "j", id).At(0, Opened(1, 1)), "run_uid has 100000 bytes; send 0 to 128"}};
-  for (const auto& [event, reason] : events) {
+  const std::pair<Source, const char*> faulty[] = {
+      {Source(id), "source_id has 100000 bytes; send 1 to 128"},
+      {Source("s", id), "job_id has 100000 bytes; send 1 to 256"},
+      {Source("s", "j\n"), "job_id contains control characters; remove them"},
+      {Source("s", "j", id), "run_uid has 100000 bytes; send 0 to 128"}};
+  for (auto [source, reason] : faulty) {
     Ingest ingest(channel_);
-    EXPECT_TRUE(ingest.Send(event));
-    const grpc::Status status = ingest.End();
-    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
-    EXPECT_THAT(status.error_message(), HasSubstr(reason));
+    v1::StreamEventsRequest batch;
+    wire::EncodeRequest(source.At(0, Opened(1, 1)), batch, 7);
+    EXPECT_TRUE(ingest.Send(batch));
+    batch.clear_events();
+    EXPECT_TRUE(ingest.Send(batch)) << "the source is opened again";
+    v1::StreamEventsResponse response;
+    do {
+      ASSERT_TRUE(ingest.Read(response));
+    } while (response.rejections_size() == 0);
+    EXPECT_EQ(response.handle(), 7u);
+    EXPECT_EQ(response.rejections(0).code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_THAT(response.rejections(0).reason(), HasSubstr(reason));
+    Source valid("valid", "valid");
+    EXPECT_TRUE(ingest.Send(valid.At(0, Opened(1, 1))));
+    EXPECT_THAT(ingest.Answered(1, "valid"), IsEmpty());
+    ingest.WritesDone();
   }
 }
 
