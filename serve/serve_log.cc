@@ -1,9 +1,12 @@
 #include "serve/serve_log.h"
 
+#include <fmt/format.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/support/log.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -32,6 +35,14 @@ const char* SeverityName(LogSeverity severity) {
 
 std::string TimeText(absl::Time at) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", at, absl::UTCTimeZone());
+}
+
+// Returns true if standard error is connected to the journal of systemd (systemd.exec(5)).
+bool WritesToJournal() {
+  const char* const stream = std::getenv("JOURNAL_STREAM");
+  struct stat file = {};
+  return stream != nullptr && ::fstat(STDERR_FILENO, &file) == 0 &&
+         stream == fmt::format("{}:{}", file.st_dev, file.st_ino);
 }
 
 // Returns a JSON string in ASCII. Other characters of untrusted text could control the terminal.
@@ -94,9 +105,9 @@ void InstallHandlers() {
 
 }  // namespace
 
-std::string LogLine(const LogEntry& entry, absl::Time at) {
-  std::string line =
-      TimeText(at) + " " + SeverityName(entry.severity) + " " + Message(entry.message);
+std::string LogLine(const LogEntry& entry, std::optional<absl::Time> at) {
+  std::string line = at ? TimeText(*at) + " " : "";
+  line += std::string(SeverityName(entry.severity)) + " " + Message(entry.message);
   if (!entry.job_id.empty()) line += " job=" + Value(entry.job_id);
   for (const auto& [name, value] : entry.fields) line += " " + name + "=" + Value(value);
   return line;
@@ -115,10 +126,12 @@ LogSink MakeLogSink(bool as_json, LogSeverity least) {
                                                  std::make_shared<spdlog::sinks::stderr_sink_mt>());
   logger->set_pattern("%v");
   logger->flush_on(spdlog::level::trace);
-  return [logger, as_json, least](const LogEntry& entry) {
+  const bool has_times = !WritesToJournal();
+  return [logger, as_json, least, has_times](const LogEntry& entry) {
     if (entry.severity < least) return;
     const absl::Time now = absl::Now();
-    logger->info(as_json ? LogLineJson(entry, now) : LogLine(entry, now));
+    const std::optional<absl::Time> shown = has_times ? std::optional(now) : std::nullopt;
+    logger->info(as_json ? LogLineJson(entry, now) : LogLine(entry, shown));
   };
 }
 

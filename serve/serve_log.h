@@ -12,13 +12,14 @@
 
 namespace tidemark::serve {
 
-// Returns "2026-01-02T03:04:05.678Z info job ended job=etl-7 state=succeeded". Values with blanks,
-// quotes or control characters are quoted.
-std::string LogLine(const LogEntry& entry, absl::Time at);
+// Returns "2026-01-02T03:04:05.678Z info job ended job=etl-7 state=succeeded", without the time if
+// `at` is nullopt. Values with blanks, quotes or control characters are quoted.
+std::string LogLine(const LogEntry& entry, std::optional<absl::Time> at);
 // Returns {"time":"...","severity":"info","message":"job ended","job":"etl-7","state":"succeeded"}.
 std::string LogLineJson(const LogEntry& entry, absl::Time at);
 
-// Returns a thread-safe sink that writes entries of severity `least` or higher.
+// Returns a thread-safe sink that writes entries of severity `least` or higher to standard error.
+// Lines for the journal of systemd have no time, since the journal adds it.
 LogSink MakeLogSink(bool as_json, LogSeverity least);
 
 // Limits the libraries' entries to one per second, since any client can cause them. Each entry

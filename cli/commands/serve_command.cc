@@ -289,10 +289,9 @@ int Run(const ServeArguments& arguments) {
     if (!started.ok()) return Reject(started.status());
     page = *std::move(started);
   }
-  const auto log_line = [&](const std::string& message) {
-    if (config->log_as_json) return log({.message = message});
-    WriteLine(stderr, message);
-  };
+  // Programs that start a master read these entries, so they are written at any log level.
+  const LogSink always = serve::MakeLogSink(config->log_as_json, LogSeverity::kInfo);
+  const auto log_line = [&](const std::string& message) { always({.message = message}); };
   log_line(fmt::format("listening on {}", (*master)->address()));
   if (page != nullptr) {
     const std::string url = serve::PublicWebUrl(*config, *page);

@@ -1,6 +1,11 @@
 #include "serve/serve_log.h"
 
+#include <fmt/format.h>
 #include <grpc/support/log.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "tests/test.h"
 #include "tidemark/v1/job.pb.h"
@@ -84,6 +89,21 @@ TEST(LogLine, AJobIdCannotReverseALine) {
   const LogEntry entry{LogSeverity::kInfo, "job opened", "\u202Eabc", {}};
   EXPECT_EQ(LogLine(entry, kAt), R"(2026-01-02T03:04:05.678Z info job opened job="\u202eabc")");
   EXPECT_THAT(LogLineJson(entry, kAt), ::testing::HasSubstr(R"("job":"\u202eabc")"));
+}
+
+TEST(MakeLogSink, LeavesTheTimeOfALineToTheJournal) {
+  for (const bool is_journal : {false, true}) {
+    testing::internal::CaptureStderr();
+    struct stat file = {};
+    ASSERT_EQ(::fstat(STDERR_FILENO, &file), 0);
+    const auto node = static_cast<std::uint64_t>(file.st_ino) + (is_journal ? 0 : 1);
+    ::setenv("JOURNAL_STREAM", fmt::format("{}:{}", file.st_dev, node).c_str(), 1);
+    MakeLogSink(/*as_json=*/false, LogSeverity::kInfo)({.message = "listening"});
+    ::unsetenv("JOURNAL_STREAM");
+    const std::string line = testing::internal::GetCapturedStderr();
+    const char* const expected = is_journal ? "info listening\n" : "20.+Z info listening\n";
+    EXPECT_THAT(line, ::testing::MatchesRegex(expected));
+  }
 }
 
 }  // namespace

@@ -54,11 +54,12 @@ public final class Master implements AutoCloseable {
     final BufferedReader says =
         new BufferedReader(new InputStreamReader(process.getErrorStream()));
     final String line = says.readLine();
-    if (line == null || !line.startsWith("listening on ")) {
+    final String before = "listening on ";
+    if (line == null || !line.contains(before)) {
       process.destroy();
       throw new IOException("the master says: " + line);
     }
-    return new Master(process, line.substring("listening on ".length()).trim(), logs);
+    return new Master(process, line.substring(line.indexOf(before) + before.length()).trim(), logs);
   }
 
   /** Returns the setting that allows agents with the token to report these jobs. */
