@@ -1,4 +1,6 @@
 // The commands submit, attach, workflow add, cancel and close, deadline, and forget.
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -106,8 +108,14 @@ int Run(const DeadlineArguments& arguments) {
 }
 
 int Run(const ForgetArguments& arguments) {
-  return AtMaster(arguments.master, [&](const Client& master) {
-    return SuccessIf(master.ForgetJob(arguments.job_id));
+  return AtMaster(arguments.master, [&](const Client& master) -> absl::StatusOr<int> {
+    const absl::StatusOr<Snapshot> job = master.GetJob(arguments.job_id, View::kBasic);
+    if (absl::Status removed = master.ForgetJob(arguments.job_id); !removed.ok()) return removed;
+    const std::string text =
+        absl::IsNotFound(job.status())
+            ? fmt::format("there was no job {}", arguments.job_id)
+            : fmt::format("removed {}; the history keeps the run", arguments.job_id);
+    return WriteLine(stdout, text) ? kSuccess : kReaderGone;
   });
 }
 
@@ -142,13 +150,14 @@ void AddSetDeadline(CLI::App& root, Invocation& invocation) {
 }
 
 void AddForget(CLI::App& root, Invocation& invocation) {
-  CLI::App& app = *root.add_subcommand("forget", "Remove an ended job from a master");
+  CLI::App& app = *root.add_subcommand("forget", "Remove an ended job and its log from a master");
   auto& arguments = ArgumentsOf<ForgetArguments>(app, invocation, Run);
   app.add_option("ID", arguments.job_id, "Id of the job, as `tidemark get jobs` lists it")
       ->required();
   AddMaster(app, arguments.master);
   AddFooter(
       app,
+      "The history keeps the run for forecasts of later runs; see docs/history.md.\n"
       "Exit code: 0 the job no longer exists, 2 usage error or the job is running, 3 the master\n"
       "cannot be reached, 6 the master requires a different token or certificate.");
 }
