@@ -5,7 +5,8 @@
 namespace tidemark::console {
 namespace {
 
-// Nearer ends are not shown as a clock time, since the remaining time suffices. Chosen by hand.
+// The console does not show nearer ends as a clock time, since the remaining time suffices. Ends
+// from here on are shown to the minute. Chosen by hand.
 constexpr absl::Duration kClockFrom = absl::Minutes(5);
 
 // More distant ends are not shown as a clock time. Chosen by hand.
@@ -53,7 +54,8 @@ absl::Duration ClockStep(const KnownRemaining& known) {
   const bool is_in_minutes = known.remaining >= kMinutesFrom &&
                              absl::Floor(known.remaining, absl::Minutes(1)) == known.remaining;
   const bool is_wide = known.has_range && known.upper - known.lower >= kMinutesFromWidth;
-  return is_in_minutes || is_wide ? absl::Minutes(1) : absl::Seconds(1);
+  const bool is_far = known.remaining >= kClockFrom;
+  return is_far || is_in_minutes || is_wide ? absl::Minutes(1) : absl::Seconds(1);
 }
 
 std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot) {
@@ -70,7 +72,7 @@ std::optional<absl::Time> ForecastEnd(const Snapshot& snapshot) {
 std::string EndClockText(const Snapshot& snapshot, const TextOptions& options) {
   const std::optional<absl::Time> end = ForecastEnd(snapshot);
   if (!end || snapshot.estimate.remaining->median < kClockFrom) return "";
-  return "ends about " + ClockText(ToTheMinute(*end), snapshot.at, options);
+  return "ends about " + ClockText(*end, snapshot.at, options);
 }
 
 DeadlineWords DescribeDeadline(const Snapshot& snapshot) {

@@ -89,7 +89,7 @@ class Frame {
     // A long name must leave space for the other parts of the line.
     const int name_columns = std::max(options_.width / 2, std::min(options_.width, 20));
     std::vector<Piece> pieces = {
-        {Style::kStrong, Clip(JobTitle(snapshot_, text_), name_columns, options_.unicode)}};
+        {Style::kStrong, ClipMiddle(JobTitle(snapshot_, text_), name_columns, options_.unicode)}};
     for (const Step& step : StepsOf(snapshot_)) {
       if (!step.is_current && options_.width < kAllFrom) continue;
       pieces.push_back({step.is_current ? Style::kPlain : Style::kDim, step.text});
@@ -103,7 +103,7 @@ class Frame {
     if (!headline_) AddMethod(pieces);
     AddPieces(pieces);
     if (!headline_) return;
-    pieces = {{Style::kStrong, Clip(JobTitle(main_, text_), name_columns, options_.unicode)}};
+    pieces = {{Style::kStrong, ClipMiddle(JobTitle(main_, text_), name_columns, options_.unicode)}};
     if (const std::string step = CurrentStep(main_); !step.empty()) {
       pieces.push_back({Style::kPlain, step});
     }
@@ -230,7 +230,7 @@ class Frame {
     for (const Part& part : parts) {
       StyledLine line;
       line.Add(Style::kDim, part.is_critical ? "* " : "  ");
-      line.Add(Style::kPlain, PadRight(Clip(part.name, names, options_.unicode), names + 1));
+      line.Add(Style::kPlain, PadRight(ClipMiddle(part.name, names, options_.unicode), names + 1));
       AddBar(part.shown, part.style, columns, kNumberColumns, line);
       line.Add(Style::kDim, "  " + part.state);
       const bool fits = line.columns() + 1 + Columns(part.detail) <= options_.width;
@@ -340,9 +340,9 @@ std::vector<std::string> RenderTaskLines(const Snapshot& snapshot, const JobTask
   std::vector<std::string> lines;
   for (const Cells& row : rows) {
     StyledLine line;
-    line.Add(Style::kPlain, "  " + PadRight(Clip(row.name, names, options.unicode), names));
+    line.Add(Style::kPlain, "  " + PadRight(ClipMiddle(row.name, names, options.unicode), names));
     if (hosts > 0) {
-      line.Add(Style::kDim, "  " + PadRight(Clip(row.host, hosts, options.unicode), hosts));
+      line.Add(Style::kDim, "  " + PadRight(ClipMiddle(row.host, hosts, options.unicode), hosts));
     }
     line.Add(Style::kDim, "  " + PadLeft(row.runs, spans));
     if (!row.left.empty()) line.Add(Style::kPlain, "  " + row.left);

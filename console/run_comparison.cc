@@ -193,6 +193,12 @@ std::string ComparisonSentence(const ComparedRun& before, const ComparedRun& aft
     if (run->job.is_final) continue;
     return fmt::format("{} has no reported end; its times end with its last report", run->name);
   }
+  for (const ComparedRun* run : {&before, &after}) {
+    const bool has_failed = run->job.state == JobState::kFailed;
+    if (!has_failed && run->job.state != JobState::kKilled) continue;
+    return fmt::format("{} {} after {}", run->name, has_failed ? "failed" : "was killed",
+                       text::ElapsedText(run->job.elapsed()));
+  }
   const ComparedValue* const time = FindValue(values, kTime);
   if (time == nullptr || !time->before || !time->after) return "";
   const double more = *time->after - *time->before;

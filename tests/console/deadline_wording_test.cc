@@ -113,6 +113,9 @@ TEST(ForecastEnd, IsAsPreciseAsTheRemainingTime) {
   snapshot.estimate.remaining = Range{absl::Seconds(198), absl::Seconds(171), absl::Seconds(249)};
   // The remaining time of 3 min 18 s is shown as 3 min 20 s.
   EXPECT_EQ(ForecastEnd(snapshot), snapshot.at + absl::Seconds(200)) << "though it is near";
+  // From five minutes on, an end is shown to the minute: 22:22:00 instead of 22:22:02.
+  snapshot.estimate.remaining = Range{absl::Seconds(450), absl::Seconds(360), absl::Seconds(540)};
+  EXPECT_EQ(ForecastEnd(snapshot), snapshot.at + absl::Seconds(448));
 }
 
 TEST(ForecastEnd, IsMissingIfUnknown) {

@@ -49,6 +49,16 @@ TEST(RunComparison, ComparesTimesStagesDataAndWaits) {
                           "input"));
 }
 
+TEST(RunComparison, DoesNotCompareTheTimeOfARunThatWasKilled) {
+  const ComparedRun before = RunOf("a", 20, 0);
+  ComparedRun after = RunOf("b", 40, 0);
+  after.job.state = JobState::kKilled;
+  EXPECT_EQ(ComparisonSentence(before, after, CompareRuns(before, after)),
+            "b was killed after 1 min");
+  after.job.state = JobState::kFailed;
+  EXPECT_EQ(ComparisonSentence(before, after, CompareRuns(before, after)), "b failed after 1 min");
+}
+
 TEST(RunComparison, ListsAStageThatOnlyOneRunHas) {
   const ComparedRun before = RunOf("a", 20, 0);
   ComparedRun after = RunOf("b", 40, 0);
