@@ -111,6 +111,8 @@ const tests = {
     const looks = (...all) => all.map((look) => ({ look, isCritical: false }));
     assert.equal(summaryOf(looks("done", "done"), "stages", true), "2 of 2 stages done");
     assert.equal(summaryOf(looks("done", "failed", "waiting"), "stages", true), "1 of 3 stages done, 1 failed, 1 not run");
+    const killed = [...looks("done"), { look: "failed", isCritical: false, state: "not finished" }];
+    assert.equal(summaryOf(killed, "stages", true), "1 of 2 stages done, 1 not finished");
     assert.equal(summaryOf(looks("running", "running"), "stages", true), "0 of 2 stages done, 2 without a reported end");
     assert.equal(summaryOf(looks("done", "running", "waiting"), "jobs", false), "1 of 3 jobs running");
   },
@@ -148,10 +150,22 @@ const tests = {
     const words = { ends_at: at(60), ends_at_lower: at(10), ends_at_upper: at(180) };
     const narrow = endWords({ at: at(0) }, words);
     const wide = endWords({ at: at(0) }, { ...words, is_end_wide: true });
-    assert.deepEqual([narrow.before, wide.before], ["ends at", "ends by"]);
+    assert.deepEqual([narrow.before, wide.before], ["ends about", "ends by"]);
     assert.notEqual(narrow.at, wide.at);
     assert.deepEqual(endWords({ at: at(0) }, {}), { before: "", at: "-", title: "No forecast of the end yet" });
     assert.equal(endWords({ at: at(9), ended_at: at(9) }, { ends_at: at(60) }).before, "ended at");
+  },
+
+  async "the names of boxes have two lines, and long names keep their ends"() {
+    const { linesOf } = await load("dag.tsx");
+    assert.deepEqual(linesOf("scan"), ["scan"]);
+    assert.deepEqual(linesOf("scan parquet warehouse.store_sales"), ["scan parquet", "warehouse.store_sales"]);
+    assert.deepEqual(linesOf("x".repeat(30)), ["x".repeat(26), "xxxx"]);
+    const [first, second] = linesOf(`application_1732790000000_0042 ${"é".repeat(60)} stage 7`);
+    assert.match(first, /^application_1732790000000/);
+    assert.match(second, / stage 7$/);
+    assert.ok(`${first}${second}`.includes("…"));
+    assert.ok([...first].length <= 26 && [...second].length <= 26, `${first}, ${second}`);
   },
 
   async "the zones of a bar equal the shared vectors"() {

@@ -113,6 +113,10 @@ const tests = {
       "--master", master.address, "--job-id", "compared", "-o", "quiet"]);
     const page = await open(`${master.url}#/jobs/compared`, ALL_CARDS);
     const rows = () => page.$$eval("details[open] > table tbody tr", (all) => all.map((row) => row.innerText));
+    await until("the same end in the headline and below the chart", () => page.evaluate(() => {
+      const shown = document.querySelector(".end strong")?.innerText ?? "";
+      return shown !== "" && document.querySelector('[aria-label^="The predicted end"] .u-legend')?.innerText.includes(shown);
+    }), 60_000);
     await until("a live comparison", async () => {
       const [shown, nearestfit] = await rows();
       return /^tidemark \(key groups\)/.test(shown) && /^nearestfit\s+≈ \d+ % .*left/.test(nearestfit);
@@ -260,6 +264,14 @@ const tests = {
     await endJobs(jobs);
     await stop(master);
   },
+
+  "a card whose request fails shows the reason": besideJobs("#/jobs/large", ALL_CARDS, async ({ page }) => {
+    await page.setRequestInterception(true);
+    const busy = { status: 503, contentType: "application/json", body: '{"message":"the master is busy"}' };
+    page.on("request", (request) => (request.url().endsWith("/explanation") ? request.respond(busy) : request.continue()));
+    await shows(page, "The waits are unavailable: the master is busy.");
+    await checkAxe(page, "a failed request");
+  }),
 
   async "a page recovers after a crash and restart of the master"() {
     const data = join(work, "data");

@@ -20,4 +20,7 @@ export async function ask<Answer>(method: string, path: string, body?: unknown):
   throw new Refused(response.status, problem.code ?? "", problem.message ?? response.statusText);
 }
 
+// Returns why a call failed. Browsers do not report why a master does not answer.
+export const reasonOf = (error: unknown) => (error instanceof Refused ? error.message : "the master does not answer");
+
 export const jobPath = (id: string) => `/api/jobs/${encodeURIComponent(id)}`;

@@ -3,7 +3,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { color, shortClock } from "./parts";
+import { clock, color, shortClock } from "./parts";
 
 // Times are in seconds since 1970. Null values are unknown.
 export interface Point {
@@ -15,6 +15,7 @@ export interface Point {
   endLower: number | null;
   endUpper: number | null;
   others?: Record<string, number>; // percentages of other estimators, by name
+  shownEnds?: (string | undefined)[]; // the end and its bounds as the headline shows them
 }
 
 const POINTS_MAX = 2000;
@@ -73,11 +74,13 @@ function seriesOf(kind: Kind, points: Point[], endedAt: number | undefined, dueA
 
 // The numbers below a chart belong to the point under the pointer, or otherwise to the newest
 // point. After the end, only the pointer selects a point, since the last forecast is outdated.
-function showNewest(plot: uPlot) {
-  if ((plot.cursor.left ?? -1) < 0) plot.setLegend({ idx: plot.data[0].length - 1 });
+function showValues(plot: uPlot, isOver: boolean) {
+  const isIdle = (plot.cursor.left ?? -1) < 0;
+  plot.root.classList.toggle("without-values", isOver && isIdle);
+  if (isIdle && !isOver) plot.setLegend({ idx: plot.data[0].length - 1 });
 }
 
-function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, names: string[], reach: () => [number, number]): uPlot.Options {
+function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, names: string[], reach: () => [number, number], newest: () => Point | undefined): uPlot.Options {
   const isEnd = kind === "end";
   const axis: uPlot.Axis = {
     stroke: color("--quiet"),
@@ -92,24 +95,27 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, n
     incrs: SECONDS_APART,
     values: (_, values, __, ___, step) => values.map((value) => shortClock(1000 * value, 1000 * step)),
   };
-  // Percentages are rounded down, as in the bar. Ends with wide intervals have no seconds.
-  const format = (value: number | null | undefined, [, , lower, upper]: uPlot.AlignedData, i: number | null) => {
+  // Percentages are rounded down, as in the bar. Distant ends and ends with wide intervals have no
+  // seconds. The newest end is the headline's.
+  const format = (value: number | null | undefined, [at, , lower, upper]: uPlot.AlignedData, series: number, i: number | null) => {
     if (value === null || value === undefined) return "-";
     if (!isEnd) return `${Math.floor(value + 1e-6)} %`;
-    const width = i === null ? 0 : (upper?.[i] ?? 0) - (lower?.[i] ?? 0);
-    return shortClock(1000 * value, width >= MINUTES_FROM ? 60_000 : 1000);
+    const shown = i === at.length - 1 ? newest()?.shownEnds?.[series - 1] : undefined;
+    if (shown) return clock(shown);
+    const length = i === null ? 0 : Math.max(value - at[i], (upper?.[i] ?? 0) - (lower?.[i] ?? 0));
+    return shortClock(1000 * value, length >= MINUTES_FROM ? 60_000 : 1000);
   };
   const line = (label: string, name: string, lineWidth: number, dash?: number[]): uPlot.Series => ({
-    label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (plot, value, __, i) => format(value, plot.data, i),
+    label, stroke: color(name), width: lineWidth, dash, points: { show: false }, value: (plot, value, index, i) => format(value, plot.data, index, i),
   });
   const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "-" : shortClock(1000 * value, 1000)) };
   const exact = (label: string, name: string, dash: number[]): uPlot.Series => ({ ...line(label, name, 1.5, dash), value: at.value });
   const bounds = isEnd
-    ? [line("earliest", "--range", 0.5), line("latest", "--range", 0.5)]
+    ? [line("ends after", "--range", 0.5), line("ends by", "--range", 0.5)]
     : [line("lower bound", "--range", 0.5), line("upper bound", "--range", 0.5)];
   const series = {
     progress: () => [at, line("done", "--run", 2), ...bounds],
-    end: () => [at, line("predicted", "--run", 2), ...bounds, exact(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", [5, 4]),
+    end: () => [at, line("ends about", "--run", 2), ...bounds, exact(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", [5, 4]),
       ...(isDue ? [exact("due", "--bad", [2, 3])] : [])],
     estimators: () => [at, line("tidemark", "--run", 2), ...names.map((name, i) => line(name, OTHER_COLORS[i % OTHER_COLORS.length], 1.5, [6, 2 + i]))],
   };
@@ -117,7 +123,7 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, n
     width,
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
-    hooks: isOver ? {} : { setCursor: [showNewest] },
+    hooks: { setCursor: [(plot) => showValues(plot, isOver)] },
     scales: { x: { time: true }, y: { range: isEnd ? reach : [0, 100] } },
     axes: [
       time,
@@ -135,6 +141,8 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
   const plot = useRef<uPlot>();
   const data = useRef<uPlot.AlignedData>([[]]);
   data.current = seriesOf(kind, points, endedAt, dueAt);
+  const newest = useRef<Point>();
+  newest.current = last(points);
   const reach = useRef<[number, number]>([0, 1]);
   const { low, high } = reachOf(points, endedAt, dueAt);
   const room = 0.05 * Math.max(1, high - low);
@@ -147,8 +155,8 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
     const width = () => Math.max(200, element.clientWidth);
     const make = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsOf(kind, width(), isOver, isDue, names, () => reach.current), data.current, element);
-      if (!isOver) showNewest(plot.current);
+      plot.current = new uPlot(optionsOf(kind, width(), isOver, isDue, names, () => reach.current, () => newest.current), data.current, element);
+      showValues(plot.current, isOver);
     };
     make();
     const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -164,7 +172,7 @@ export function Chart({ kind, points, endedAt, dueAt, label }: { kind: Kind; poi
   useEffect(() => {
     if (!plot.current) return;
     plot.current.setData(data.current);
-    if (!isOver) showNewest(plot.current);
+    showValues(plot.current, isOver);
   }, [points, endedAt, dueAt]);
   return <div class="chart" ref={place} role="img" aria-label={label} />;
 }

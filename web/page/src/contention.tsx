@@ -1,6 +1,6 @@
 // Shows which jobs delay others, and on which resources and hosts.
 import { useState } from "preact/hooks";
-import { ask, Refused } from "./api";
+import { ask, reasonOf, Refused } from "./api";
 import type { Liveness } from "./live";
 import type { ContentionAnswer, ContentionTable } from "./messages";
 import { usePoll } from "./poll";
@@ -50,7 +50,7 @@ export function Contention({ onRefused }: { onRefused: (liveness: Liveness) => v
         setProblem("");
       } catch (error) {
         if (error instanceof Refused && error.status === 401) onRefused({ state: "refused", why: error });
-        setProblem(error instanceof Refused ? error.message : "The master does not answer.");
+        setProblem(reasonOf(error));
       }
       return false;
     },
@@ -72,7 +72,7 @@ export function Contention({ onRefused }: { onRefused: (liveness: Liveness) => v
           </select>
         </label>
       </div>
-      {problem && <p class="warning">{problem}</p>}
+      {problem && <p class="warning" role="status" dir="auto">The contention is unavailable: {problem}.</p>}
       {!answer && !problem && <p class="quiet">Loading the contention …</p>}
       {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
       {tables.filter((table) => !table.is_of_stages).map((table) => <Table key={table.kind} table={table} />)}

@@ -1,4 +1,6 @@
 // Draws dependencies in columns, with each node to the right of its predecessors.
+import { shortened } from "./shortened";
+
 export interface Node {
   key: string;
   name: string;
@@ -10,8 +12,9 @@ export interface Node {
 }
 
 const NODES_MAX = 60;
-const WIDTH = 150;
-const HEIGHT = 44;
+const WIDTH = 180;
+const LETTERS = 26; // that fit in a line of a box
+const LINE = 17;
 const GAP_X = 40;
 const GAP_Y = 14;
 
@@ -36,7 +39,16 @@ function columnsOf(nodes: Node[]): Map<string, number> {
   return columns;
 }
 
-const clipped = (text: string) => (text.length <= 20 ? text : `${[...text].slice(0, 19).join("")}…`);
+// Returns a name as one or two lines, broken between words if possible. The middle of a longer name
+// is left out.
+export function linesOf(name: string): string[] {
+  const text = shortened(name, 2 * LETTERS - 1);
+  const letters = [...text];
+  if (letters.length <= LETTERS) return [text];
+  const space = letters.slice(0, LETTERS + 1).lastIndexOf(" ");
+  const end = space >= letters.length - LETTERS - 1 && space > 0 ? space : LETTERS;
+  return [letters.slice(0, end).join(""), letters.slice(end).join("").trim()];
+}
 
 export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
   if (nodes.length < 2 || !nodes.some((node) => node.after.length > 0)) return null;
@@ -44,16 +56,19 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
     return <p title={`The page draws dependencies of up to ${NODES_MAX} nodes`}>With {nodes.length} {what}, the dependencies are not drawn; the timeline shows all {what}.</p>;
   }
   const columns = columnsOf(nodes);
+  const names = new Map(nodes.map((node) => [node.key, linesOf(node.name)]));
+  const lines = 1 + Math.max(...[...names.values()].map((each) => each.length));
+  const boxHeight = 10 + LINE * lines;
   const rows: number[] = [];
   const places = new Map<string, { x: number; y: number }>();
   for (const node of nodes) {
     const column = columns.get(node.key) ?? 0;
     const row = (rows[column] = (rows[column] ?? -1) + 1);
-    places.set(node.key, { x: column * (WIDTH + GAP_X), y: row * (HEIGHT + GAP_Y) });
+    places.set(node.key, { x: column * (WIDTH + GAP_X), y: row * (boxHeight + GAP_Y) });
   }
   const isCritical = new Set(nodes.filter((node) => node.isCritical).map((node) => node.key));
   const width = rows.length * (WIDTH + GAP_X) - GAP_X;
-  const height = (Math.max(...rows) + 1) * (HEIGHT + GAP_Y) - GAP_Y;
+  const height = (Math.max(...rows) + 1) * (boxHeight + GAP_Y) - GAP_Y;
   return (
     <div class="dag" tabIndex={0} role="region" aria-label={`Dependencies of ${nodes.length} ${what}`}>
       <svg width={width + 4} height={height + 4} viewBox={`-2 -2 ${width + 4} ${height + 4}`} role="group"
@@ -63,7 +78,7 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
             const from = places.get(before);
             const to = places.get(node.key)!;
             if (!from) return null;
-            const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + HEIGHT / 2, to.x, to.y + HEIGHT / 2];
+            const [x1, y1, x2, y2] = [from.x + WIDTH, from.y + boxHeight / 2, to.x, to.y + boxHeight / 2];
             const bend = (x1 + x2) / 2;
             return <path key={`${before} ${node.key}`} class={`edge ${isCritical.has(before) && node.isCritical ? "critical" : ""}`} d={`M${x1},${y1}C${bend},${y1} ${bend},${y2} ${x2},${y2}`} />;
           }),
@@ -73,9 +88,9 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
           const box = (
             <g key={node.key} class={`node ${node.look} ${node.isCritical ? "critical" : ""}`}>
               <title>{`${node.name}: ${node.state}${node.isCritical ? "; a delay here delays the whole" : ""}`}</title>
-              <rect x={x} y={y} width={WIDTH} height={HEIGHT} rx={4} />
-              <text x={x + 8} y={y + 18}>{clipped(node.name)}</text>
-              <text x={x + 8} y={y + 35} class="node-state">{clipped(node.state)}</text>
+              <rect x={x} y={y} width={WIDTH} height={boxHeight} rx={4} />
+              {names.get(node.key)!.map((line, i) => <text key={i} x={x + 8} y={y + LINE * (i + 1)}>{line}</text>)}
+              <text x={x + 8} y={y + LINE * lines} class="node-state">{shortened(node.state, LETTERS)}</text>
             </g>
           );
           return node.href ? <a key={node.key} href={node.href}>{box}</a> : box;

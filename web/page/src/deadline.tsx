@@ -1,6 +1,6 @@
 // Sets or changes the deadline of a running job, for readers who may report the job.
 import { useEffect, useState } from "preact/hooks";
-import { ask, jobPath, Refused } from "./api";
+import { ask, jobPath, reasonOf } from "./api";
 import type { JobAnswer } from "./messages";
 
 // Returns an instant as the local time of an input, "2026-01-31T12:00".
@@ -24,7 +24,7 @@ export function DeadlineForm({ id, deadlineAt }: { id: string; deadlineAt?: stri
       await ask("POST", `${jobPath(id)}/deadline`, { deadline_at: at.toISOString() });
       setAnswer({ text: "The deadline is set.", isBad: false });
     } catch (error) {
-      setAnswer({ text: error instanceof Refused ? error.message : "the master does not answer; try again", isBad: true });
+      setAnswer({ text: reasonOf(error), isBad: true });
     }
   };
   return (

@@ -1,7 +1,7 @@
 // Draws tasks on hosts and slots. If there are many tasks, draws a summary per host, and one host
 // in detail.
 import { useMemo, useRef, useState } from "preact/hooks";
-import { ask, jobPath, Refused } from "./api";
+import { ask, jobPath, reasonOf, Refused } from "./api";
 import { keyOf, type PartWords, secondsOf } from "./delta";
 import type { HostTasks, Snapshot, TaskAttemptId, TaskProgress, TasksAnswer } from "./messages";
 import { clock, count } from "./parts";
@@ -38,7 +38,7 @@ function useTasks(id: string, host: string | undefined, isOver: boolean, isSeen:
         if (!isWanted()) return true;
         const isAnswer = error instanceof Refused && error.status === 409;
         // The page already shows that a job has just ended.
-        if (isOver || !isAnswer) setProblem(error instanceof Error ? error.message : String(error));
+        if (isOver || !isAnswer) setProblem(reasonOf(error));
         return isOver && isAnswer;
       }
     },

@@ -8,7 +8,7 @@ import { Tasks } from "./hosts";
 import { Indicators } from "./indicators";
 import { follow, type Liveness } from "./live";
 import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot, SummaryAnswer } from "./messages";
-import { Bar, BarLegend, clock, count, Due, endWords, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
+import { Bar, BarLegend, clock, count, Due, endWords, isWorkflowJob, joined, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
 import { PastRuns } from "./past_runs";
 import { usePoll } from "./poll";
 import { Stages } from "./stages";
@@ -54,7 +54,7 @@ function TaskCounts({ snapshot }: { snapshot: Snapshot }) {
   const done = Number(snapshot.counts?.finished_task_count ?? 0);
   const running = Number(snapshot.counts?.running_task_count ?? 0);
   const failed = Number(snapshot.counts?.failed_attempt_count ?? 0);
-  const text = `${count(done)} of ${count(all)} tasks done, ${count(running)} running${failed ? `, ${count(failed)} ${failed === 1 ? "attempt" : "attempts"} failed` : ""}`;
+  const text = `${count(done)} of ${count(all)} tasks done${running ? `, ${count(running)} running` : ""}${failed ? `, ${count(failed)} ${failed === 1 ? "attempt" : "attempts"} failed` : ""}`;
   return (
     <p class="counts" title="Tasks of all known stages; attempts are counted separately">
       <span class="stack" aria-hidden="true">
@@ -81,6 +81,7 @@ function pointOf(snapshot: Snapshot, words: JobWords): Point {
     end: end(remaining?.median),
     endLower: end(remaining?.lower),
     endUpper: end(remaining?.upper),
+    shownEnds: [words.ends_at, words.ends_at_lower, words.ends_at_upper],
     others: Object.fromEntries((snapshot.indicators ?? []).flatMap(({ estimate: other }) =>
       other?.remaining ? [[other.indicator || "tidemark", 100 * (other.fraction_done ?? 0)]] : [])),
   };
@@ -108,7 +109,8 @@ async function forecastsAfter(id: string, after: string): Promise<{ points: Poin
 
 const HISTORY_EVERY_MS = 3000;
 
-// Returns all forecasts of a job, and the newest snapshot, so that the chart ends with the numbers of the bar.
+// Returns the forecasts of a job up to the newest snapshot, and that snapshot, so that the chart ends with the numbers of
+// the bar.
 function useHistory(id: string, run: string, isOver: boolean, live: Point[]): Point[] {
   const [points, setPoints] = useState<Point[]>([]);
   const last = useRef("");
@@ -130,7 +132,9 @@ function useHistory(id: string, run: string, isOver: boolean, live: Point[]): Po
     HISTORY_EVERY_MS,
     [id, run, isOver],
   );
-  return points.length === 0 || isOver ? points : live.slice(-1).reduce(added, points);
+  const newest = live[live.length - 1];
+  if (points.length === 0 || isOver || !newest) return points;
+  return [...points.filter((point) => point.at < newest.at), newest];
 }
 
 function useJob(id: string, onRefused: (liveness: Liveness) => void) {
@@ -210,13 +214,13 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       <div class="numbers">
         <p class="big"><Percent words={words} /></p>
         <p class="remaining" title={LEFT_TITLE}>
-          <strong>{words.remaining}</strong>{words.remaining_detail}
+          <strong>{joined(words.remaining)}</strong>{joined(words.remaining_detail)}
         </p>
         {end.before && <p class="end">{end.before} <strong title={end.title}>{end.at}</strong></p>}
         {words.due_before && <p class="due"><Due snapshot={snapshot} words={words} /></p>}
       </div>
       <Bar snapshot={snapshot} words={words} />
-      {words.percent_bounds && <BarLegend />}
+      {words.percent_bounds && <BarLegend state={snapshot.state} />}
       {words.straggler && (
         <p class="straggler" dir="auto">
           {words.straggler}
@@ -232,7 +236,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       {(snapshot.message || UNEXPLAINED[snapshot.state ?? ""]) && <p class="bad" dir="auto">{snapshot.message || UNEXPLAINED[snapshot.state ?? ""]}</p>}
       {(words.warnings ?? []).map((warning) => <p key={warning} class="warning" dir="auto">{warning}</p>)}
       {snapshot.silent_since && !snapshot.final && (
-        <p class="quiet">The job may still run: check its host and the network to the master. The interval grows until the next report.</p>
+        <p class="quiet">{isWorkflowJob(snapshot) ? "Its jobs" : "The job"} may still run: check the hosts and the network to the master. The interval grows until the next report.</p>
       )}
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
       <TaskCounts snapshot={snapshot} />
@@ -289,8 +293,10 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
   if (!snapshot) {
     return (
       <>
-        <h1 class="name" dir="auto">{id}</h1>
-        <LiveNote liveness={liveness} what="the job" />
+        <div class="title">
+          <h1 class="name" dir="auto">{id}</h1>
+          <LiveNote liveness={liveness} what="the job" />
+        </div>
         {liveness.state === "connecting" && <p class="quiet">Loading the job …</p>}
         {liveness.state === "missing" && (
           <p>
@@ -300,7 +306,7 @@ export function Job({ id, onRefused }: { id: string; onRefused: (liveness: Liven
       </>
     );
   }
-  const isWorkflow = (snapshot.children?.length ?? 0) > 0;
+  const isWorkflow = isWorkflowJob(snapshot);
   return (
     <>
       <div class="title">

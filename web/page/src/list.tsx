@@ -3,8 +3,9 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { follow, type Liveness } from "./live";
 import { addressOf, type Filter, FILTERS, type ListQuery, type Order, ORDERS, queryOf } from "./list_query";
 import type { JobListUpdate, JobWords, Snapshot } from "./messages";
-import { Bar, BarLegend, clock, count, Due, endWords, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
+import { Bar, BarLegend, clock, count, Due, endWords, joined, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
 import { type Run, runOf, runsBefore, Sparkline } from "./past_runs";
+import { shortened } from "./shortened";
 
 interface Row {
   snapshot: Snapshot;
@@ -61,7 +62,7 @@ function JobRow({ row: { snapshot, words }, runs, isDueShown }: { row: Row; runs
     <tr>
       <th scope="row">
         <a class="name" href={`#/jobs/${encodeURIComponent(id)}`} dir="auto">{words.title}</a>
-        {more.filter(Boolean).map((each) => <small key={each} class="name" dir="auto">{each}</small>)}
+        {more.filter(Boolean).map((each) => <small key={each} class="name" dir="auto" title={each}>{shortened(each, 44)}</small>)}
       </th>
       <td><State snapshot={snapshot} words={words} />{words.step && !snapshot.final && <small title={STEP_TITLE}>{words.step}</small>}</td>
       <td class="progress">
@@ -74,14 +75,15 @@ function JobRow({ row: { snapshot, words }, runs, isDueShown }: { row: Row; runs
             {words.first_forecast && <span title="Duration according to the first forecast that was not a guess">predicted {words.first_forecast}</span>}
             <small title="Difference between the shown and the true progress over all updates">{words.accuracy}</small>
           </>
-        ) : <>{words.headline && <small class="name" dir="auto">{words.headline}</small>}<strong>{words.remaining}</strong>{words.remaining_detail}</>}
-        {words.warnings?.[0] && <small class="warning" dir="auto">{words.warnings[0]}</small>}
+        ) : <>{words.headline && <small class="name" dir="auto">{words.headline}</small>}<strong>{joined(words.remaining)}</strong>{joined(words.remaining_detail)}</>}
+        {snapshot.final && snapshot.message && <small class="name" dir="auto" title={snapshot.message}>{snapshot.message}</small>}
+        {words.warnings?.[0] && <small class="warning" dir="auto">{joined(words.warnings[0])}</small>}
       </td>
       <td data-label={snapshot.final ? "Ended" : "Ends"}><span title={end.title}>{end.before === "ends by" ? `by ${end.at}` : end.at}</span></td>
       {isDueShown && <td><Due snapshot={snapshot} words={words} /></td>}
       <td data-label="Started" title="Time of the job's submission or first report">{clock(snapshot.started_at)}</td>
       <td data-label={snapshot.final ? "Took" : "Elapsed"} title="Time since the start, or the duration of an ended job">
-        {words.elapsed || "-"} <Sparkline runs={runsBefore(runs, id, snapshot.started_at)} own={runs.find((run) => run.id === id)} />
+        {joined(words.elapsed) || "-"} <Sparkline runs={runsBefore(runs, id, snapshot.started_at)} own={runs.find((run) => run.id === id)} />
       </td>
     </tr>
   );
@@ -90,6 +92,10 @@ function JobRow({ row: { snapshot, words }, runs, isDueShown }: { row: Row; runs
 const searched = ({ snapshot, words }: Row) =>
   [words.title, snapshot.job_id, snapshot.info?.user, snapshot.info?.queue].join("\n").toLowerCase();
 
+const EXAMPLES = `tidemark run example synthetic --master HOST:PORT
+tidemark run spark --master HOST:PORT -- spark-submit my-application.jar
+tidemark run hadoop --master HOST:PORT -- hadoop jar my-job.jar MyJob INPUT OUTPUT`;
+
 // Replaces the table if no jobs are shown.
 function Empty({ isLoading, hasJobs, onAll }: { isLoading: boolean; hasJobs: boolean; onAll: () => void }) {
   if (isLoading) return <p class="quiet">Loading the jobs …</p>;
@@ -97,9 +103,8 @@ function Empty({ isLoading, hasJobs, onAll }: { isLoading: boolean; hasJobs: boo
   return (
     <>
       <p>No job has reported yet. The list shows each job from its first report on.</p>
-      <p class="quiet">
-        In a terminal, <code>tidemark run example synthetic --master HOST:PORT</code> starts a job on the master at this address. With <code>--master</code>, <code>tidemark run spark</code>, <code>tidemark run hadoop</code> and <code>tidemark run tez</code> follow yours.
-      </p>
+      <p>Start a job in a terminal; <code>HOST:PORT</code> is the master's address, which <code>tidemark serve</code> prints:</p>
+      <pre tabIndex={0}>{EXAMPLES}</pre>
     </>
   );
 }

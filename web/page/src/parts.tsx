@@ -8,6 +8,12 @@ export const color = (name: string) => getComputedStyle(document.documentElement
 const digits = new Intl.NumberFormat("en");
 export const count = (number: string | number | undefined) => digits.format(Number(number ?? 0));
 
+// A workflow may have no jobs yet.
+export const isWorkflowJob = ({ info, children }: Snapshot) => info?.kind === "JOB_KIND_WORKFLOW" || (children?.length ?? 0) > 0;
+
+// Returns the text without line breaks between numbers and their units.
+export const joined = (text: string | undefined) => text?.replace(/(≈|\d) (?=\d|%|(ms|s|min|h|d)\b)/g, "$1\u00a0");
+
 // Times of day, as logs show them.
 const HOURS = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
 
@@ -18,7 +24,10 @@ export function clock(instant: string | undefined): string {
   // Times on a full minute have no seconds.
   const second = at.getTime() % 60_000 === 0 ? undefined : ("2-digit" as const);
   const time = at.toLocaleTimeString(undefined, { ...HOURS, second });
-  return isToday ? time : `${at.toLocaleDateString()} ${time}`;
+  const year = at.getFullYear() === new Date().getFullYear() ? undefined : ("numeric" as const);
+  if (isToday) return time;
+  const day = at.toLocaleDateString(undefined, { day: "numeric", month: "short", year });
+  return `${day.replaceAll(" ", "\u00a0")} ${time}`;
 }
 
 // Returns the deadline, with seconds within an hour of it, like the console.
@@ -40,13 +49,13 @@ const BAR_TITLE = "Elapsed share of the duration; 9 of 10 intervals contain the 
 export const STEP_TITLE = "Number of finished tasks, stages or jobs";
 export const LEFT_TITLE = "Median, with the 90 % interval in parentheses; 9 of 10 intervals contain the true value";
 
-// The end with the words before it: "ended at 09:51:57", "ends at 09:52", "ends by 10:01".
+// The end with the words before it: "ended at 09:51:57", "ends about 09:52", "ends by 10:01".
 export function endWords(snapshot: Snapshot, words: JobWords): { before: string; at: string; title: string } {
   if (snapshot.ended_at) return { before: "ended at", at: clock(snapshot.ended_at), title: "Actual end" };
   if (!words.ends_at) return { before: "", at: "-", title: "No forecast of the end yet" };
   const range = `in 9 of 10 cases between ${clock(words.ends_at_lower)} and ${clock(words.ends_at_upper)}`;
   if (words.is_end_wide) return { before: "ends by", at: clock(words.ends_at_upper), title: `Upper bound; ${range}` };
-  return { before: "ends at", at: clock(words.ends_at), title: words.ends_at_lower ? `Median; ${range}` : "Median; its interval is unknown" };
+  return { before: "ends about", at: clock(words.ends_at), title: words.ends_at_lower ? `Median; ${range}` : "Median; its interval is unknown" };
 }
 
 const DUE_TITLE =
@@ -79,10 +88,10 @@ export function Bar({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
   );
 }
 
-// Explains the zones of bars.
-export function BarLegend() {
+// Explains the zones of bars, in the colors of the state.
+export function BarLegend({ state }: { state?: string }) {
   return (
-    <p class="legend bar-legend" title={BAR_TITLE}>
+    <p class={`legend bar-legend ${state ?? ""}`} title={BAR_TITLE}>
       {Object.entries(LEGEND).map(([name, text]) => <span key={name}><span class={`zone ${name}`} /> {text} </span>)}
     </p>
   );
@@ -90,7 +99,7 @@ export function BarLegend() {
 
 // The percentage and its bounds.
 export function Percent({ words }: { words: JobWords }) {
-  return <span title={BAR_TITLE}>{words.percent}{words.percent_bounds && <small> {words.percent_bounds}</small>}</span>;
+  return <span title={BAR_TITLE}><span class="number">{words.percent}</span>{words.percent_bounds && <small> {words.percent_bounds}</small>}</span>;
 }
 
 const TONES: Record<string, string> = {

@@ -1,6 +1,6 @@
 // Shows the durations of past runs of a job that the master still has, and compares the job with one of them.
 import { useEffect, useState } from "preact/hooks";
-import { ask, jobPath } from "./api";
+import { ask, jobPath, reasonOf } from "./api";
 import type { ComparisonAnswer, JobAnswer, JobListAnswer } from "./messages";
 import { clock } from "./parts";
 
@@ -26,10 +26,10 @@ export function runOf({ snapshot, words }: JobAnswer): Run | undefined {
 export const runsBefore = (runs: Run[], id: string, startedAt: string | undefined) =>
   runs.filter((run) => run.id !== id && !(run.start > Date.parse(startedAt ?? ""))).sort((a, b) => a.start - b.start).slice(-RUNS_MAX);
 
-// Draws one bar for each duration. The last bar is the job itself if it has succeeded.
+// Draws one bar for each duration, if there are several. The last bar is the job itself if it has succeeded.
 export function Sparkline({ runs, own }: { runs: Run[]; own?: Run }) {
   const all = own ? [...runs, own] : runs;
-  if (runs.length === 0) return null;
+  if (runs.length === 0 || all.length < 2) return null;
   const most = Math.max(...all.map((run) => run.seconds), 0.001);
   const text = `Past runs, oldest first: ${runs.map((run) => run.elapsed).join(", ")}`;
   return (
@@ -68,7 +68,7 @@ function Comparison({ id, other }: { id: string; other: string }) {
     setProblem("");
     ask<ComparisonAnswer>("GET", `${jobPath(id)}/comparison?other_job_id=${encodeURIComponent(other)}`).then(
       (compared) => isWanted && setAnswer(compared),
-      (error) => isWanted && setProblem(error instanceof Error ? error.message : String(error)),
+      (error) => isWanted && setProblem(reasonOf(error)),
     );
     return () => void (isWanted = false);
   }, [id, other]);
@@ -104,10 +104,15 @@ export function PastRuns({ job }: { job: JobAnswer }) {
   const [chosen, setChosen] = useState("");
   const other = chosen || runs[runs.length - 1]?.id;
   if (runs.length === 0) return null;
+  const own = runOf(job);
   return (
     <section class="card past-runs">
       <h2>Past runs</h2>
-      <p><Sparkline runs={runs} own={runOf(job)} /></p>
+      {(own || runs.length > 1) && (
+        <p class="quiet" title="Oldest first">
+          <Sparkline runs={runs} own={own} /> durations of {runs.length === 1 ? "the past run" : `${runs.length} past runs`}{own && " and this run"}
+        </p>
+      )}
       <p>
         <label>
           Past run{" "}

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { ask, Refused } from "./api";
+import { ask, reasonOf, type Refused } from "./api";
 
 export function SignIn({ why, onDone }: { why: Refused; onDone: () => void }) {
   const [problem, setProblem] = useState(why.status === 403 ? why.message : "");
@@ -11,7 +11,7 @@ export function SignIn({ why, onDone }: { why: Refused; onDone: () => void }) {
       await ask("POST", "/api/session", { token });
       onDone();
     } catch (error) {
-      setProblem(error instanceof Refused ? error.message : "the master does not answer; try again");
+      setProblem(reasonOf(error));
       form.reset();
     }
   };

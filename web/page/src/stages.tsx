@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { Dag, type Node } from "./dag";
 import { keyOf, type PartWords, secondsOf } from "./delta";
 import type { Child, Range, Snapshot, StageProgress } from "./messages";
-import { clock, count } from "./parts";
+import { clock, count, isWorkflowJob } from "./parts";
 import { criticalText, hasCriticalPath, summaryOf } from "./stage_summary";
 import { Legend, type Look, type Row, type Span, Timeline } from "./timeline";
 
@@ -94,7 +94,7 @@ function partsOf(snapshot: Snapshot, words: PartWords): Part[] {
 }
 
 export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWords }) {
-  const isWorkflow = (snapshot.children?.length ?? 0) > 0;
+  const isWorkflow = isWorkflowJob(snapshot);
   const what = isWorkflow ? "jobs" : "stages";
   const now = Date.parse(snapshot.at ?? "");
   const [parts, rows, nodes] = useMemo((): [Part[], Row[], Node[]] => {
@@ -105,7 +105,10 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
       all.map(({ key, name, href, state, look, isCritical, after }) => ({ key, name, href, state, look, isCritical, after })),
     ];
   }, [snapshot]);
-  if (parts.length === 0) return null;
+  const title = isWorkflow ? "Jobs of the workflow" : "Stages";
+  if (parts.length === 0) {
+    return isWorkflow ? <section class="card"><h2>{title}</h2><p class="quiet">No job has joined the workflow.</p></section> : null;
+  }
   const running = parts.filter((part) => part.look === "running");
   const isOver = snapshot.final ?? false;
   const hasCritical = hasCriticalPath(parts, isOver);
@@ -114,7 +117,7 @@ export function Stages({ snapshot, words }: { snapshot: Snapshot; words: PartWor
   const listed = [...running, ...parts.filter((part) => part.look !== "running")].slice(0, ROWS_IN_TABLE);
   return (
     <section class="card">
-      <h2>{isWorkflow ? "Jobs of the workflow" : "Stages"}</h2>
+      <h2>{title}</h2>
       {hasCritical && (
         <p title={`A delay in any of these ${what} delays the end`}>
           Critical path: {critical.slice(0, 6).map((part) => part.name).join(" → ")}

@@ -2,6 +2,7 @@
 // so ten thousand rows scroll as fast as ten.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { color, shortClock } from "./parts";
+import { shortened } from "./shortened";
 
 export type Look = "done" | "running" | "waiting" | "failed";
 export interface Span {
@@ -76,13 +77,16 @@ function drawAxis(pen: CanvasRenderingContext2D, frame: Frame, height: number) {
   pen.textAlign = "start";
 }
 
-function clippedText(pen: CanvasRenderingContext2D, text: string, x: number, y: number, width: number) {
-  pen.save();
-  pen.beginPath();
-  pen.rect(x, y - 12, width, 24);
-  pen.clip();
-  pen.fillText(text, x, y);
-  pen.restore();
+// Returns the text, without its middle if it is wider than `width`.
+function fitting(pen: CanvasRenderingContext2D, text: string, width: number): string {
+  let [least, most] = [0, text.length];
+  if (pen.measureText(text).width <= width) return text;
+  while (most - least > 1) {
+    const middle = (least + most) >> 1;
+    if (pen.measureText(shortened(text, middle)).width <= width) least = middle;
+    else most = middle;
+  }
+  return shortened(text, least);
 }
 
 function drawSpan(pen: CanvasRenderingContext2D, span: Span, frame: Frame, y: number, height: number) {
@@ -137,11 +141,12 @@ function draw(canvas: HTMLCanvasElement, rows: Row[], frame: Frame, top: number,
     const isNarrow = frame.names === 0;
     const middle = isNarrow ? y + 11 : y + frame.row / 2;
     const room = isNarrow || row.isHeading ? width - 12 : frame.names - 8;
-    clippedText(pen, text, 6, middle, room);
-    const used = Math.min(room, pen.measureText(text).width + 8);
+    const name = fitting(pen, text, room);
+    pen.fillText(name, 6, middle);
+    const used = pen.measureText(name).width + 8;
     pen.font = "12px system-ui, sans-serif";
     pen.fillStyle = color("--quiet");
-    if (room - used > 24) clippedText(pen, row.note, 6 + used, middle, room - used);
+    if (room - used > 60) pen.fillText(fitting(pen, row.note, room - used), 6 + used, middle);
     const bar = isNarrow ? { y: y + 22, height: 12 } : { y: y + 6, height: frame.row - 12 };
     for (const span of row.spans) drawSpan(pen, span, frame, bar.y, bar.height);
   }
@@ -198,7 +203,9 @@ export function Timeline({ rows, now, label }: { rows: Row[]; now: number; label
       const end = Math.max(xOf(frame, span.latest), xOf(frame, span.end));
       return x >= xOf(frame, span.start) - 2 && x <= end + 2;
     });
-    setTip(at && y > AXIS ? { x: Math.min(x + 12, box.width - 180), y: y + 14, text: at.title } : undefined);
+    const name = row && x < frame.names ? [row.name, row.note].filter(Boolean).join(": ") : "";
+    const text = at?.title ?? name;
+    setTip(text && y > AXIS ? { x: Math.min(x + 12, box.width - 180), y: y + 14, text } : undefined);
   };
   return (
     <div class="timeline">
@@ -227,7 +234,7 @@ export function Timeline({ rows, now, label }: { rows: Row[]; now: number; label
 export function Legend({ range, what }: { range?: string; what: string }) {
   return (
     <p class="legend">
-      <span class="swatch done" /> done <span class="swatch running" /> running <span class="swatch failed" /> failed
+      <span class="swatch done" /> done <span class="swatch running" /> running <span class="swatch failed" /> failed or killed
       {range && <> <span class="swatch ghost" /> predicted <span class="swatch range" /> {range}</>}{what}
     </p>
   );

@@ -1,6 +1,6 @@
 // Shows the causes of the waits of a job.
 import { useRef, useState } from "preact/hooks";
-import { ask, jobPath } from "./api";
+import { ask, jobPath, reasonOf } from "./api";
 import type { ExplanationAnswer } from "./messages";
 import { usePoll, useSeen } from "./poll";
 
@@ -9,14 +9,22 @@ const TITLE = "Delay of the end by these waits; a missing value is unknown, not 
 
 export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
   const [answer, setAnswer] = useState<ExplanationAnswer>();
+  const [problem, setProblem] = useState("");
   const place = useRef<HTMLElement>(null);
   const isSeen = useSeen(place);
   usePoll(
     async (isWanted) => {
       if (!isSeen) return true;
-      const newest = await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`);
-      if (isWanted()) setAnswer(newest);
-      return isOver && !newest.explanation?.more_to_come;
+      try {
+        const newest = await ask<ExplanationAnswer>("GET", `${jobPath(id)}/explanation`);
+        if (!isWanted()) return true;
+        setAnswer(newest);
+        setProblem("");
+        return isOver && !newest.explanation?.more_to_come;
+      } catch (error) {
+        if (isWanted()) setProblem(reasonOf(error));
+        return false;
+      }
     },
     EVERY_MS,
     [id, isOver, isSeen],
@@ -28,7 +36,8 @@ export function Waits({ id, isOver }: { id: string; isOver: boolean }) {
       <h2>Causes of waits</h2>
       {(answer?.sentences ?? []).map((sentence) => <p key={sentence} dir="auto">{sentence}</p>)}
       {answer && queries.length === 0 && !answer.explanation?.more_to_come && <p class="quiet">The job's tasks reported no waits.</p>}
-      {!answer && <p class="quiet">Loading the waits …</p>}
+      {problem && <p class="quiet" role="status" dir="auto">The waits are unavailable: {problem}.</p>}
+      {!answer && !problem && <p class="quiet">Loading the waits …</p>}
       {queries.length > 0 && (
         <details>
           <summary>Waits of each query</summary>

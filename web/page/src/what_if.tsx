@@ -1,7 +1,7 @@
 // Predicts the end of a job for other numbers of slots. For a workflow, it can also vary the amount
 // of data.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, jobPath } from "./api";
+import { ask, jobPath, reasonOf } from "./api";
 import type { EstimateAnswer, JobWords, Snapshot } from "./messages";
 import { clock, count, Due, LEFT_TITLE } from "./parts";
 
@@ -56,7 +56,7 @@ export function WhatIf({ id, snapshot, now, isWorkflow }: { id: string; snapshot
           setWould({ snapshot: outcome?.snapshot ?? {}, words: answer.words?.[0] ?? {}, executors: outcome?.executors });
         }
       } catch (error) {
-        if (number === asked.current) setProblem(error instanceof Error ? error.message : String(error));
+        if (number === asked.current) setProblem(reasonOf(error));
       }
       if (number === asked.current) timer = window.setTimeout(load, EVERY_MS);
     };
