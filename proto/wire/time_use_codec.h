@@ -54,6 +54,13 @@ inline constexpr std::array<WaitFields<Message>, kWaitReasonCount> kWaitFields =
      .has_bytes = &Message::has_io_bytes,
      .bytes = &Message::io_bytes,
      .set_bytes = &Message::set_io_bytes},
+    {.reason = WaitReason::kScan,
+     .has_micros = &Message::has_scan_wait_micros,
+     .micros = &Message::scan_wait_micros,
+     .set_micros = &Message::set_scan_wait_micros,
+     .has_bytes = &Message::has_scan_bytes,
+     .bytes = &Message::scan_bytes,
+     .set_bytes = &Message::set_scan_bytes},
 }};
 
 // Returns true if WaitFields and kWaitReasonTable have one row for each reason, in the same order.

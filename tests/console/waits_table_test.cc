@@ -36,15 +36,18 @@ class WaitsTableTest : public ::testing::Test {
 TEST(WaitsTable, ListsTheWaitsOfEachQueryAndTheirCauses) {
   EXPECT_THAT(
       Lines(TwoQueries()),
-      ElementsAre("QUERY  LASTED  SLOTS  PROCESSOR     MEMORY        NETWORK       IO",
-                  "sql/0  10 s    0.0 s  not reported  not reported  not reported  not reported",
-                  "sql/1  12 s    8 s    not reported  >= 1 s        not reported  not reported",
-                  "", "sql/1 waited 8 of 12 s for a slot behind sql/0",
-                  "sql/1 waited at least 1 of 12 s for garbage collection; the cause is unknown"));
+      ElementsAre(
+          "QUERY  LASTED  SLOTS  PROCESSOR     MEMORY        NETWORK       IO            SCAN",
+          "sql/0  10 s    0.0 s  not reported  not reported  not reported  not reported  not "
+          "reported",
+          "sql/1  12 s    8 s    not reported  >= 1 s        not reported  not reported  not "
+          "reported",
+          "", "sql/1 waited 8 of 12 s for a slot behind sql/0",
+          "sql/1 waited at least 1 of 12 s for garbage collection; the cause is unknown"));
 }
 
 TEST(WaitsTable, NamesTheWaitsOfEachRow) {
-  EXPECT_THAT(WaitHeadings(), ElementsAre("Slots", "Processor", "Memory", "Network", "IO"));
+  EXPECT_THAT(WaitHeadings(), ElementsAre("Slots", "Processor", "Memory", "Network", "IO", "Scan"));
   EXPECT_EQ(DescribeWaits(TwoQueries(), {}, {}).rows.at(0).size(), 2 + WaitHeadings().size());
 }
 
@@ -53,12 +56,13 @@ TEST(WaitsTable, OmitsUnrequestedColumns) {
               Contains("QUERY  LASTED  MEMORY"));
   EXPECT_THAT(Lines(TwoQueries(), {.resource = WaitReason::kMemory}),
               Contains("sql/1  12 s    >= 1 s"));
-  EXPECT_THAT(Lines(TwoQueries(), {.host = "node-1"}),
-              Contains("QUERY  LASTED  PROCESSOR     MEMORY        NETWORK       IO"))
+  EXPECT_THAT(
+      Lines(TwoQueries(), {.host = "node-1"}),
+      Contains("QUERY  LASTED  PROCESSOR     MEMORY        NETWORK       IO            SCAN"))
       << "slots belong to no host";
   EXPECT_THAT(DescribeWaits(TwoQueries(), {.resource = WaitReason::kMemory}, {}).rows.at(0),
               ElementsAre("sql/0", "10 s", "not requested", "not requested", "not reported",
-                          "not requested", "not requested"));
+                          "not requested", "not requested", "not requested"));
 }
 
 TEST_F(WaitsTableTest, ShowsLongTimesInMinutes) {

@@ -84,13 +84,15 @@ inline AttemptChanged SomeAttemptChanged() {
 
 inline TaskHeartbeat SomeHeartbeat() {
   TaskHeartbeat heartbeat{{.stage = 7, .index = 1, .attempt = 2, .stage_attempt = 1}, 5, 6, 7};
-  heartbeat.time = {.cpu = absl::Microseconds(8),
-                    .waits = {{WaitReason::kSlots, absl::ZeroDuration()},
-                              {WaitReason::kProcessor, absl::Microseconds(9)},
-                              {WaitReason::kMemory, absl::Seconds(1)},
-                              {WaitReason::kNetwork, absl::Seconds(2)},
-                              {WaitReason::kIo, absl::Seconds(3)}},
-                    .moved_bytes = {{WaitReason::kNetwork, 0}, {WaitReason::kIo, 10}}};
+  heartbeat.time = {
+      .cpu = absl::Microseconds(8),
+      .waits = {{WaitReason::kSlots, absl::ZeroDuration()},
+                {WaitReason::kProcessor, absl::Microseconds(9)},
+                {WaitReason::kMemory, absl::Seconds(1)},
+                {WaitReason::kNetwork, absl::Seconds(2)},
+                {WaitReason::kIo, absl::Seconds(3)},
+                {WaitReason::kScan, absl::Seconds(4)}},
+      .moved_bytes = {{WaitReason::kNetwork, 0}, {WaitReason::kIo, 10}, {WaitReason::kScan, 11}}};
   heartbeat.input_is_read_first = true;
   return heartbeat;
 }
@@ -132,13 +134,15 @@ inline ReduceProfile SomeReduceProfile() {
   profile.running_group = RunningGroup{KeyHash{0xBEEF}, absl::Seconds(3), 100, 7, 20};
   profile.dropped_points = 1;
   profile.processor_use = ProcessorUse{absl::Seconds(8), absl::Seconds(2), 4};
-  profile.time = {.cpu = absl::Microseconds(8),
-                  .waits = {{WaitReason::kSlots, absl::Microseconds(1)},
-                            {WaitReason::kProcessor, absl::Microseconds(2)},
-                            {WaitReason::kMemory, absl::Microseconds(3)},
-                            {WaitReason::kNetwork, absl::Microseconds(4)},
-                            {WaitReason::kIo, absl::Microseconds(5)}},
-                  .moved_bytes = {{WaitReason::kNetwork, 6}, {WaitReason::kIo, 7}}};
+  profile.time = {
+      .cpu = absl::Microseconds(8),
+      .waits = {{WaitReason::kSlots, absl::Microseconds(1)},
+                {WaitReason::kProcessor, absl::Microseconds(2)},
+                {WaitReason::kMemory, absl::Microseconds(3)},
+                {WaitReason::kNetwork, absl::Microseconds(4)},
+                {WaitReason::kIo, absl::Microseconds(5)},
+                {WaitReason::kScan, absl::Microseconds(6)}},
+      .moved_bytes = {{WaitReason::kNetwork, 6}, {WaitReason::kIo, 7}, {WaitReason::kScan, 8}}};
   return profile;
 }
 

@@ -19,7 +19,7 @@ namespace tidemark {
 // The resource for which a task waits, in the order in which a task encounters the waits. Columns
 // of tables have the same order. Each value equals that of v1::WaitedResource minus one, so reasons
 // may only be appended.
-enum class WaitReason : std::uint8_t { kSlots, kProcessor, kMemory, kNetwork, kIo };
+enum class WaitReason : std::uint8_t { kSlots, kProcessor, kMemory, kNetwork, kIo, kScan };
 
 // The names and properties of one reason. All texts are ASCII and never empty.
 struct WaitReasonInfo {
@@ -40,7 +40,7 @@ struct WaitReasonInfo {
 
 // The table, indexed by WaitReason, with one row per reason in the order of the enum. proto/wire
 // checks the order at compile time.
-inline constexpr std::array<WaitReasonInfo, 5> kWaitReasonTable = {{
+inline constexpr std::array<WaitReasonInfo, 6> kWaitReasonTable = {{
     // Waits for a slot of the scheduler, before the attempt starts.
     {WaitReason::kSlots, "slots", "for a slot", "more slots", false, false},
     // Time in the kernel's run queue.
@@ -51,6 +51,8 @@ inline constexpr std::array<WaitReasonInfo, 5> kWaitReasonTable = {{
     {WaitReason::kNetwork, "network", "for shuffle data", "a faster network", true, true},
     // A disk or a file system.
     {WaitReason::kIo, "io", "for shuffle writes", "faster disks", true, true},
+    // The storage of the job's input, without the time to decode it.
+    {WaitReason::kScan, "scan", "for input data", "faster storage", true, true},
 }};
 
 inline constexpr std::size_t kWaitReasonCount = kWaitReasonTable.size();

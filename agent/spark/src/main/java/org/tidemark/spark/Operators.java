@@ -10,6 +10,7 @@ final class Operators {
   // Names of metrics. The metrics of one operator have consecutive IDs.
   private static final String SORTS = "sort time";
   private static final String SENT_TO_PYTHON = "data sent to Python workers";
+  private static final String SCANS = "scan time";
   private static final String ROWS_OUT = "number of output rows";
 
   private static final String SQL = "org.apache.spark.sql.";
@@ -21,11 +22,14 @@ final class Operators {
   final boolean sort;
   /** The number of rows that returned from Python; negative if no operator runs Python. */
   final long rowsFromPython;
+  /** The time to read and decode the input; negative if no operator measures it. */
+  final long scanMillis;
 
-  private Operators(boolean areThere, boolean sort, long rowsFromPython) {
+  private Operators(boolean areThere, boolean sort, long rowsFromPython, long scanMillis) {
     this.areThere = areThere;
     this.sort = sort;
     this.rowsFromPython = rowsFromPython;
+    this.scanMillis = scanMillis;
   }
 
   static Operators of(TaskMetrics task, Members members) throws ReflectiveOperationException {
@@ -44,6 +48,7 @@ final class Operators {
     boolean sort = false;
     long rows = NONE;
     boolean isOfPython = false;
+    long scanMillis = NONE;
     for (Metric metric : metrics) {
       sort |= SORTS.equals(metric.name);
       if (SENT_TO_PYTHON.equals(metric.name)) {
@@ -51,10 +56,13 @@ final class Operators {
         rows = Math.max(rows, 0);
       } else if (isOfPython && ROWS_OUT.equals(metric.name)) {
         isOfPython = false;
-        rows += ((Number) members.call(metric.accumulator, "value")).longValue();
+        rows += metric.value(members);
+      } else if (SCANS.equals(metric.name)) {
+        // A metric without a value is negative in some versions.
+        scanMillis = Math.max(scanMillis, 0) + Math.max(metric.value(members), 0);
       }
     }
-    return new Operators(!metrics.isEmpty(), sort, rows);
+    return new Operators(!metrics.isEmpty(), sort, rows, scanMillis);
   }
 
   private static final class Metric {
@@ -66,6 +74,10 @@ final class Operators {
       this.accumulator = accumulator;
       number = ((Number) members.call(accumulator, "id")).longValue();
       name = Members.orNull((scala.Option<?>) members.call(accumulator, "name"));
+    }
+
+    long value(Members members) throws ReflectiveOperationException {
+      return ((Number) members.call(accumulator, "value")).longValue();
     }
   }
 }

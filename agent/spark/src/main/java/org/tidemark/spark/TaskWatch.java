@@ -33,6 +33,7 @@ final class TaskWatch implements Sender.Reporter {
   private final long collectionMillisBefore = CollectionTime.millis();
   private final MemoryWait memory;
   private long cpuNanos;
+  private long scanWaitMicros;
   /** Called when the task ends. May be null. Belongs to the task's thread. */
   private Runnable atEnd;
 
@@ -117,6 +118,7 @@ final class TaskWatch implements Sender.Reporter {
   }
 
   private void addWaits(TimeUse time) {
+    final long elapsedMicros = (System.nanoTime() - startNanos) / NANOS_PER_MICRO;
     final long cpu = threads.getThreadCpuTime(thread);
     if (cpu >= 0 && cpuNanosBefore >= 0) {
       cpuNanos = Math.max(cpuNanos, cpu - cpuNanosBefore);
@@ -135,5 +137,31 @@ final class TaskWatch implements Sender.Reporter {
     time.ioWaitMicros = metrics.shuffleWriteMetrics().writeTime() / NANOS_PER_MICRO;
     time.networkBytes = metrics.shuffleReadMetrics().remoteBytesRead();
     time.ioBytes = metrics.shuffleWriteMetrics().bytesWritten();
+    addScan(time, elapsedMicros);
+  }
+
+  /**
+   * Adds the time for which the task waited for its input. Spark's time of a scan includes decoding,
+   * so the wait is limited to the time for which the thread neither ran nor waited for anything else.
+   */
+  private void addScan(TimeUse time, long elapsedMicros) {
+    final Operators operators = operators();
+    if (operators == null
+        || operators.scanMillis < 0
+        || time.cpuMicros < 0
+        || time.processorWaitMicros < 0) {
+      return;
+    }
+    final long blockedMicros =
+        elapsedMicros
+            - time.cpuMicros
+            - time.processorWaitMicros
+            - time.memoryWaitMicros
+            - time.networkWaitMicros
+            - time.ioWaitMicros;
+    scanWaitMicros =
+        Math.max(scanWaitMicros, Math.min(operators.scanMillis * MICROS_PER_MILLI, blockedMicros));
+    time.scanWaitMicros = scanWaitMicros;
+    time.scanBytes = metrics.inputMetrics().bytesRead();
   }
 }

@@ -27,6 +27,18 @@ public class OperatorsTest {
   }
 
   @Test
+  public void timesOfScansAreAddedUp() throws Exception {
+    assertTrue(of(new FakeMetric(7, "duration", 5)).scanMillis < 0);
+    assertEquals(
+        30,
+        of(
+                new FakeMetric(7, "scan time", 10),
+                new FakeMetric(9, "scan time", -1),
+                new FakeMetric(12, "scan time", 20))
+            .scanMillis);
+  }
+
+  @Test
   public void rowsReturnedByPythonAreSeparateFromOthers() throws Exception {
     assertTrue(of(new FakeMetric(7, "number of output rows", 5)).rowsFromPython < 0);
     assertEquals(

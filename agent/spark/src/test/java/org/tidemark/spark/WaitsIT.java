@@ -86,6 +86,22 @@ public class WaitsIT {
   }
 
   @Test
+  public void theWaitForInputExcludesTheTimeToDecodeIt() throws Exception {
+    try (Master master = Master.start(FOLDER.newFolder().toPath())) {
+      final List<String> options = Spark.reporting(Spark.jar() + "," + spark.jobsJar());
+      options.addAll(Arrays.asList("--conf", Settings.MASTER + "=" + master.address));
+      final Spark.Ended ended =
+          spark.python("local[1]", options, "slow_scan.py", FOLDER.getRoot() + "/table");
+      assertEquals(ended.err, 0, ended.exitCode);
+      final long slept = Long.parseLong(ended.output("MICROS").get(0));
+      assertTrue(ended.out, slept > 500_000);
+      final EventLog log = logOf(master, ended);
+      final long waited = Collections.max(log.scanWaitMicros.values());
+      assertEquals(slept, waited, 0.1 * slept);
+    }
+  }
+
+  @Test
   public void theWaitForTheSchedulerEqualsThatOfSparksLog() throws Exception {
     final File events = FOLDER.newFolder();
     try (Master master = Master.start(FOLDER.newFolder().toPath())) {

@@ -10,9 +10,11 @@ public final class TimeUse {
   public long memoryWaitMicros = -1;
   public long networkWaitMicros = -1;
   public long ioWaitMicros = -1;
-  /** The bytes moved during the network and I/O waits. */
+  public long scanWaitMicros = -1;
+  /** The bytes moved during the network, I/O and scan waits. */
   public long networkBytes = -1;
   public long ioBytes = -1;
+  public long scanBytes = -1;
 
   /** Writes to a TaskHeartbeat or a TimeUse of event.proto, whose fields have the same numbers. */
   void addTo(ProtoWriter body) {
@@ -24,6 +26,8 @@ public final class TimeUse {
     add(body, 10, ioWaitMicros);
     add(body, 12, networkBytes);
     add(body, 13, ioBytes);
+    add(body, 14, scanWaitMicros);
+    add(body, 15, scanBytes);
   }
 
   private static void add(ProtoWriter body, int field, long value) {

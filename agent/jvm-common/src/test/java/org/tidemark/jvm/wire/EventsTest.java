@@ -211,6 +211,8 @@ public class EventsTest {
     update.time.ioWaitMicros = 5_000;
     update.time.networkBytes = 0;
     update.time.ioBytes = 777;
+    update.time.scanWaitMicros = 6_000;
+    update.time.scanBytes = 4_096;
     return update;
   }
 

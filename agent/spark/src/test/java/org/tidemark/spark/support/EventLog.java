@@ -61,6 +61,7 @@ public final class EventLog {
   /** The last reported wait of each task attempt. */
   public final Map<String, Long> processorWaitMicros = new TreeMap<>();
   public final Map<String, Long> memoryWaitMicros = new TreeMap<>();
+  public final Map<String, Long> scanWaitMicros = new TreeMap<>();
   /** The processed records in each report of a task attempt. */
   public final Map<String, List<Long>> recordsDone = new TreeMap<>();
   /** The attempts that read all input first. */
@@ -236,6 +237,7 @@ public final class EventLog {
     put(id, body, 5, cpuMicros);
     put(id, body, 7, processorWaitMicros);
     put(id, body, 8, memoryWaitMicros);
+    put(id, body, 14, scanWaitMicros);
     if (body.has(11)) {
       readFirst.add(id);
     }

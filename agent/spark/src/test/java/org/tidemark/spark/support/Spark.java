@@ -67,6 +67,11 @@ public final class Spark {
     return System.getProperty("tidemark.jar");
   }
 
+  /** Returns the jar of the tests' jobs. */
+  public String jobsJar() {
+    return jobs.toString();
+  }
+
   /** Returns the connector without some classes. */
   public String jarWithout(String... classes) throws IOException {
     final Path broken = directory.resolve("broken" + ++runs + ".jar");
