@@ -86,9 +86,10 @@ const Case kFaults[] = {
     {"Argument", "watch job-1 job-2", "unexpected argument job-2"},
     {"Id", "get stages", "ID is required"},
     {"EmptyResource", "why app-7 --resource ''",
-     "--resource must be io, memory, network, processor or slots, not empty"},
+     "--resource must be io, memory, network, processor, scan or slots, not empty"},
     {"ResourceOfNoName", "why app-7 --resource slot",
-     "--resource must be io, memory, network, processor or slots, not slot; did you mean slots?"},
+     "--resource must be io, memory, network, processor, scan or slots, not slot; did you mean "
+     "slots?"},
     {"Compression", "what-if log --compress yes", "--compress must be true or false, not yes"},
     {"CompressionInAList", "what-if log --compress true,maybe",
      "--compress must be true or false, not maybe"},
