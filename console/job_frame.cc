@@ -53,7 +53,7 @@ class Frame {
       AddSentence(Style::kDim, NoComparisonText(snapshot_));
     }
     AddParts();
-    AddSentence(Style::kDim, StragglerText(main_, text_));
+    AddSentence(Style::kDim, StragglerRemark(main_, text_));
     for (const std::string& text : WarningTexts(snapshot_, text_)) {
       AddSentence(Style::kWarning, text);
     }

@@ -78,7 +78,7 @@ std::string PlainLine(const Snapshot& snapshot, const TextOptions& options, bool
   }
   AddProgress(main, options, line);
   line += PartsText(snapshot, options);
-  if (std::string last = StragglerText(main, options); !last.empty()) {
+  if (std::string last = StragglerRemark(main, options); !last.empty()) {
     // The text follows other text, so it has no capital.
     if (last.starts_with("Reduce task ")) last[0] = 'r';
     if (last.starts_with("Task ")) last[0] = 't';

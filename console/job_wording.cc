@@ -285,12 +285,14 @@ std::string StagesText(const Snapshot& snapshot) {
   }
   const std::uint32_t skipped =
       std::min(CountOf(snapshot, StageState::kSkipped), counts.finished_stages);
-  std::string text =
-      DoneText(counts.finished_stages - skipped, counts.stages - skipped, "stages done");
+  const std::uint32_t done = counts.finished_stages - skipped;
+  const std::uint32_t all = counts.stages - skipped + expected;
+  // Expected stages come from a plan or from past runs.
+  std::string text = expected > 0 ? fmt::format("{} of about {} stages done", done, all)
+                                  : DoneText(done, all, "stages done");
   const std::uint32_t failed = CountOf(snapshot, StageState::kFailed);
   if (failed > 0) text += fmt::format(", {} failed", failed);
   if (skipped > 0) text += fmt::format(", {} skipped", skipped);
-  if (expected > 0) text += fmt::format(", {} more expected", expected);
   return WithGrowth(snapshot, text);
 }
 
@@ -890,6 +892,13 @@ std::string StragglerText(const Snapshot& snapshot, const TextOptions& options) 
   const NamedTask& last = snapshot.named_tasks.front();
   const std::string reason = Printable(last.reason, options.unicode);
   return reason.empty() ? "last to end: " + TaskText(snapshot, last, options) : reason;
+}
+
+std::string StragglerRemark(const Snapshot& snapshot, const TextOptions& options) {
+  const Estimate& estimate = snapshot.estimate;
+  const bool is_guess =
+      estimate.basis == Basis::kGuess || IsWide(snapshot.elapsed(), estimate.remaining);
+  return is_guess ? "" : StragglerText(snapshot, options);
 }
 
 std::string ThroughputText(const std::optional<Throughput>& throughput) {

@@ -129,6 +129,9 @@ inline constexpr std::size_t kStagesShown = 8;
 std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options);
 // Returns "Reduce task 2 will end last: a key of 1.2 MB ...", or "" if the snapshot names no task.
 std::string StragglerText(const Snapshot& snapshot, const TextOptions& options);
+// Returns StragglerText() for a line with the estimate, or "" if the estimate is a guess. The last
+// task of a guess is a guess, too.
+std::string StragglerRemark(const Snapshot& snapshot, const TextOptions& options);
 
 // Returns how long a job has been silent: "for 6 min", or "since the master started, 6 min ago" if
 // the newest report is older than the master.

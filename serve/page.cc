@@ -216,7 +216,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   words.set_is_likely_late(console::IsLikelyLate(snapshot));
   words.set_step(console::CurrentStep(snapshot));
   words.set_method(console::MethodText(estimate, kText));
-  words.set_straggler(console::StragglerText(main, kText));
+  words.set_straggler(console::StragglerRemark(main, kText));
   for (const std::string& warning : console::WarningTexts(snapshot, kText)) {
     words.add_warnings(warning);
   }

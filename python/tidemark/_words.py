@@ -167,7 +167,7 @@ def remaining_text(snapshot: Snapshot, unicode: bool) -> str:
         return f"overdue, {range_text(known.lower, known.upper, unicode)} left"
     if estimate.remaining is None:
         return "remaining time unknown"
-    guess = _guess_text(snapshot)
+    guess = guess_text(snapshot)
     if not _is_unsupported(snapshot):
         return _left_text(estimate.remaining, unicode, guess)
     if not _has_interval(estimate):
@@ -200,7 +200,7 @@ _GUESSES = {
 }
 
 
-def _guess_text(snapshot: Snapshot) -> str:
+def guess_text(snapshot: Snapshot) -> str:
     """Returns why the estimate is a guess, or "" if it is not."""
     estimate = snapshot.estimate
     if estimate.basis == Basis.GUESS:
@@ -362,13 +362,12 @@ def _stages_text(snapshot: Snapshot, expected: int) -> str:
     if not snapshot.stages and counts.finished_stage_count:
         return f"{counts.finished_stage_count} of {counts.stage_count} stages done or skipped"
     skipped = min(_stages_that_are(StageState.SKIPPED, snapshot), counts.finished_stage_count)
-    text = f"{counts.finished_stage_count - skipped} of {counts.stage_count - skipped} stages done"
+    done, known = counts.finished_stage_count - skipped, counts.stage_count - skipped + expected
+    text = f"{done} of about {known} stages done" if expected else f"{done} of {known} stages done"
     if failed := _stages_that_are(StageState.FAILED, snapshot):
         text += f", {failed} failed"
     if skipped:
         text += f", {skipped} skipped"
-    if expected:
-        text += f", {expected} more expected"
     return _with_growth(snapshot, text)
 
 
@@ -441,10 +440,13 @@ def warning_texts(snapshot: Snapshot) -> list[str]:
 
 
 def straggler_text(snapshot: Snapshot) -> Optional[str]:
-    """Returns which task ends last, and why."""
+    """Returns which task ends last, and why, as a part of a line, unless the estimate is a guess."""
     if snapshot.final or not snapshot.named_tasks:
         return None
-    return printable(snapshot.named_tasks[0].reason)
+    if snapshot.estimate.basis == Basis.GUESS or _is_wide(snapshot):
+        return None
+    reason = printable(snapshot.named_tasks[0].reason)
+    return reason[0].lower() + reason[1:] if reason.startswith(("Task ", "Reduce task ")) else reason
 
 
 def due_text(snapshot: Snapshot) -> Optional[str]:

@@ -7,6 +7,7 @@ import html
 import importlib
 import logging
 import os
+import re
 import sys
 import threading
 import unicodedata
@@ -210,7 +211,9 @@ class TerminalBar(_StreamBar):
 
 
 class NotebookBar(Bar):
-    """Updates an output of the notebook's cell in place."""
+    """Updates an output of the notebook's cell in place. The first bar with bounds shows the legend."""
+
+    _explained: Optional[NotebookBar] = None
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -268,10 +271,11 @@ class NotebookBar(Bar):
             f"{shade} {100 * edges[i]:.2f}% {100 * stop:.2f}%"
             for i, (shade, stop) in enumerate(stops)
         )
-        legend = ""
-        if bar.lower < bar.upper:
-            legend = f"<small>{html.escape(_LEGEND)}</small>"
+        if bar.lower < bar.upper and NotebookBar._explained is None:
+            NotebookBar._explained = self
+        legend = f"<small>{html.escape(_LEGEND)}</small>" if NotebookBar._explained is self else ""
         text = f"{_words.elapsed_text(snapshot)}, {_words.line_text(snapshot, True)}"
+        text = re.sub("(?<=[0-9≈]) ", "\u00a0", text)  # numbers and units stay on one line
         return (
             f"<div><b>{html.escape(_words.title(snapshot))}</b> "
             f'<span title="{html.escape(_LEGEND)}" style="display: inline-block; width: 15em; '

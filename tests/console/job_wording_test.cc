@@ -167,6 +167,13 @@ TEST(JobWording, NamesATaskByItsStage) {
   EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of stage 0");
 }
 
+TEST(JobWording, NamesNoTaskBesideAGuess) {
+  Snapshot snapshot = SomeSnapshot();
+  EXPECT_EQ(StragglerRemark(snapshot, {}), StragglerText(snapshot, {}));
+  snapshot.estimate.basis = Basis::kGuess;
+  EXPECT_EQ(StragglerRemark(snapshot, {}), "");
+}
+
 TEST(JobWording, WaitsForTheFirstTasksOfAnApplicationOnly) {
   Snapshot snapshot = WarmingUp();
   snapshot.info->kind = JobKind::kApplication;
@@ -293,7 +300,7 @@ TEST(Steps, CountSkippedAndExpectedStagesSeparately) {
   for (const std::size_t skipped : {1, 2}) query.stages[skipped].state = StageState::kSkipped;
   EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped");
   query.stages.push_back({.id = {0, kExpectedStages}, .state = StageState::kExpected});
-  EXPECT_EQ(CurrentStep(query), "2 of 12 stages done, 2 skipped, 1 more expected");
+  EXPECT_EQ(CurrentStep(query), "2 of about 13 stages done, 2 skipped");
 }
 
 TEST(Steps, CountFailedStagesSeparately) {

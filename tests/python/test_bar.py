@@ -180,9 +180,10 @@ def test_a_known_application_shows_expected_stages_before_its_first_stage():
 
 def test_a_line_names_the_last_task_and_its_reason():
     task = tidemark.NamedTask(reason="Reduce task 2 will end last: a key of 1.2 MB")
-    assert "; Reduce task 2 will end last: a key of 1.2 MB" in drawn(
-        [some_snapshot(named_tasks=(task,))], Stream()
-    )
+    named = some_snapshot(named_tasks=(task,))
+    assert drawn([named], Stream()).endswith("; reduce task 2 will end last: a key of 1.2 MB\n")
+    guess = dataclasses.replace(named.estimate, basis=tidemark.Basis.GUESS)
+    assert "task 2" not in drawn([dataclasses.replace(named, estimate=guess)], Stream())
 
 
 @pytest.mark.parametrize("is_terminal", [False, True])
@@ -241,11 +242,19 @@ def test_a_notebook_shows_one_bar_that_changes_in_place(monkeypatch, capsys):
     list(tidemark.show([some_snapshot(), some_snapshot(fraction=0.9, notes=("a <note>",))]))
     (bundle,) = notebook.shown
     assert "linear-gradient(90deg, #1565c0 0.00% 90.00%" in bundle["text/html"]
-    assert (
-        "≈ 41 s left (35–52 s)" in bundle["text/html"] and "a &lt;note&gt;" in bundle["text/html"]
-    )
+    page = bundle["text/html"]
+    assert "≈\u00a041\u00a0s left (35–52\u00a0s)" in page and "a &lt;note&gt;" in page
     assert bundle["text/plain"].startswith("visits: ≈ 90 %, 1 min 05 s, 3/8 tasks, ≈ 41 s left")
     assert capsys.readouterr() == ("", "")
+
+
+def test_only_the_first_bar_of_a_notebook_has_a_legend(monkeypatch):
+    notebook = Notebook(monkeypatch)
+    monkeypatch.setattr(tidemark.bar.NotebookBar, "_explained", None)
+    estimate = dataclasses.replace(some_snapshot().estimate, fraction_done_lower=0.3, fraction_done_upper=0.6)
+    for _ in range(2):
+        list(tidemark.show([some_snapshot(estimate=estimate)]))
+    assert ["<small>" in bundle["text/html"] for bundle in notebook.shown] == [True, False]
 
 
 def test_names_are_text_in_a_notebook(monkeypatch):
