@@ -29,6 +29,8 @@ _CAUSE_WITHIN_S = 2.0
 _SHARE_MIN = 0.1
 # The places that PySpark names for calls from a cell. They are the same for all cells or generated.
 _NO_PLACE = re.compile(r" at (NativeMethodAccessorImpl\.java:\d+|\S*ipykernel_\d+\S*|<\S*>:\d+)$")
+# Calls that PySpark makes on behalf of a function with another name.
+_CALLS = {"showString": "show"}
 
 
 class Actions:
@@ -119,7 +121,8 @@ class Actions:
             action = application.of_group(name)
             if action is None:
                 continue
-            info = dataclasses.replace(action.info, name=_NO_PLACE.sub("", action.info.name))
+            call = _NO_PLACE.sub("", action.info.name)
+            info = dataclasses.replace(action.info, name=_CALLS.get(call, call))
             action = dataclasses.replace(action, info=info)
             if name not in self._bars and (action.elapsed or timedelta()) >= _SHOWN_AFTER:
                 with self._changed:
@@ -198,7 +201,7 @@ class _ActionBar:
     def draw(self, action: Snapshot, is_visible: bool) -> None:
         left, elapsed = action.remaining, action.elapsed
         if self._predicted is None and left is not None and elapsed is not None:
-            if _words.shown(action).has_number:
+            if not _words.guess_text(action):
                 self._predicted = elapsed + left.median
         if is_visible:
             self._bar.draw(action)

@@ -67,7 +67,7 @@ def test_an_action_has_a_bar_while_it_runs(monkeypatch):
     assert text == "query of sql/0: ≈ 30 % (20–33), 3 s, ≈ 8 s left (6–12 s)"  # 3 of 15 s, 3 of 9 s
 
 
-def test_an_action_leaves_its_duration_and_its_first_forecast(monkeypatch):
+def test_an_action_leaves_its_duration_and_the_first_forecast_that_is_no_guess(monkeypatch):
     assert drawn(
         monkeypatch,
         application(0),
@@ -75,6 +75,10 @@ def test_an_action_leaves_its_duration_and_its_first_forecast(monkeypatch):
         application(9, action(left=2)),
         application(13, ended()),
     ) == ["✓ query of sql/0: 12 s, predicted 11 s"]
+    guess = dataclasses.replace(action(left=90), basis=tidemark.Basis.GUESS)
+    assert drawn(monkeypatch, application(0), application(2, guess), application(3, action()), application(13, ended())) == [
+        "✓ query of sql/0: 12 s, predicted 11 s"
+    ]
 
 
 def test_each_action_has_its_own_line(monkeypatch):
@@ -90,6 +94,7 @@ def test_each_action_has_its_own_line(monkeypatch):
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
+        ("showString at NativeMethodAccessorImpl.java:0", "show"),
         ("count at NativeMethodAccessorImpl.java:0", "count"),
         ("collect at /tmp/ipykernel_12/3456.py:1", "collect"),
         ("collect at <stdin>:1", "collect"),
