@@ -19,8 +19,15 @@ def said(*command):
 
 
 def linked(program):
-    """Returns the shared libraries that the program loads."""
-    return re.findall(r"(?:=> )?(/\S+) \(0x", said("ldd", program))
+    """Returns the shared libraries of the program, including its loader, as a map from name to file, and the name of the
+    loader."""
+    loaded = said("ldd", program)
+    if missing := re.findall(r"(\S+) => not found", loaded):
+        raise SystemExit(f"{program} loads {', '.join(missing)}, which this system lacks; install the library")
+    found = dict(re.findall(r"^\s*(\S+) => (/\S+) \(0x", loaded, re.MULTILINE))
+    loader = re.search(r"^\s*(/\S+) \(0x", loaded, re.MULTILINE)[1]
+    name = pathlib.Path(loader).name
+    return {**found, name: loader}, name
 
 
 def included(build):
@@ -65,7 +72,7 @@ def of_npm(lock):
 
 
 def main(program, build, version):
-    libraries = owners(linked(program))
+    libraries = owners(linked(program)[0].values())
     if not libraries:
         sys.exit(f"{program}: dpkg knows none of its libraries")
     parts = [

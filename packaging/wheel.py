@@ -40,21 +40,6 @@ EXECUTABLE = 0o755
 READABLE = 0o644
 
 
-def said(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def libraries(program):
-    """Returns the shared libraries of the program, including its loader, as a map from name to file, and the name of the
-    loader."""
-    loaded = said("ldd", str(program))
-    if missing := re.findall(r"(\S+) => not found", loaded):
-        raise SystemExit(f"{program} loads {', '.join(missing)}, which this system lacks; install the library")
-    found = dict(re.findall(r"^\s*(\S+) => (/\S+) \(0x", loaded, re.MULTILINE))
-    loader = pathlib.Path(re.search(r"^\s*(/\S+) \(0x", loaded, re.MULTILINE)[1])
-    return {**found, loader.name: loader}, loader.name
-
-
 def notices(files):
     """Yields the name of each Debian package that owns one of these files, and its copyright file."""
     for package in sorted(sbom.owners(files)):
@@ -94,7 +79,7 @@ def contents(program, descriptors, project, tag, folder):
         if file.suffix == ".py" or file.name == "py.typed":
             yield f"tidemark/{file.name}", READABLE, file.read_bytes()
     yield "tidemark/_wire.binpb", READABLE, pathlib.Path(descriptors).read_bytes()
-    files, loader = libraries(program)
+    files, loader = sbom.linked(program)
     yield f"{stem}.data/scripts/tidemark", EXECUTABLE, (SCRIPT % loader).encode()
     data = f"{stem}.data/data"
     yield f"{data}/lib/tidemark/tidemark", EXECUTABLE, stripped(program, folder)
