@@ -24,6 +24,10 @@ namespace {
 
 constexpr const char* kWorkflowVariable = "TIDEMARK_WORKFLOW";
 constexpr const char* kTemporaryJars = "tmpjars";
+// Hive replaces tmpjars if a query adds a jar, and tmpfiles if it adds a file. Tasks have the jars
+// of both in their class paths. The two links of the jar need different names.
+constexpr const char* kTemporaryFiles = "tmpfiles";
+constexpr const char* kLinkOfFile = "#tidemark-file.jar";
 constexpr const char* kCollector = "mapreduce.job.map.output.collector.class";
 constexpr const char* kShuffle = "mapreduce.job.reduce.shuffle.consumer.plugin.class";
 constexpr const char* kPreemption = "yarn.app.mapreduce.am.preemption.policy";
@@ -85,6 +89,7 @@ std::vector<HadoopSetting> ConnectorSettings(std::string_view master, std::strin
   return {
       {"tidemark.master", std::string(master)},
       {kTemporaryJars, fmt::format("file://{}", jar)},
+      {kTemporaryFiles, fmt::format("file://{}{}", jar, kLinkOfFile)},
       {kCollector, fmt::format("{},{}", kTidemarkCollector, kHadoopsCollector)},
       {kShuffle, kTidemarkShuffle},
       {kPreemption, kTidemarkPolicy},
@@ -127,7 +132,7 @@ std::vector<HadoopSetting> Beside(const std::vector<HadoopSetting>& sites,
   for (const HadoopSetting& site : sites) {
     for (HadoopSetting& ours : connectors) {
       if (ours.key != site.key || site.value.empty() || site.value == ours.value) continue;
-      if (site.key == kTemporaryJars) ours.value += "," + site.value;
+      if (site.key == kTemporaryJars || site.key == kTemporaryFiles) ours.value += "," + site.value;
       if (site.key == kCollector) {
         // Hadoop uses the first class in this list that works.
         delegates.push_back(

@@ -6,11 +6,13 @@ namespace {
 
 TEST(ConnectorSettings, ContainTheMasterTheJarAndThreePlugIns) {
   const auto settings = ConnectorSettings("node-1:7411", "/opt/tidemark-hadoop.jar");
-  ASSERT_EQ(settings.size(), 5u);
+  ASSERT_EQ(settings.size(), 6u);
   EXPECT_EQ(settings[0], (HadoopSetting{"tidemark.master", "node-1:7411"}));
   EXPECT_EQ(settings[1], (HadoopSetting{"tmpjars", "file:///opt/tidemark-hadoop.jar"}));
+  EXPECT_EQ(settings[2],
+            (HadoopSetting{"tmpfiles", "file:///opt/tidemark-hadoop.jar#tidemark-file.jar"}));
   // Hadoop's own collector is second, so that MapTask can use it as a fallback.
-  EXPECT_THAT(settings[2].value, HasSubstr(",org.apache.hadoop.mapred.MapTask$MapOutputBuffer"));
+  EXPECT_THAT(settings[3].value, HasSubstr(",org.apache.hadoop.mapred.MapTask$MapOutputBuffer"));
 }
 
 TEST(HadoopXml, EscapesSpecialCharacters) {
@@ -45,9 +47,11 @@ TEST(SettingsIn, OmitsOtherNamesAndComments) {
   EXPECT_THAT(SettingsIn("<!-- <property>", kJars), IsEmpty());
 }
 
-TEST(Beside, CombinesJars) {
+TEST(Beside, CombinesJarsAndFiles) {
   EXPECT_THAT(Beside({{"tmpjars", "a.jar,b.jar"}}, kJars),
               ElementsAre(HadoopSetting{"tmpjars", "file:///t.jar,a.jar,b.jar"}));
+  EXPECT_THAT(Beside({{"tmpfiles", "a"}}, {{"tmpfiles", "file:///t.jar#t"}}),
+              ElementsAre(HadoopSetting{"tmpfiles", "file:///t.jar#t,a"}));
 }
 
 TEST(Beside, KeepsPlugInsOfASiteAsDelegates) {
@@ -56,13 +60,13 @@ TEST(Beside, KeepsPlugInsOfASiteAsDelegates) {
       {"mapreduce.job.reduce.shuffle.consumer.plugin.class", "site.Shuffle"},
       {"yarn.app.mapreduce.am.preemption.policy", "site.Policy"}};
   const auto settings = Beside(site, ConnectorSettings("node-1:7411", "/t.jar"));
-  ASSERT_EQ(settings.size(), 8u);
-  EXPECT_EQ(settings[2].value,
+  ASSERT_EQ(settings.size(), 9u);
+  EXPECT_EQ(settings[3].value,
             "org.tidemark.hadoop.TidemarkCollector,site.Collector,site.Fallback");
-  EXPECT_EQ(settings[3].value, "org.tidemark.hadoop.TidemarkShuffle");
-  EXPECT_EQ(settings[5], (HadoopSetting{"tidemark.collector.delegate", "site.Collector"}));
-  EXPECT_EQ(settings[6], (HadoopSetting{"tidemark.shuffle.delegate", "site.Shuffle"}));
-  EXPECT_EQ(settings[7], (HadoopSetting{"tidemark.preemption.delegate", "site.Policy"}));
+  EXPECT_EQ(settings[4].value, "org.tidemark.hadoop.TidemarkShuffle");
+  EXPECT_EQ(settings[6], (HadoopSetting{"tidemark.collector.delegate", "site.Collector"}));
+  EXPECT_EQ(settings[7], (HadoopSetting{"tidemark.shuffle.delegate", "site.Shuffle"}));
+  EXPECT_EQ(settings[8], (HadoopSetting{"tidemark.preemption.delegate", "site.Policy"}));
 }
 
 TEST(Beside, IgnoresTheConnectorsOwnSettings) {

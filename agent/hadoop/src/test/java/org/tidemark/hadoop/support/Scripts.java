@@ -144,7 +144,9 @@ public final class Scripts {
     commands.append("org.apache.commons.logging.,org.apache.log4j.\n").append(client.program());
     commands.append(" jar ").append(jars).append("/hive-cli-3.1.3.jar");
     commands.append(" org.apache.hadoop.hive.cli.CliDriver --hivevar OUT=$1 -f ");
-    commands.append(write(folder, "words.sql", HIVE));
+    // Hive ships the jars of ADD JAR in place of the jars in the settings.
+    final String addJar = "add jar " + jars + "/commons-collections-3.2.2.jar;\n";
+    commands.append(write(folder, "words.sql", addJar + HIVE));
     settings.forEach(
         (name, value) ->
             commands.append(" --hiveconf '").append(name).append('=').append(value).append('\''));
