@@ -185,6 +185,8 @@ class JobsWatch {
         if (!IsWorkflow(shown) || followed_.insert(shown).second) Follow(shown, stop);
       }
       if (is_last_round && !jobs_.awaits_more()) return;
+      // While a job was followed, others may have reported.
+      if (!jobs.empty()) continue;
       for (const std::string& id : jobs_.NewlyLate()) WarnLate(id);
       std::this_thread::sleep_for(kWatchInterval);
     }

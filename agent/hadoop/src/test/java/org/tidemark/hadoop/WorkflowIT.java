@@ -1,6 +1,7 @@
 package org.tidemark.hadoop;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -104,6 +105,8 @@ public class WorkflowIT {
         }
       }
       assertTrue(watched.err, snapshots.size() > 2);
+      final String end = watched.err.substring(watched.err.lastIndexOf("JOB_KIND_WORKFLOW"));
+      assertFalse(end, end.contains("has not reported"));
       runs.add(snapshots);
       System.out.printf(
           "%s, run %d: %.0f s, mean error of the bar %.1f points, of Hadoop's bars %.1f%n",
