@@ -25,7 +25,7 @@
 
 namespace tidemark::facts {
 
-inline constexpr std::uint32_t kCheckpointLayout = 15;
+inline constexpr std::uint32_t kCheckpointLayout = 16;
 
 using CheckpointWriter = cereal::BinaryOutputArchive;
 // Throws std::exception if the input is not a checkpoint of this layout.

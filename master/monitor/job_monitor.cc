@@ -160,6 +160,8 @@ class JobMonitor::Impl {
   std::optional<EstimateRaised> Show(absl::Time now, const Snapshot& snapshot, Tracked& tracked,
                                      Indicator& shown) const;
   absl::Time AbandonedAt() const;
+  // Updates listened_. Changes nothing if the job is not silent.
+  void CountListening(absl::Time now);
   JobState StateAt(absl::Time now) const;
   // Returns the past runs, scaled to the job's parameters. Recomputes them if the parameters
   // change.
@@ -178,7 +180,10 @@ class JobMonitor::Impl {
   std::size_t tick_steps_ = 0;
   double missing_share_ = 0;  // share of missing evidence at the last Tick()
   absl::Time listening_since_ = absl::InfinitePast();  // time of the last NoteRestart()
-  absl::Time informed_at_ = absl::InfinitePast();   // time until which reports cover the forecast
+  absl::Time informed_at_ = absl::InfinitePast();  // time until which reports cover the forecast
+  // The part of the last silence in which a master ran, and the last tick of that silence.
+  absl::Duration listened_;
+  absl::Time listened_until_ = absl::InfinitePast();
   std::optional<dag::AdjustedRuns> adjusted_runs_;  // past runs, adjusted to adjusted_for_
   std::map<std::string, std::string> adjusted_for_;
   monitor::StageCounts counts_;
@@ -197,6 +202,14 @@ class JobMonitor::Impl {
 // Time during which no master listens does not count towards abandoning a job.
 absl::Time JobMonitor::Impl::AbandonedAt() const {
   return std::max(state_.last_arrival_at, listening_since_) + options_.abandon_after;
+}
+
+void JobMonitor::Impl::CountListening(absl::Time now) {
+  if (facts::SilentFor(state_, now) == absl::ZeroDuration()) return;
+  if (state_.last_arrival_at >= listened_until_) listened_ = absl::ZeroDuration();
+  const absl::Time since = std::max({state_.last_arrival_at, listening_since_, listened_until_});
+  listened_ += std::max(now - since, absl::ZeroDuration());
+  listened_until_ = now;
 }
 
 JobState JobMonitor::Impl::StateAt(absl::Time now) const {
@@ -320,12 +333,10 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   const auto raised = Show(prediction.at, snapshot, tracked, shown);
   const bool is_silent = silence > absl::ZeroDuration();
   if (&tracked == &tracked_.front() && !is_silent) snapshot.estimate_raised = raised;
-  double& fraction = shown.estimate.fraction_done;
+  const double& fraction = shown.estimate.fraction_done;
   if (auto& remaining = shown.estimate.remaining; remaining && is_silent) {
-    remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence,
-                                       snapshot.at - snapshot.silent_since.value_or(snapshot.at));
-    fraction =
-        std::min(fraction, dag::FractionDone(snapshot.at - state_.started_at, remaining->median));
+    remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence, listened_);
+    tracked.shown.ShowSilent(snapshot.at - state_.started_at, shown.estimate);
     // The record of errors contains the published forecast.
     prediction.end = snapshot.at + remaining->median;
     prediction.lower = snapshot.at + *remaining->lower;
@@ -549,9 +560,10 @@ const Snapshot& JobMonitor::Impl::Tick(absl::Time now) {
   if (!state_.opened) return job_ = std::move(snapshot);
   snapshot.state = StateAt(now);
   snapshot.is_final = snapshot.state != JobState::kRunning;
+  CountListening(now);
   monitor::AddFacts(state_, listening_since_, notes_, counts_, snapshot);
   AddEstimates(snapshot);
-  groups_.AddTo(state_, stages_, informed_at_, snapshot);
+  groups_.AddTo(state_, stages_, informed_at_, listened_, snapshot);
   if (snapshot.is_final) {
     Finish(snapshot);
   } else {
@@ -606,8 +618,9 @@ JobSummary JobMonitor::Impl::Summary() const {
 std::string JobMonitor::Impl::Checkpoint() const {
   std::ostringstream out;
   facts::CheckpointWriter writer(out);
-  writer(facts::kCheckpointLayout, sequence_, missing_share_, informed_at_, held_, reduce_record_,
-         of_reduce_stage_, groups_, last_running_, tracked_.size());
+  writer(facts::kCheckpointLayout, sequence_, missing_share_, informed_at_, listened_,
+         listened_until_, held_, reduce_record_, of_reduce_stage_, groups_, last_running_,
+         tracked_.size());
   for (const Tracked& tracked : tracked_) {
     writer(tracked.indicator->name(), tracked.record, tracked.history, tracked.shown,
            tracked.overdue, tracked.first);
@@ -629,8 +642,8 @@ absl::Status JobMonitor::Impl::Resume(const std::string& checkpoint) {
                                                     job_id_, layout, facts::kCheckpointLayout));
     }
     std::size_t count = 0;
-    reader(sequence_, missing_share_, informed_at_, held_, reduce_record_, of_reduce_stage_,
-           groups_, last_running_, count);
+    reader(sequence_, missing_share_, informed_at_, listened_, listened_until_, held_,
+           reduce_record_, of_reduce_stage_, groups_, last_running_, count);
     bool is_same = count == tracked_.size();
     for (std::size_t i = 0; is_same && i < count; ++i) {
       std::string name;

@@ -536,7 +536,7 @@ std::string HeadlineOf(const Snapshot& job, const std::map<std::string_view, Par
 }  // namespace
 
 void GroupForecasts::AddTo(const facts::JobRecord& state, const StagesEstimate& estimate,
-                           absl::Time now, Snapshot& job) {
+                           absl::Time now, absl::Duration listened, Snapshot& job) {
   std::map<std::string_view, Parts> parts;
   for (const auto& [name, group] : state.groups) parts[name];
   for (const StageProgress& stage : job.stages) {
@@ -577,12 +577,15 @@ void GroupForecasts::AddTo(const facts::JobRecord& state, const StagesEstimate& 
   if (job.headline_group != headline_) headline_record_ = {};
   headline_ = job.headline_group;
   for (Group& group : job.groups) {
-    if (group.state == JobState::kRunning) Forecast(estimate, now, parts[group.group], job, group);
+    if (group.state == JobState::kRunning) {
+      Forecast(estimate, now, listened, parts[group.group], job, group);
+    }
   }
 }
 
-void GroupForecasts::Forecast(const StagesEstimate& estimate, absl::Time now, const Parts& parts,
-                              Snapshot& job, Group& group) {
+void GroupForecasts::Forecast(const StagesEstimate& estimate, absl::Time now,
+                              absl::Duration listened, const Parts& parts, Snapshot& job,
+                              Group& group) {
   const auto known = estimate.group_ends.find(group.group);
   const bool is_any_left =
       known != estimate.group_ends.end() && known->second.ends_in.median > absl::ZeroDuration();
@@ -625,11 +628,9 @@ void GroupForecasts::Forecast(const StagesEstimate& estimate, absl::Time now, co
   if (group.started_at) raised = of_group.shown.Show(now - start, parts.stages, cause, shown);
   // The interval of the job already contains the silence, and other groups inherit its width.
   if (is_headline && job.silent_since && shown.remaining) {
-    const absl::Duration listened = job.at - *job.silent_since;
     shown.remaining = facts::WidenForSilence(*shown.remaining, job.at - now,
                                              std::max(job.at - now, listened), listened);
-    shown.fraction_done =
-        std::min(shown.fraction_done, dag::FractionDone(job.at - start, shown.remaining->median));
+    of_group.shown.ShowSilent(job.at - start, shown);
   }
   group.estimate_state = shown.state;
   group.ends_in = shown.remaining;

@@ -74,10 +74,10 @@ Estimate EstimateOf(const facts::EndPrediction& prediction, absl::Duration late,
 class GroupForecasts {
  public:
   // Adds the progress of the reported groups according to the facts at `now`, and chooses the
-  // headline. REQUIRES: AddFacts() was called, and the estimate of the job is set. O(stages +
-  // groups).
+  // headline. `listened`: the part of a silence in which a master ran. REQUIRES: AddFacts() was
+  // called, and the estimate of the job is set. O(stages + groups).
   void AddTo(const facts::JobRecord& state, const StagesEstimate& estimate, absl::Time now,
-             Snapshot& job);
+             absl::Duration listened, Snapshot& job);
 
   // For checkpoints (master/facts/checkpoint.h).
   template <class Archive>
@@ -98,8 +98,8 @@ class GroupForecasts {
   struct Parts;
 
   // Sets the end and the progress of a running group.
-  void Forecast(const StagesEstimate& estimate, absl::Time now, const Parts& parts, Snapshot& job,
-                Group& group);
+  void Forecast(const StagesEstimate& estimate, absl::Time now, absl::Duration listened,
+                const Parts& parts, Snapshot& job, Group& group);
 
   std::map<std::string, OfGroup> of_groups_;  // groups without success that had a forecast, by name
   std::string headline_;

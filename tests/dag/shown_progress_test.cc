@@ -313,17 +313,41 @@ TEST(ShownProgress, MovesBackIfASilenceOutlastsTheForecast) {
   EXPECT_LE(late.fraction_done_lower, late.fraction_done);
 }
 
-TEST(ShownProgress, StaysDuringASilenceAcrossRestartsOfTheMaster) {
-  Watched job = ThatFallsSilent();
-  const Estimate heard = job.Tick(30);
-  for (const double restart : {40.0, 100.0}) {
+// Each master has listened for 20 s. The time without a master counts in neither direction.
+TEST(ShownProgress, CountsTheWholeSilenceAcrossRestartsOfTheMaster) {
+  Watched job = ThatFallsSilent(45);
+  double listened = 20;
+  Estimate before = job.Tick(45 + listened);
+  ASSERT_LT(before.fraction_done, 0.8);
+  for (const double restart : {100.0, 3600.0}) {
     job.monitor.NoteRestart(At(restart));
     for (const double after : {0.0, 1.0, 2.5, 20.0}) {
       const Estimate silent = job.Tick(restart + after);
-      EXPECT_EQ(silent.fraction_done, heard.fraction_done) << restart << " + " << after;
-      EXPECT_EQ(Left(silent), Left(heard)) << restart << " + " << after;
+      EXPECT_LE(silent.fraction_done, before.fraction_done) << restart << " + " << after;
+      EXPECT_EQ(Left(silent), absl::Seconds(listened + after)) << restart << " + " << after;
+      before = silent;
     }
+    listened += 20;
   }
+}
+
+TEST(ShownProgress, ACheckpointContainsTheSilenceSoFar) {
+  Watched job = ThatFallsSilent(45);
+  job.Tick(65);
+  Watched again = ThatFallsSilent(45);
+  ASSERT_TRUE(again.monitor.Resume(job.monitor.Checkpoint()).ok());
+  again.monitor.NoteRestart(At(100));
+  EXPECT_EQ(Left(again.Tick(110)), absl::Seconds(30));
+}
+
+// After an outage, most jobs report within seconds.
+TEST(ShownProgress, DoesNotCountAnOutageOfTheMasterAsSilence) {
+  Watched job = ThatFallsSilent();
+  const Estimate heard = job.Tick(20);
+  job.monitor.NoteRestart(At(3600));
+  const Estimate silent = job.Tick(3605);
+  EXPECT_EQ(silent.fraction_done, heard.fraction_done);
+  EXPECT_EQ(Left(silent), Left(heard));
 }
 
 TEST(ShownProgress, ContinuesAfterASilence) {

@@ -117,8 +117,8 @@ TEST(Checkpoint, HasTheLayoutOfItsNumber) {
     monitor.Apply(event).IgnoreError();
   }
   monitor.Tick(At(20));
-  EXPECT_EQ(facts::kCheckpointLayout, 15);
-  EXPECT_EQ(monitor.Checkpoint().size(), 90297);
+  EXPECT_EQ(facts::kCheckpointLayout, 16);
+  EXPECT_EQ(monitor.Checkpoint().size(), 90401);
 }
 
 }  // namespace

@@ -34,6 +34,7 @@ std::optional<EstimateRaised> ShownProgress::Show(absl::Duration elapsed, std::u
   const double forecast =
       estimate.remaining ? FractionDone(elapsed, estimate.remaining->median) : fraction_;
   const bool has_grown = elapsed_ > absl::ZeroDuration() && elapsed > elapsed_;
+  if (elapsed > elapsed_) silent_max_ = 1;
   const double growth = has_grown ? std::log(absl::FDivDuration(elapsed, elapsed_)) : 0;
   const double shown =
       was_supported ? std::max(forecast, fraction_ - kFallRate * growth) : forecast;
@@ -63,6 +64,12 @@ std::optional<EstimateRaised> ShownProgress::Show(absl::Duration elapsed, std::u
     raised.stages = stages - stages_at_high_;
   }
   return raised;
+}
+
+void ShownProgress::ShowSilent(absl::Duration elapsed, Estimate& estimate) {
+  const double forecast = FractionDone(elapsed, estimate.remaining->median);
+  silent_max_ = std::min({silent_max_, fraction_, forecast});
+  estimate.fraction_done = silent_max_;
 }
 
 }  // namespace tidemark::dag

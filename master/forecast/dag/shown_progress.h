@@ -30,6 +30,10 @@ class ShownProgress {
   // decreases.
   std::optional<EstimateRaised> Show(absl::Duration elapsed, std::uint32_t stages, RaiseCause cause,
                                      Estimate& estimate);
+  // Sets the shown fraction of `estimate` during a silence, after Show() of the estimate before it.
+  // The fraction does not rise, even if no master listened during a part of the silence. REQUIRES:
+  // `estimate.remaining` is set.
+  void ShowSilent(absl::Duration elapsed, Estimate& estimate);
   double fraction_done() const { return fraction_; }
   // Restores the shown fraction after a restart.
   void Restore(double fraction_done) {
@@ -40,7 +44,7 @@ class ShownProgress {
   template <class Archive>
   void serialize(Archive& archive) {
     archive(fraction_, is_supported_, elapsed_, stages_, high_, stages_at_high_, fell_at_, cause_,
-            grew_at_);
+            grew_at_, silent_max_);
   }
 
  private:
@@ -53,6 +57,7 @@ class ShownProgress {
   absl::Duration fell_at_;  // elapsed time of the first call that moved it back from high_
   RaiseCause cause_ = RaiseCause::kUnknown;  // of the last move back
   absl::Duration grew_at_;  // elapsed time of the last call with more stages than before
+  double silent_max_ = 1;   // lowest fraction shown during the present silence
 };
 
 }  // namespace tidemark::dag
