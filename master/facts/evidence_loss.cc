@@ -98,6 +98,10 @@ Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Durati
           .upper = std::max(upper, median)};
 }
 
+absl::Duration UpperBeforeSilence(absl::Duration upper, absl::Duration silence) {
+  return upper - kSilenceMore * silence;
+}
+
 double MissingEvidenceShare(const JobRecord& state) {
   return 1 - (1 - LostPoints(state)) * (1 - LostEvents(state));
 }

@@ -50,6 +50,8 @@ absl::Time SilentSince(absl::Time reported_at, absl::Time listening_since, absl:
 // rule, half of such silences last at least as long again, so the median is at least `listened`.
 Range WidenForSilence(const Range& left, absl::Duration unreported, absl::Duration silence,
                       absl::Duration listened);
+// Returns the upper bound that became `upper` when WidenForSilence() widened it for `silence`.
+absl::Duration UpperBeforeSilence(absl::Duration upper, absl::Duration silence);
 
 // --- lost events and points ---
 

@@ -1,5 +1,6 @@
 #include "master/forecast/dag/live_workflow.h"
 
+#include "master/facts/evidence_loss.h"
 #include "tests/dag/some_workflows.h"
 #include "tests/facts/events.h"
 #include "tests/monitor/virtual_job.h"
@@ -622,17 +623,59 @@ TEST_F(LiveDiamond, ShowsItsMedianWithinItsBounds) {
   EXPECT_GT(snapshot.estimate.fraction_done, snapshot.estimate.fraction_done_lower);
 }
 
+// Returns the snapshot at `at` of a running job that has been silent since `running`.
+Snapshot Silent(const Snapshot& running, double at) {
+  Snapshot silent = running;
+  silent.at = Second(at);
+  silent.silent_since = running.at;
+  const absl::Duration silence = silent.at - running.at;
+  silent.estimate.remaining =
+      facts::WidenForSilence(*running.estimate.remaining, silence, silence, silence);
+  return silent;
+}
+
+// A silence of t lasts as long again. Two silent jobs are not expected to last four times as long.
+TEST_F(LiveDiamond, GrowsWithTheSilenceOfItsJobsButNotFaster) {
+  Observe(live_, Ended("a-1", 0, 10));
+  const Snapshot b = Running("b-1", 10, 50, 5);
+  const Snapshot c = Running("c-1", 10, 50, 5);
+  Observe(live_, b);
+  Observe(live_, c);
+  const Range before = *live_.Tick(Second(50)).estimate.remaining;
+  for (const double silence : {100.0, 1000.0}) {
+    Observe(live_, Silent(b, 50 + silence));
+    Observe(live_, Silent(c, 50 + silence));
+    const Snapshot silent = live_.Tick(Second(50 + silence));
+    const Range& remaining = *silent.estimate.remaining;
+    EXPECT_LT(remaining.median, before.median + 1.1 * absl::Seconds(silence)) << silence;
+    EXPECT_GE(remaining.median, absl::Seconds(silence)) << silence;
+    EXPECT_GT(*remaining.upper, 19 * absl::Seconds(silence)) << silence;
+    EXPECT_GT(*silent.children[1].estimate.remaining->upper, 19 * absl::Seconds(silence));
+  }
+}
+
+// The silence of one job does not open the interval of another job that reports.
+TEST_F(LiveDiamond, OpensOnlyTheIntervalsOfSilentAndWaitingJobs) {
+  Observe(live_, Ended("a-1", 0, 10));
+  Observe(live_, Silent(Running("b-1", 10, 50, 100), 80));
+  Observe(live_, Running("c-1", 10, 80, 70));
+  const Snapshot snapshot = live_.Tick(Second(80));
+  ASSERT_FALSE(snapshot.silent_since);
+  EXPECT_GT(*snapshot.estimate.remaining->upper, 19 * absl::Seconds(30));
+  EXPECT_GT(*snapshot.children[1].estimate.remaining->upper, 19 * absl::Seconds(30));
+  EXPECT_LT(*snapshot.children[2].estimate.remaining->upper, absl::Seconds(200));
+  EXPECT_GT(*snapshot.children[3].estimate.remaining->upper, 19 * absl::Seconds(30));
+}
+
 TEST_F(LiveDiamond, KeepsItsProgressWhileItsRunningJobsAreSilent) {
-  Snapshot a = Running("a-1", 0, 50, 100);
+  const Snapshot a = Running("a-1", 0, 50, 100);
   Observe(live_, a);
   const Snapshot before = live_.Tick(Second(50));
-  for (const double at : {60.0, 300.0, 600.0}) {
-    a.at = Second(at);
-    a.silent_since = Second(50);
-    Observe(live_, a);
-    const Snapshot silent = live_.Tick(a.at);
+  for (const double at : {60.0, 80.0, 100.0}) {
+    Observe(live_, Silent(a, at));
+    const Snapshot silent = live_.Tick(Second(at));
     EXPECT_EQ(silent.silent_since, Second(50));
-    EXPECT_EQ(silent.estimate.remaining, before.estimate.remaining)
+    EXPECT_NEAR(SecondsOf(silent.estimate.remaining), SecondsOf(before.estimate.remaining), 6)
         << "forecast of its job, " << at;
     EXPECT_EQ(silent.estimate.fraction_done, before.estimate.fraction_done) << at;
     EXPECT_LE(silent.estimate.fraction_done_lower, silent.estimate.fraction_done) << at;

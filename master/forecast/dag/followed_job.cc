@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "master/facts/evidence_loss.h"
 #include "tidemark/event.h"
 
 namespace tidemark::dag {
@@ -49,7 +50,8 @@ bool IsForecast(const Estimate& estimate) {
   return estimate.state == EstimateState::kValid && estimate.remaining.has_value();
 }
 
-std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Time now) {
+std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Duration silence,
+                                          absl::Time now) {
   if (!IsForecast(snapshot.estimate)) return std::nullopt;
   const Range& remaining = *snapshot.estimate.remaining;
   // The snapshot may be older than `now`.
@@ -59,7 +61,11 @@ std::optional<RunningForecast> ForecastOf(const Snapshot& snapshot, absl::Time n
   };
   RunningForecast running = {.remaining = seconds(remaining.median)};
   running.lower = std::min(seconds(remaining.lower.value_or(remaining.median)), running.remaining);
-  running.upper = std::max(seconds(remaining.upper.value_or(remaining.median)), running.remaining);
+  // The open end of a silent job widens the bounds of the workflow (OpenBySilence()). In the draws,
+  // it would also raise the median.
+  const absl::Duration upper =
+      facts::UpperBeforeSilence(remaining.upper.value_or(remaining.median), silence);
+  running.upper = std::max(seconds(upper), running.remaining);
   running.map_share = MapShareOf(snapshot, running.remaining);
   running.is_guess = snapshot.estimate.basis == Basis::kGuess;
   return running;
@@ -86,6 +92,11 @@ absl::Time FollowedJob::last_report_at() const {
   }
   if (!is_running()) return facts.ended_at.value_or(absl::InfinitePast());
   return newest == nullptr ? facts.started_at.value_or(absl::InfinitePast()) : newest->at;
+}
+
+absl::Duration FollowedJob::Silence() const {
+  if (!is_running() || !is_silent()) return absl::ZeroDuration();
+  return std::max(newest->at - last_report_at(), absl::ZeroDuration());
 }
 
 double InputBytes(const JobProfile& run) { return run.map_tasks * run.split_bytes; }
@@ -174,7 +185,7 @@ LiveJob FollowedJob::At(absl::Time now, const PlannedJob& planned, const Cluster
         live.map = LeftOf(PhaseOf(*newest, StageKind::kMap));
         live.reduce = LeftOf(PhaseOf(*newest, StageKind::kReduce));
       }
-      live.forecast = ForecastOf(*newest, now);
+      live.forecast = ForecastOf(*newest, Silence(), now);
       // Past runs, which the workflow may have under another name, are better evidence than a
       // guess.
       if (live.forecast && live.forecast->is_guess && live.expected.is_known) live.forecast.reset();

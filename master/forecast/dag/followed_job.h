@@ -74,6 +74,8 @@ struct FollowedJob {
   bool is_running() const { return facts.state == ChildState::kRunning; }
   // Returns true if the job's reports are overdue.
   bool is_silent() const { return newest != nullptr && newest->silent_since.has_value(); }
+  // Returns how long the running job has been silent, or zero.
+  absl::Duration Silence() const;
   // Returns the time of the job's last report, or InfinitePast() without one.
   absl::Time last_report_at() const;
 

@@ -836,13 +836,17 @@ WorkflowForecast LiveWorkflow::PredictionAt(absl::Time now, const ApplicationFor
   WorkflowForecast prediction = PredictionOf(estimate);
   const std::vector<std::vector<std::size_t>> own = OwnStages(estimate);
   bool has_forecast = false;
+  absl::Duration silence_of_job;
   for (std::size_t i = 0; i < std::min(jobs_.size(), own.size()); ++i) {
     has_forecast = has_forecast || live[i].forecast.has_value();
+    silence_of_job = std::max(silence_of_job, jobs_[i].Silence());
     prediction.jobs.push_back(ForecastOfChild(jobs_[i], live[i], estimate, i, own[i]));
   }
-  // The forecast of a silent job has an open end, so the workflow's end is also open.
   const absl::Duration silence = SilenceAt(now);
-  if (silence > absl::ZeroDuration() && !has_forecast) {
+  if (has_forecast && silence_of_job > absl::ZeroDuration()) {
+    // The forecast of a silent job already contains the later median and the earlier lower bound.
+    OpenBySilence(absl::ZeroDuration(), silence_of_job, absl::ZeroDuration(), prediction);
+  } else if (!has_forecast && silence > absl::ZeroDuration()) {
     const absl::Time silent_since = facts::SilentSince(now - silence, listening_since_, now);
     OpenBySilence(now - InformedAt(now), silence, now - silent_since, prediction);
   }

@@ -158,7 +158,7 @@ void OpenBySilence(absl::Duration unreported, absl::Duration silence, absl::Dura
   };
   open(prediction.remaining, listened);
   for (ChildForecast& job : prediction.jobs) {
-    if (job.ends_in) open(*job.ends_in, absl::ZeroDuration());
+    if (job.ends_in && !job.fraction_done) open(*job.ends_in, absl::ZeroDuration());
   }
 }
 

@@ -64,8 +64,9 @@ std::vector<std::vector<std::size_t>> OwnStages(const ApplicationForecast& estim
 // Returns the forecast of the workflow, excluding its jobs.
 WorkflowForecast PredictionOf(const ApplicationForecast& estimate);
 
-// Widens the forecast of a silent workflow, as facts::WidenForSilence() does. Only the end of the
-// workflow gets a later median, since it is unknown which job is late.
+// Widens the forecast of a workflow during a silence of the workflow or of a job, as
+// facts::WidenForSilence() does. The forecasts of jobs that report do not change. Only the end of
+// the workflow gets a later median, since it is unknown which job is late.
 void OpenBySilence(absl::Duration unreported, absl::Duration silence, absl::Duration listened,
                    WorkflowForecast& prediction);
 
