@@ -1214,6 +1214,27 @@ TEST(LiveWorkflow, WithoutAGraphOrAPastRunFurtherJobsAreExpected) {
   EXPECT_NEAR(SecondsOf(closed.estimate.remaining), 15, 1);
 }
 
+// The first job has not shown a pace. Another unknown job at most doubles the work.
+TEST(LiveWorkflow, AnotherUnknownJobIsAssumedToBeLikeTheRunningOne) {
+  const Plan plan = {.id = "etl",
+                     .jobs = {{.name = "load", .job_id = "load-1"}},
+                     .cluster = {.slots = 4},
+                     .is_open = true};
+  LiveWorkflow live(plan, Second(0), {});
+  const auto begun = [](const std::string& id, double start, double at) {
+    Snapshot job = Running(id, start, at, 0);
+    job.estimate = {.state = EstimateState::kWarmingUp};
+    return job;
+  };
+  Observe(live, begun("load-1", 0, 4));
+  const double alone = live.Tick(Second(4)).estimate.fraction_done;
+  EXPECT_LT(alone, 0.1) << "nothing is known";
+  ASSERT_TRUE(live.Update({.add_jobs = {JobNamed("count")}}, 100).ok());
+  EXPECT_GT(live.Tick(Second(4.1)).estimate.fraction_done, alone / 2.5);
+  Observe(live, begun("count-1", 4.2, 4.2));
+  EXPECT_LT(live.Tick(Second(4.2)).estimate.fraction_done, 2 * alone);
+}
+
 TEST(LiveWorkflow, AJobWhoseNameEndsInBracketsIsNoRepetition) {
   EXPECT_NEAR(
       SecondsOf(Growing({"load", "count", "load (raw)"}).Tick(Second(60)).estimate.remaining),

@@ -11,7 +11,6 @@
 #include "master/forecast/dag/task_estimate.h"
 #include "master/forecast/durations/combined_estimates.h"
 #include "master/forecast/durations/draws.h"
-#include "master/forecast/durations/early_forecast.h"
 #include "tidemark/event.h"
 #include "tidemark/job.h"
 
@@ -220,10 +219,11 @@ std::vector<Speeds> SpeedsNow(std::span<const LiveJob> jobs,
 class JobStages {
  public:
   JobStages(const LiveJob& job, std::size_t index, double slots, const JobsOptions& options,
-            std::uint64_t running_max, std::size_t stages_max, const Cluster& cluster,
-            const Speeds& speeds, const FixedDraws& draws)
+            const Guess& guess, std::uint64_t running_max, std::size_t stages_max,
+            const Cluster& cluster, const Speeds& speeds, const FixedDraws& draws)
       : job_(job),
         index_(index),
+        guess_(guess),
         cluster_(cluster),
         speeds_(speeds),
         slots_(slots),
@@ -278,8 +278,7 @@ class JobStages {
         job_.expected.is_known || (job_.forecast && !job_.forecast->is_guess);
   }
 
-  void FillWaiting(const Guess& guess, double shift, RemainingStage& map,
-                   RemainingStage& reduce) const {
+  void FillWaiting(double shift, RemainingStage& map, RemainingStage& reduce) const {
     const bool is_guess = !job_.expected.is_known;
     const auto fill = [&](const PhaseEstimate& phase, RemainingStage& stage) {
       stage.work.pending = phase.tasks;
@@ -290,19 +289,19 @@ class JobStages {
         stage.work.tasks_per_container = wave.slots_of_task;
       }
       stage.work.demand = DemandOf(phase);
-      stage.times.alike.fill(is_guess ? TimeDistribution::Empirical({guess.seconds})
+      stage.times.alike.fill(is_guess ? TimeDistribution::Empirical({guess_.seconds})
                              : stage.work.demand.empty() ? phase.times
                                                          : phase.times.Scaled(phase.alone));
       stage.times.factor = factor_;
       for (double& factor : stage.times.factor) factor *= shift;
       stage.times.slot_idle = job_.expected.slot_idle;
       stage.times.is_known = !is_guess;
-      if (!is_guess || !(guess.deviation > 0)) return;
+      if (!is_guess || !(guess_.deviation > 0)) return;
       // The error of a common guess affects all jobs, so it does not average out along the
       // workflow.
       for (std::size_t d = 0; d < factor_.size(); ++d) {
         stage.times.factor_of_bounds.push_back(stage.times.factor[d] *
-                                               std::exp(guess.deviation * common_normals_[d]));
+                                               std::exp(guess_.deviation * common_normals_[d]));
       }
     };
     fill(job_.expected.map, map);
@@ -343,7 +342,8 @@ class JobStages {
     const double whole = SecondsAlone(job_.expected, slots_) * factor_[draw];
     if (whole > job_.elapsed) return whole - job_.elapsed;
     if (job_.expected.is_known) return durations::ParetoLeft(std::max(job_.elapsed, 1.0), u);
-    return durations::LateLeft(std::max(job_.elapsed, durations::kMapSideSecondsMin), u);
+    // A wave of map tasks and a wave of reduce tasks remain, as before the start.
+    return durations::LateLeft(std::max(job_.elapsed, 2 * guess_.seconds), u);
   }
 
   bool AreTasksKnown() const {
@@ -462,6 +462,7 @@ class JobStages {
 
   const LiveJob& job_;
   const std::size_t index_;
+  const Guess& guess_;
   const Cluster& cluster_;
   const Speeds speeds_;
   const double slots_;
@@ -528,8 +529,8 @@ Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Pa
       for (const std::size_t parent : parents[i]) map.work.parents.push_back(ReduceStageOf(parent));
     }
     if (jobs[i].is_over) continue;
-    const JobStages stages(jobs[i], i, slots, options, running_max, stages_max, cluster, speeds[i],
-                           *application.draws);
+    const JobStages stages(jobs[i], i, slots, options, guess, running_max, stages_max, cluster,
+                           speeds[i], *application.draws);
     stages.FillAwaited(map);
     std::vector<RemainingStage> own = stages.Own(options.shift);
     if (!own.empty()) {
@@ -537,7 +538,7 @@ Application ApplicationOfJobs(std::span<const LiveJob> jobs, const placement::Pa
     } else if (jobs[i].is_running) {
       stages.FillRunning(map, reduce);
     } else {
-      stages.FillWaiting(guess, options.shift, map, reduce);
+      stages.FillWaiting(options.shift, map, reduce);
     }
   }
   if (options.submissions) {
