@@ -485,11 +485,12 @@ ReducePhaseForecast TidemarkIndicator::Estimate(const facts::JobRecord& state, a
   std::vector<regression::CostBin> finished = speeds_.PooledTimes(state);
   const bool has_finished = !finished.empty();
   const std::optional<double> shuffle_seconds_per_byte = facts::ShuffleSecondsPerByte(state);
-  // While map tasks run, the sizes of the key groups are unknown. Before the first shuffle has
-  // ended, past runs predict its time, and key groups do not.
+  // While map tasks run, and without profiles of their keys, the sizes of the key groups are
+  // unknown. Before the first shuffle has ended, past runs predict its time, and key groups do not.
+  const bool are_sizes_known = state.keys.smallest_explicit_bytes() > 0 || sampled_.has_sample();
   const bool is_shuffle_seen =
       shuffle_seconds_per_byte && facts::MapProgress(state).state == StageState::kDone;
-  if (has_finished || is_shuffle_seen) {
+  if (has_finished || (is_shuffle_seen && are_sizes_known)) {
     finished = durations::WithPastGroups(std::move(finished), state);
   }
   by_bytes_.Update(std::move(finished));

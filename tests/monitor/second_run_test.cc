@@ -295,6 +295,26 @@ TEST(SecondRun, BeforeTheFirstShuffleHasEndedIncludesTheShuffle) {
   }
 }
 
+// If the map tasks of the second run report no keys, a partition is not taken for one key group,
+// which would take nine times as long.
+TEST(SecondRun, WithoutProfilesOfKeysTakesTheTimeOfTheFirst) {
+  const JobRun taught = Watched(Join(4, Half));
+  ASSERT_TRUE(taught.taught.has_value());
+  Story story = Join(4, Half);
+  std::erase_if(story.events,
+                [](const Event& event) { return std::holds_alternative<MapProfile>(event.body); });
+  for (Event& event : story.events) {
+    auto* const change = std::get_if<AttemptChanged>(&event.body);
+    if (change != nullptr && change->attempt.stage == kReduceStage) change->input_bytes = 60'000;
+  }
+  const JobRun run = Watched(story, {*taught.taught});
+  for (std::size_t second = 11; static_cast<double>(second) < story.ends - 1; ++second) {
+    const double truth = story.ends - static_cast<double>(second);
+    EXPECT_GT(LeftAt(run, second), truth / 2) << second;
+    EXPECT_LT(LeftAt(run, second), truth * 2 + 5) << second;
+  }
+}
+
 // In the large join, the first input has a twentieth of each group, so the products are a fifth of
 // the products of equal shares.
 TEST(SecondRun, OfALargeJoinAfterASmallOneWeighsTheProductsOfItsKeys) {
