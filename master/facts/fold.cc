@@ -665,6 +665,9 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
     (*attempt)->reduce->fetched_at = ToMasterClock(std::nullopt);
   }
   done = std::max(done, heartbeat.bytes_done);
+  if (done == 0 && heartbeat.records_done == 0) {
+    (*attempt)->idle_until = ToMasterClock(std::nullopt);
+  }
   if (done == 0 && heartbeat.records_done == 0 && (*attempt)->cpu == absl::ZeroDuration()) {
     (*attempt)->start_cpu = heartbeat.time.cpu.value_or(absl::ZeroDuration());
   }

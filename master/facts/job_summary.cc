@@ -68,8 +68,10 @@ std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summar
                  .reduce_tasks = summary.reduce_tasks,
                  .groups = summary.bins,
                  .timed_groups = summary.run.timed_groups};
+  absl::Time starts = *final.started_at;
+  if (map != nullptr && map->started_at) starts = facts::MapSideStart(starts, *map->started_at);
   if (reduce == nullptr) {
-    run.map_time = *ended - *final.started_at;
+    run.map_time = *ended - starts;
     return run;
   }
   std::optional<absl::Time> maps_ended = map == nullptr ? std::nullopt : map->ended_at;
@@ -78,7 +80,7 @@ std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summar
   // the map phase ends.
   const absl::Time reduces = reduce->started_at.value_or(maps_ended.value_or(*ended));
   maps_ended = std::min(maps_ended.value_or(reduces), reduces);
-  run.map_time = *maps_ended - *final.started_at;
+  run.map_time = *maps_ended - starts;
   run.shuffle_time = reduces - *maps_ended;
   run.reduce_time = *ended - reduces;
   return run;

@@ -6,6 +6,7 @@
 // between the two.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -27,6 +28,14 @@ inline constexpr double kPaceFrom = 0.02;
 // Guards divisions. A smaller share of a time, a processor or a key group results from a broken
 // clock or counter.
 inline constexpr double kShareMin = 1e-3;
+
+// If a slot is free, the first map task starts within this time after the application master.
+// Chosen by hand.
+inline constexpr absl::Duration kStartsWithin = absl::Seconds(10);
+// Returns the start of a job without its wait for slots, before its first map task started.
+inline absl::Time MapSideStart(absl::Time job_start, absl::Time first_map_start) {
+  return std::max(job_start, first_map_start - kStartsWithin);
+}
 
 // Counts the tasks of a stage. O(1) if CountTasks() has counted this revision of the stage,
 // otherwise O(tasks).

@@ -92,6 +92,10 @@ bool ReduceWork::is_cold() const {
          kColdFor;
 }
 
+absl::Duration TaskAttempt::start_up() const {
+  return std::max(idle_until - life.started_at().value_or(idle_until), absl::ZeroDuration());
+}
+
 InputDone TaskAttempt::input_done() const {
   InputDone done = {.bytes = bytes_done, .records = records_done};
   if (!life.is_finished()) return done;

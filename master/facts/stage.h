@@ -130,6 +130,8 @@ struct InputDone {
 struct TaskAttempt {
   // Returns the processed input, which is the whole input after the attempt has finished.
   InputDone input_done() const;
+  // Returns the time between the start and the first input, as far as heartbeats show it.
+  absl::Duration start_up() const;
 
   AttemptLife life;
   std::uint64_t bytes_done = 0;           // bytes read by its functions
@@ -145,6 +147,8 @@ struct TaskAttempt {
   absl::Duration network_wait;  // such as for a fetch of the shuffle; 0 if unknown
   // Time of the last report of additional input, or InfinitePast() without one.
   absl::Time progressed_at = absl::InfinitePast();
+  // Time of the last heartbeat before it had processed any input, or InfinitePast() without one.
+  absl::Time idle_until = absl::InfinitePast();
   // Time of the last report of a state or of any work. An empty heartbeat does not count.
   absl::Time active_at = absl::InfinitePast();
   SlotPool counted_in = SlotPool::kNone;

@@ -42,9 +42,6 @@ using facts::EndPrediction;
 using forecast::ReducePhaseForecast;
 
 constexpr std::size_t kNotesMax = 16;
-// If a slot is free, the first map task starts within this time after the application master.
-// Chosen by hand.
-constexpr absl::Duration kStartsWithin = absl::Seconds(10);
 // The only indicator that needs points; all others use bins.
 constexpr std::string_view kWantsPoints = "nearestfit";
 constexpr const char* kTidemark = "tidemark";
@@ -85,7 +82,7 @@ std::string WhyNoEnd(const Snapshot& job) {
   const bool has_pending_maps =
       maps != nullptr && maps->state == StageState::kPending && maps->tasks > 0;
   if (!has_pending_maps || job.estimate.remaining || job.is_final) return "";
-  if (job.elapsed() < kStartsWithin) return "";
+  if (job.elapsed() < facts::kStartsWithin) return "";
   return fmt::format("cannot predict the end: {} {} not started",
                      text::Counted(maps->tasks, "map task"), maps->tasks == 1 ? "has" : "have");
 }
@@ -236,15 +233,20 @@ EndPrediction JobMonitor::Impl::PredictMaps(absl::Time now, Basis& basis, Estima
   if (auto seconds = durations::SecondsByPastRuns(state_, now, state_.past_runs, draws, own_ends)) {
     end = dag::RangeOf(*std::move(seconds));
   }
-  if (!end) return prediction;
   method = own ? EstimateMethod::kTaskSizes : EstimateMethod::kPastRuns;
+  if (!own) basis = Basis::kEarlierRuns;
+  if (!end) {
+    auto seconds = durations::SecondsByMapSide(state_, now, draws);
+    if (!seconds) return prediction;
+    end = dag::RangeOf(*std::move(seconds));
+    basis = Basis::kGuess;
+    method = EstimateMethod::kMapPhase;
+  }
   if (own) {
     // In a shared cluster, a stage gets only the slots that other jobs leave free.
     own->application.stages[0].work.at_once_max = placement::kNoLimit;
     left_ = std::make_shared<const durations::RemainingStages>(durations::RemainingStages{
         .stages = std::move(own->application.stages), .ends = std::move(own->forecast.ends)});
-  } else {
-    basis = Basis::kEarlierRuns;
   }
   prediction.end = now + absl::Seconds(end->median);
   prediction.lower = now + absl::Seconds(end->lower);
@@ -303,8 +305,14 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     prediction.upper.reset();
   }
   using Moves = durations::IntervalRecord::Moves;
-  prediction = tracked.record.Widen(prediction, stages_.may_grow ? 1 : durations::kWiden,
-                                    monitor::IsOfStages(state_) ? Moves::kLater : Moves::kAll);
+  // The guess before the first progress rests on no report, so its error indicates nothing about
+  // later forecasts.
+  const bool is_prior = basis == Basis::kGuess && !monitor::IsOfStages(state_) &&
+                        facts::MapProgress(state_).fraction_done < facts::kPaceFrom;
+  durations::IntervalRecord of_prior;
+  durations::IntervalRecord& record = is_prior ? of_prior : tracked.record;
+  prediction = record.Widen(prediction, stages_.may_grow ? 1 : durations::kWiden,
+                            monitor::IsOfStages(state_) ? Moves::kLater : Moves::kAll);
   if (&tracked == &tracked_.front()) {
     prediction = durations::ScaledByPastRuns(prediction, durations::WidthFactor(state_.past_runs));
   }

@@ -188,14 +188,14 @@ Watched AfterTheMapPhase(double seconds = 10) {
   return job;
 }
 
-// After a map phase of 10 s, the rest of a job with one reduce task takes exp(1.3 + ln(10) / 3) =
-// 7.905 s.
+// After a map phase of 10 s, the rest of a job with one reduce task takes exp(1.55 + ln(10) / 3) =
+// 10.15 s.
 TEST(ShownProgress, AssumesARestAfterTheMapPhaseOfAnUnknownJob) {
   Watched job = AfterTheMapPhase();
   const Estimate& forecast = job.Tick(10);
   ASSERT_TRUE(Left(forecast) && Upper(forecast));
-  EXPECT_GT(*Upper(forecast), 10 * *Left(forecast));
-  EXPECT_NEAR(forecast.fraction_done, 10 / 17.905, 0.02);
+  EXPECT_GT(*Upper(forecast), 8 * *Left(forecast));
+  EXPECT_NEAR(forecast.fraction_done, 10 / 20.15, 0.02);
 }
 
 // Returns a job whose shown progress has moved back at 30 s.

@@ -42,7 +42,7 @@ class SizeOf {
 
 // Returns true if the running task has read enough to show its pace.
 bool ShowsItsPace(const SizedTask& task) {
-  return task.fraction >= facts::kPaceFrom && IsAmount(task.seconds);
+  return task.fraction >= facts::kPaceFrom && IsAmount(task.seconds - task.start_up);
 }
 
 // The paces of running tasks, corrected by the time that finished tasks spent after their last
@@ -51,17 +51,24 @@ class Paces {
  public:
   explicit Paces(std::span<const SizedTask> finished) {
     for (const SizedTask& task : finished) {
-      share_.Add(task.read_for.value_or(task.seconds), task.seconds);
+      share_.Add(ReadFor(task), task.seconds - task.start_up);
     }
   }
   // REQUIRES: ShowsItsPace(task).
   PacedTotal TotalOf(const SizedTask& task) const {
-    const double read_for = task.read_for.value_or(task.seconds);
-    return share_.TotalOf(IsAmount(read_for) ? std::min(read_for, task.seconds) : task.seconds,
-                          task.fraction);
+    const double longest = task.seconds - task.start_up;
+    const double read_for = ReadFor(task);
+    PacedTotal total =
+        share_.TotalOf(IsAmount(read_for) ? std::min(read_for, longest) : longest, task.fraction);
+    total.seconds += task.start_up;
+    return total;
   }
 
  private:
+  static double ReadFor(const SizedTask& task) {
+    return task.read_for.value_or(task.seconds) - task.start_up;
+  }
+
   ReadShare share_;
 };
 
@@ -367,6 +374,7 @@ class SortedTasks {
     };
     if (const TaskAttempt* const done = task.finished_attempt()) {
       sized.seconds = seconds_until(begun_at(*done), done->life.ended_at().value_or(now));
+      sized.start_up = std::min(seconds_until(begun_at(*done), done->idle_until), sized.seconds);
       const bool was_seen_to_read_all =
           sized.bytes && static_cast<double>(done->bytes_done) >= *sized.bytes;
       if (was_seen_to_read_all) sized.read_for = read_for(*done);
@@ -375,6 +383,7 @@ class SortedTasks {
       const std::optional<absl::Time> start = begun_at(*attempt);
       const double bytes = sized.bytes.value_or(0);
       sized.seconds = seconds_until(start, now);
+      sized.start_up = std::min(seconds_until(start, attempt->idle_until), sized.seconds);
       if (start) sized.fetches = 0;
       if (start && bytes > 0 && !attempt->input_is_read_first) {
         sized.fraction = static_cast<double>(attempt->bytes_done) / bytes;

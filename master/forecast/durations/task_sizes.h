@@ -30,6 +30,7 @@ struct SizedTask {
   // Part of `seconds` until the last report of progress or, for a finished task, until it had read
   // its input. Empty if unknown.
   std::optional<double> read_for;
+  double start_up = 0;  // part of `read_for` before its first input
 };
 
 // Fills `times` with the running tasks in order, then the pending tasks in the order of their

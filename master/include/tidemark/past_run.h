@@ -91,8 +91,8 @@ struct PastRun {
   static constexpr std::size_t kParametersMax = 64;
   static constexpr std::size_t kParameterBytesMax = std::size_t{128} << 10;  // names and values
 
-  // Time from the start of the job to the end of its last map task. For a job that has only map
-  // tasks, the duration of the whole job.
+  // Time from the start of the job to the end of its last map task, without the wait for slots. For
+  // a job that has only map tasks, the time to the end of the job.
   absl::Duration map_time;
   absl::Duration shuffle_time;  // from the end of the last map task to the first reduce function
   absl::Duration reduce_time;   // from the first reduce function to the end of the job
