@@ -342,7 +342,7 @@ class JobStages {
     const double whole = SecondsAlone(job_.expected, slots_) * factor_[draw];
     if (whole > job_.elapsed) return whole - job_.elapsed;
     if (job_.expected.is_known) return durations::ParetoLeft(std::max(job_.elapsed, 1.0), u);
-    // A wave of map tasks and a wave of reduce tasks remain, as before the start.
+    // A wave of map tasks and a wave of reduce tasks remain, as for a job that has not started.
     return durations::LateLeft(std::max(job_.elapsed, 2 * guess_.seconds), u);
   }
 
