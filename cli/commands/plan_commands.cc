@@ -114,7 +114,8 @@ int Run(const ForgetArguments& arguments) {
     const std::string text =
         absl::IsNotFound(job.status())
             ? fmt::format("there was no job {}", arguments.job_id)
-            : fmt::format("removed {}; the history keeps the run", arguments.job_id);
+            : fmt::format("removed {}; the history, if there is one, keeps the run",
+                          arguments.job_id);
     return WriteLine(stdout, text) ? kSuccess : kReaderGone;
   });
 }
@@ -157,7 +158,8 @@ void AddForget(CLI::App& root, Invocation& invocation) {
   AddMaster(app, arguments.master);
   AddFooter(
       app,
-      "The history keeps the run for forecasts of later runs; see docs/history.md.\n"
+      "With a data directory, the history keeps the run for forecasts of later runs; see\n"
+      "docs/history.md.\n"
       "Exit code: 0 the job no longer exists, 2 usage error or the job is running, 3 the master\n"
       "cannot be reached, 6 the master requires a different token or certificate.");
 }

@@ -665,7 +665,9 @@ absl::Status Folder::operator()(const TaskHeartbeat& heartbeat) {
     (*attempt)->reduce->fetched_at = ToMasterClock(std::nullopt);
   }
   done = std::max(done, heartbeat.bytes_done);
-  if (done == 0 && heartbeat.records_done == 0) {
+  const bool has_input = done > 0 || (*attempt)->bytes_done > 0 || (*attempt)->records_done > 0 ||
+                         heartbeat.records_done > 0;
+  if (!has_input) {
     (*attempt)->idle_until = ToMasterClock(std::nullopt);
   }
   if (done == 0 && heartbeat.records_done == 0 && (*attempt)->cpu == absl::ZeroDuration()) {

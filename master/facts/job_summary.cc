@@ -80,7 +80,7 @@ std::optional<PastRun> PastRunOf(const Snapshot& final, const JobSummary& summar
   // the map phase ends.
   const absl::Time reduces = reduce->started_at.value_or(maps_ended.value_or(*ended));
   maps_ended = std::min(maps_ended.value_or(reduces), reduces);
-  run.map_time = *maps_ended - starts;
+  run.map_time = std::max(*maps_ended - starts, absl::ZeroDuration());
   run.shuffle_time = reduces - *maps_ended;
   run.reduce_time = *ended - reduces;
   return run;

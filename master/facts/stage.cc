@@ -93,6 +93,8 @@ bool ReduceWork::is_cold() const {
 }
 
 absl::Duration TaskAttempt::start_up() const {
+  // Without a report of input, the time of the first input is unknown.
+  if (bytes_done == 0 && records_done == 0) return absl::ZeroDuration();
   return std::max(idle_until - life.started_at().value_or(idle_until), absl::ZeroDuration());
 }
 

@@ -308,6 +308,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   // The guess before the first progress rests on no report, so its error indicates nothing about
   // later forecasts.
   const bool is_prior = basis == Basis::kGuess && !monitor::IsOfStages(state_) &&
+                        !facts::ReducePhaseStart(state_) &&
                         facts::MapProgress(state_).fraction_done < facts::kPaceFrom;
   durations::IntervalRecord of_prior;
   durations::IntervalRecord& record = is_prior ? of_prior : tracked.record;

@@ -348,6 +348,12 @@ class IngestStream final : public Reactor,
     const bool is_same = event.source_id == named.source_id && event.job_id == named.job_id &&
                          event.run_uid == named.run_uid;
     if (is_same) return grpc::Status::OK;
+    if (!known->second.fault.ok()) {
+      return {grpc::StatusCode::INVALID_ARGUMENT,
+              fmt::format("handle {} belongs to a source with invalid ids; open the other source "
+                          "under another handle",
+                          opened.handle())};
+    }
     return {grpc::StatusCode::INVALID_ARGUMENT,
             fmt::format("handle {} is already source {} of job {}; open the other source under "
                         "another handle",

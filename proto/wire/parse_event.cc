@@ -384,7 +384,7 @@ absl::StatusOr<Event> ParseEvent(const ReceivedEvent& received, absl::Time arriv
   };
   // A sender that sets the field without a time reports 0.
   if (!received.sent_at || *received.sent_at <= absl::UnixEpoch()) {
-    return refused("sent_at is missing or 0; send the time of sending");
+    return refused("sent_at is missing or 0; set it to the time at which you send the message");
   }
   // A stage takes at least two bytes.
   if (received.body.size() > 2 * limits.stages_max) {

@@ -250,7 +250,7 @@ class Client:
         )
 
     def forget(self, job_id: str) -> None:
-        """Removes a job that has ended. The master's history keeps the run. An unknown job is not an error.
+        """Removes a job that has ended. With a data directory, the master's history keeps the run. An unknown job is not an error.
 
         Raises RefusedError if the job is running.
         """

@@ -167,7 +167,7 @@ TEST(JobWording, NamesATaskByItsStage) {
   EXPECT_EQ(StragglerText(snapshot, {}), "last to end: task 7 of stage 0");
 }
 
-TEST(JobWording, NamesNoTaskBesideAGuess) {
+TEST(JobWording, OmitsTheTaskIfTheEstimateIsAGuess) {
   Snapshot snapshot = SomeSnapshot();
   EXPECT_EQ(StragglerRemark(snapshot, {}), StragglerText(snapshot, {}));
   snapshot.estimate.basis = Basis::kGuess;

@@ -88,7 +88,7 @@ code=0
 [ "$code" = 2 ] && grep -q 'pair has ended, so --data-factor and --policy would have no effect; omit them' "$work/err" ||
   fail "exit code $code of other data for a workflow that has ended: $(cat "$work/err")"
 "$tidemark" forget pair --master "$master" >"$work/out" || fail "not forgotten"
-grep -q '^removed pair; the history keeps the run$' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^removed pair; the history, if there is one, keeps the run$' "$work/out" || fail "$(cat "$work/out")"
 "$tidemark" forget pair --master "$master" | grep -q '^there was no job pair$' || fail "an unknown job"
 ! "$tidemark" get jobs pair --master "$master" 2>/dev/null || fail "it is still there"
 

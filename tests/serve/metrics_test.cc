@@ -80,8 +80,8 @@ TEST(MetricFamilies, ContainTheContentionByResource) {
   const auto families = MetricFamilies(stats, {});
   const auto& by_resource = Find(families, "tidemark_contention_seconds");
   ASSERT_EQ(by_resource.metric.size(), kWaitReasonCount);
-  EXPECT_EQ(by_resource.metric.back().label.at(0).value, "io");
-  EXPECT_EQ(by_resource.metric.back().gauge.value, 12);
+  EXPECT_EQ(by_resource.metric.at(4).label.at(0).value, "io");
+  EXPECT_EQ(by_resource.metric.at(4).gauge.value, 12);
   EXPECT_EQ(Find(families, "tidemark_contention_host_max_seconds").metric.at(0).gauge.value, 9);
 }
 

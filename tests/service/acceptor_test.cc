@@ -2,13 +2,15 @@
 // conditions, and a deadline expires only if a test fails.
 #include "master/service/acceptor.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <grpcpp/grpcpp.h>
+#include <netinet/in.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include "tests/scratch_directory.h"
 #include "tests/service/eventually.h"
-#include "tests/sockets.h"
 #include "tests/test.h"
 #include "tests/transport/certificates.h"
 #include "tidemark/master.h"
@@ -39,7 +41,9 @@ class AcceptorTest : public ::testing::Test {
     if (with_tokens) {
       options.tokens_file = directory_.Write("tokens", std::string("reader * ") + kToken + "\n");
     }
-    master_ = Master::Start(options).value();
+    auto master = Master::Start(options);
+    ASSERT_TRUE(master.ok()) << master.status();
+    master_ = *std::move(master);
   }
   std::string port() const { return master_->address().substr(master_->address().rfind(':') + 1); }
   // Returns a channel with its own connection, which the caller may keep.
@@ -119,9 +123,15 @@ TEST_F(AcceptorTest, CutsAClientThatGuessesTokensButNoOtherOfItsHost) {
 class IdleConnections {
  public:
   IdleConnections(const std::string& port, int count) {
+    sockaddr_in address = {.sin_family = AF_INET,
+                           .sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)))};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     for (int i = 0; i < count; ++i) {
-      idle_.emplace_back(test::ConnectTo(std::stoi(port), SOCK_NONBLOCK));
-      EXPECT_TRUE(idle_.back().is_open());
+      idle_.emplace_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    }
+    for (const service::Descriptor& idle : idle_) {
+      EXPECT_TRUE(idle.is_open());
+      connect(idle.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
     }
   }
 

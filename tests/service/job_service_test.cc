@@ -275,7 +275,9 @@ TEST_F(JobServiceTest, AWatcherMayWaitForAJobAndForARunOfIt) {
   request.set_wait_for_job(true);
   test::WatchStream stream(channel_, request);
   RunJob("later");
-  EXPECT_TRUE(stream.ReadAll().back().snapshot().final());
+  const auto responses = stream.ReadAll();
+  ASSERT_THAT(responses, Not(IsEmpty()));
+  EXPECT_TRUE(responses.back().snapshot().final());
   EXPECT_TRUE(stream.Finish().ok());
   request.set_wait_for_job(false);
   request.set_run_uid("another");
@@ -596,8 +598,7 @@ TEST_F(JobServiceTest, EstimatesEachScenario) {
 }
 
 TEST_F(JobServiceTest, EstimatesAPredictedJobOnOtherSlots) {
-  ASSERT_TRUE(Send("job-1", {Opened(2, 1), Started(M(0))}).ok());
-  AwaitStages("job-1");
+  ASSERT_TRUE(Send("job-1", {Opened(2, 1)}).ok());
   auto request = Of<v1::EstimateJobRequest>("job-1");
   v1::EstimateJobResponse response;
   ASSERT_TRUE(Estimate(request, response).ok());

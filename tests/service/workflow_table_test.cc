@@ -602,7 +602,7 @@ TEST_F(WorkflowTableTest, PastRunsOfApplicationsAreFoundByTheNameOfTheJob) {
   EXPECT_EQ(snapshots.front().stage_infos[0].name, "scan");
 }
 
-// Returns no runs after the barrier is opened.
+// Waits until the barrier opens, and returns no runs.
 std::vector<JobProfile> RunsBehind(test::Barrier& barrier) {
   barrier.Pass();
   return {};

@@ -71,15 +71,15 @@ class OneJobTest : public ClusterWaitsTest {
 
 TEST_F(OneJobTest, BlamesTheQueryThatHeldTheSlots) {
   RunTwoQueries();
-  const auto querie = Only(AtTheEnd({.query = "job/1"}));
-  EXPECT_DOUBLE_EQ(*querie.seconds, 12);
+  const auto query = Only(AtTheEnd({.query = "job/1"}));
+  EXPECT_DOUBLE_EQ(*query.seconds, 12);
   // job/1 lacked 2 slots for 8 s, and ran for 8 task seconds in 12 s, so the wait is 12 s x 16 /
   // (16 + 8).
-  EXPECT_THAT(querie.waits[kSlots].seconds, Near(8));
+  EXPECT_THAT(query.waits[kSlots].seconds, Near(8));
   // Without job/0, the only other query, job/1 would certainly have run from 2 to 6 s.
-  ASSERT_THAT(querie.culprits, ElementsAre(AllOf(Blames("app", 8), Between(8, 8))));
-  EXPECT_EQ(querie.culprits[0].query, "job/0");
-  EXPECT_EQ(querie.culprits[0].resource, kSlots);
+  ASSERT_THAT(query.culprits, ElementsAre(AllOf(Blames("app", 8), Between(8, 8))));
+  EXPECT_EQ(query.culprits[0].query, "job/0");
+  EXPECT_EQ(query.culprits[0].resource, kSlots);
 }
 
 TEST_F(OneJobTest, AQueryOfTheSameJobIsNamedWithoutIt) {
@@ -90,11 +90,11 @@ TEST_F(OneJobTest, AQueryOfTheSameJobIsNamedWithoutIt) {
 
 TEST_F(OneJobTest, WaitWithoutAKnownCauseBlamesNoQuery) {
   RunTwoQueries();
-  const auto querie = Only(AtTheEnd({.query = "job/1", .resource = kMemory}));
+  const auto query = Only(AtTheEnd({.query = "job/1", .resource = kMemory}));
   // 2 task seconds of 2 concurrent tasks are 1 s.
-  EXPECT_THAT(querie.waits[kMemory].seconds, Near(1));
-  EXPECT_FALSE(querie.waits[kSlots].seconds) << "the question excludes slots";
-  EXPECT_THAT(querie.culprits, IsEmpty());
+  EXPECT_THAT(query.waits[kMemory].seconds, Near(1));
+  EXPECT_FALSE(query.waits[kSlots].seconds) << "the question excludes slots";
+  EXPECT_THAT(query.culprits, IsEmpty());
 }
 
 TEST_F(OneJobTest, UnreportedWaitsAreNotZero) {
@@ -111,9 +111,9 @@ TEST_F(OneJobTest, UnreportedWaitsAreNotZero) {
 TEST_F(OneJobTest, SingleQueryBlamesNoOtherQuery) {
   app_.Executor("node-1", 1).Stage(0, 0, 2, "job/0").Start(0, 0, 0).End(5, 0, 0);
   app_.Start(5, 0, 1).End(10, 0, 1).Close(10);
-  const auto querie = Only(AtTheEnd());
-  EXPECT_DOUBLE_EQ(*querie.waits[kSlots].seconds, 0);
-  EXPECT_THAT(querie.culprits, IsEmpty());
+  const auto query = Only(AtTheEnd());
+  EXPECT_DOUBLE_EQ(*query.waits[kSlots].seconds, 0);
+  EXPECT_THAT(query.culprits, IsEmpty());
 }
 
 TEST_F(OneJobTest, WaitBesideFreeSlotsDoesNotCount) {
@@ -145,9 +145,9 @@ TEST_F(OneJobTest, AnswersNothingForAQueryThatDidNotRun) {
 
 TEST_F(OneJobTest, QuestionAboutAHostLeavesSlotsOut) {
   RunTwoQueries();
-  const auto querie = Only(AtTheEnd({.query = "job/1", .host = "node-1"}));
-  EXPECT_FALSE(querie.waits[kSlots].seconds);
-  EXPECT_THAT(querie.waits[kMemory].seconds, Near(1));
+  const auto query = Only(AtTheEnd({.query = "job/1", .host = "node-1"}));
+  EXPECT_FALSE(query.waits[kSlots].seconds);
+  EXPECT_THAT(query.waits[kMemory].seconds, Near(1));
 }
 
 const std::set<QueryName> kOther = {{"other", ""}};
@@ -232,9 +232,9 @@ TEST_F(TwoJobsTest, RunningJobBlamesTheUserOfTheProcessor) {
 // The victim lost 15 of 20 s. There is no other cause.
 TEST_F(TwoJobsTest, LossesAreThePartOfTaskTimeLostToARunningJob) {
   ShareProcessor();
-  const LossesTo losse = Only(Losses(kOther));
-  EXPECT_EQ(losse.query, (QueryName{"other", ""}));
-  for (const facts::LostShare& lost : {Only(losse.lost.by_stage), losse.lost.of_all}) {
+  const LossesTo loss = Only(Losses(kOther));
+  EXPECT_EQ(loss.query, (QueryName{"other", ""}));
+  for (const facts::LostShare& lost : {Only(loss.lost.by_stage), loss.lost.of_all}) {
     EXPECT_THAT(lost, FieldsAre(Near(0.75), Near(0.75), Near(0.75)));
   }
   EXPECT_THAT(waits_.Losses("unknown", kOther, 3, std::nullopt), IsEmpty());

@@ -30,9 +30,9 @@ class ShownProgress {
   // decreases.
   std::optional<EstimateRaised> Show(absl::Duration elapsed, std::uint32_t stages, RaiseCause cause,
                                      Estimate& estimate);
-  // Sets the shown fraction of `estimate` during a silence, after Show() of the estimate before it.
-  // The fraction does not rise, even if no master listened during a part of the silence. REQUIRES:
-  // `estimate.remaining` is set.
+  // Sets the shown fraction of `estimate` during a silence. Call it after Show() with the estimate
+  // before the silence. The fraction does not rise, even if no master listened during a part of the
+  // silence. REQUIRES: `estimate.remaining` is set.
   void ShowSilent(absl::Duration elapsed, Estimate& estimate);
   double fraction_done() const { return fraction_; }
   // Restores the shown fraction after a restart.

@@ -65,8 +65,11 @@ JobPosition PositionOf(const facts::JobRecord& state, absl::Time now) {
   position.map_input_bytes = facts::MapInputBytes(state);
   if (position.reduce_start) return position;
   position.maps = facts::MapProgress(state);
+  // A job without known map tasks does not wait for their slots.
   position.map_side_start =
-      facts::MapSideStart(state.started_at, position.maps.started_at.value_or(now));
+      position.maps.tasks == 0
+          ? state.started_at
+          : facts::MapSideStart(state.started_at, position.maps.started_at.value_or(now));
   if (position.maps.state == StageState::kPending && position.maps.tasks > 0) {
     position.wait = position.map_side_start - state.started_at;
   }
@@ -538,8 +541,8 @@ double MapWork::CombineWithPrior() {
   return 1 / std::sqrt(all);
 }
 
-// Places the remaining map tasks on the slots. Returns the end of the last one. REQUIRES: a task is
-// left, and work.seconds_per_weight is set.
+// Places the remaining map tasks on the slots. Returns the end of the last task. REQUIRES: a task
+// remains, and work.seconds_per_weight is set.
 absl::Time EndOf(const MapWork& work, std::size_t slots, absl::Time now) {
   std::vector<absl::Time> slots_free_at;
   std::vector<absl::Duration> waiting;

@@ -51,7 +51,7 @@ inline constexpr std::array<WaitReasonInfo, 6> kWaitReasonTable = {{
     {WaitReason::kNetwork, "network", "for shuffle data", "a faster network", true, true},
     // A disk or a file system.
     {WaitReason::kIo, "io", "for shuffle writes", "faster disks", true, true},
-    // The storage of the job's input, without the time to decode it.
+    // Reads of the job's input from storage. Decoding is excluded.
     {WaitReason::kScan, "scan", "for input data", "faster storage", true, true},
 }};
 
