@@ -641,11 +641,16 @@ TEST_F(LiveDiamond, GrowsWithTheSilenceOfItsJobsButNotFaster) {
   const Snapshot c = Running("c-1", 10, 50, 5);
   Observe(live_, b);
   Observe(live_, c);
-  const Range before = *live_.Tick(Second(50)).estimate.remaining;
+  const Snapshot reported = live_.Tick(Second(50));
+  const Range before = *reported.estimate.remaining;
+  double shown = reported.estimate.fraction_done;
   for (const double silence : {100.0, 1000.0}) {
     Observe(live_, Silent(b, 50 + silence));
     Observe(live_, Silent(c, 50 + silence));
     const Snapshot silent = live_.Tick(Second(50 + silence));
+    EXPECT_EQ(silent.silent_since, Second(50)) << silence;
+    EXPECT_LE(silent.estimate.fraction_done, shown) << silence;
+    shown = silent.estimate.fraction_done;
     const Range& remaining = *silent.estimate.remaining;
     EXPECT_LT(remaining.median, before.median + 1.1 * absl::Seconds(silence)) << silence;
     EXPECT_GE(remaining.median, absl::Seconds(silence)) << silence;

@@ -363,6 +363,16 @@ TEST_F(FoldIntoOpenJob, RecordsTheMostTasksAtOnce) {
   EXPECT_EQ(job_.state.reduce_slots(), 1u) << "at least one";
 }
 
+// Reports without input may continue beside profiles or another source that reports input.
+TEST_F(FoldIntoOpenJob, AReportWithoutInputIsStartUpOnlyBeforeTheFirstInput) {
+  After(Started(M(0)), Read(M(0), 0));
+  EXPECT_EQ(MapAttempt(job_).start_up(), absl::ZeroDuration()) << "no input is known";
+  After(Read(M(0), 0), Read(M(0), 100), Read(M(0), 0));
+  EXPECT_EQ(MapAttempt(job_).start_up(), absl::Seconds(2));
+  After(TaskHeartbeat{.attempt = M(0), .records_done = 1}, Read(M(0), 0));
+  EXPECT_EQ(MapAttempt(job_).start_up(), absl::Seconds(2));
+}
+
 TEST_F(FoldIntoOpenJob, ShrinkingHeartbeatsAreCountedAndIgnored) {
   for (const AttemptId id : {M(0), R(0)}) After(Read(id, 100), Read(id, 60));
   EXPECT_EQ(MapAttempt(job_).bytes_done, 100u);

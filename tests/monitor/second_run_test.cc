@@ -264,9 +264,9 @@ Story Join(double kilobytes, double (*share_of)(int group), double shuffled_at =
 // below `error_max` points.
 void ExpectWeighedByKeys(const Story& past, const Story& story, double first_group_ends,
                          double error_max) {
-  const JobRun taught = Watched(past);
-  EXPECT_THAT(taught.taught->timed_groups, Each(Not(IsEmpty())));
-  const JobRun run = Watched(story, {taught.taught.value()});
+  const PastRun taught = Watched(past).taught.value();
+  EXPECT_THAT(taught.timed_groups, Each(Not(IsEmpty())));
+  const JobRun run = Watched(story, {taught});
   for (std::size_t second = 12; static_cast<double>(second) < first_group_ends; ++second) {
     const double truth = story.ends - static_cast<double>(second);
     EXPECT_GT(LeftAt(run, second), truth / 2) << second;

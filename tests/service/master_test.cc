@@ -238,7 +238,7 @@ TEST_F(MasterTest, RejectsTheEventsOfASourceWithInvalidIdsAndContinues) {
     EXPECT_THAT(response.rejections(0).reason(), HasSubstr(reason));
     Source valid("valid", "valid");
     EXPECT_TRUE(ingest.Send(valid.At(0, Opened(1, 1))));
-    EXPECT_THAT(ingest.Answered(1, "valid"), IsEmpty());
+    EXPECT_THAT(ingest.Answered(1, "valid", "valid"), IsEmpty());
     ingest.WritesDone();
   }
 }

@@ -33,6 +33,10 @@ class IngestStream {
   std::vector<v1::Rejection> Answered(std::uint64_t sequence,
                                       const std::string& source = "app-master",
                                       const std::string& job_id = "job-1") {
+    // Streams that have sent only ready-made batches have no handles. Those batches have handle 0.
+    const auto known = handles_.find({job_id, source});
+    EXPECT_TRUE(handles_.empty() || known != handles_.end()) << source << " of " << job_id;
+    const std::uint32_t handle = known == handles_.end() ? 0 : known->second;
     std::vector<v1::Rejection> rejections;
     v1::StreamEventsResponse response;
     do {
@@ -42,8 +46,7 @@ class IngestStream {
       }
       if (response.has_control()) control_.MergeFrom(response.control());
       for (const v1::Rejection& rejection : response.rejections()) rejections.push_back(rejection);
-    } while (response.handle() != handles_[{job_id, source}] ||
-             response.accepted_sequence() < sequence);
+    } while (response.handle() != handle || response.accepted_sequence() < sequence);
     return rejections;
   }
   // Returns all control messages that Answered() has read, merged.

@@ -294,7 +294,7 @@ TEST_F(HistoryTest, UpgradesVersionsWithoutLaterTimes) {
 TEST_F(HistoryTest, UpgradesAHistoryOfTidemark01) {
   Undo(test::BytesOf(std::string(TIDEMARK_RECORDINGS) + "/history-0.1.sql"));
   const auto found = Open()->SucceededOfName("synthetic", 10).value();
-  EXPECT_THAT(IdsOf(found), ElementsAre("synthetic-3", "synthetic-2", "synthetic-1"));
+  ASSERT_THAT(IdsOf(found), ElementsAre("synthetic-3", "synthetic-2", "synthetic-1"));
   EXPECT_DOUBLE_EQ(found.front().summary.map_selectivity().value_or(0), 928080 / 202318.0);
   ASSERT_TRUE(found.front().summary.profile.has_value());
   EXPECT_EQ(found.front().summary.profile->slots, 1);

@@ -140,7 +140,9 @@ TEST_F(OneJobTest, TaskWithoutAnEndHoldsItsSlotUntilTheEventsEnd) {
 TEST_F(OneJobTest, AnswersNothingForAQueryThatDidNotRun) {
   RunTwoQueries();
   EXPECT_THAT(AtTheEnd({.query = "sql/9"}), IsEmpty());
-  EXPECT_THAT(ClusterWaits().jobs(), IsEmpty());
+  ClusterWaits none;
+  none.Finish();
+  EXPECT_THAT(none.jobs(), IsEmpty());
 }
 
 TEST_F(OneJobTest, QuestionAboutAHostLeavesSlotsOut) {

@@ -275,6 +275,7 @@ TEST(AnswerFromLog, ARemarkStatesThatTheBestRowMayBeNoFaster) {
 // The row of the run has the measured duration. All other rows have modelled durations.
 TEST(AnswerFromLog, FoundRowsAreRankedBySpeedUp) {
   const auto answer = Found({.find = Find{.goal = Goal::kTime}}).value();
+  ASSERT_GE(answer.rows.size(), 2U);
   const double run = SecondsOfRow(answer.rows[0]);
   double before = 0;
   for (std::size_t i = 1; i < answer.rows.size(); ++i) {
