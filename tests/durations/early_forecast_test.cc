@@ -294,8 +294,8 @@ class MapSide : public testing::Test {
   test::Source source_{"app-master"};
 };
 
-// A map task takes exp(1.2) = 3.3201 s with a deviation of 1. Of the tasks that take longer than 4
-// s, half take longer than exp(1.2 + 0.79594) = 7.3591 s.
+// A map task takes exp(1.2) = 3.3201 s with a deviation of 1. Half of the tasks that take longer
+// than 4 s take longer than exp(1.2 + 0.79594) = 7.3591 s.
 TEST_F(MapSide, AssumesAUsualTaskBeforeItHasAPace) {
   auto seconds = SecondsAt(At(4));
   ASSERT_TRUE(seconds.has_value());

@@ -845,11 +845,11 @@ TEST_F(JobServiceTest, ListsTheTasksAndForecastsOfRunningAndEndedJobs) {
   EXPECT_THAT(Call(&Stub::ListTasks, of_host, listed).error_message(),
               HasSubstr("only the totals of each host are stored"));
 
-  const v1::ListForecastsResponse said = forecasts("job-2");
-  EXPECT_GE(said.forecasts_size(), 1);
-  EXPECT_TRUE(said.has_ended_at());
+  const v1::ListForecastsResponse first = forecasts("job-2");
+  EXPECT_GE(first.forecasts_size(), 1);
+  EXPECT_TRUE(first.has_ended_at());
   auto later = Of<v1::ListForecastsRequest>("job-2");
-  *later.mutable_after() = said.forecasts(said.forecasts_size() - 1).at();
+  *later.mutable_after() = first.forecasts(first.forecasts_size() - 1).at();
   v1::ListForecastsResponse nothing_new;
   EXPECT_TRUE(Call(&Stub::ListForecasts, later, nothing_new).ok());
   EXPECT_EQ(nothing_new.forecasts_size(), 0);
