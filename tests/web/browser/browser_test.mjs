@@ -157,7 +157,8 @@ const tests = {
     const master = await startMaster();
     const page = await open(master.url);
     await shows(page, "No job has reported yet");
-    const command = (await page.$eval("code", (code) => code.innerText)).replace("HOST:PORT", master.address);
+    const [example] = await page.$eval("pre", (pre) => pre.innerText.split("\n"));
+    const command = example.replace("HOST:PORT", master.address);
     const job = start(tidemark, [...command.split(" ").slice(1), "-o", "quiet"]);
     await page.waitForSelector("tbody tr");
     await stop(job);
