@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
+
+#include "master/forecast/durations/finished_groups.h"
 
 namespace tidemark::durations::group_times_test {
 namespace {
@@ -55,6 +58,13 @@ TEST(LazyFit, FitsAgainAfterInvalidate) {
   fit.Invalidate();
   fit.Update(Bins(100, 2));
   EXPECT_NEAR(fit.model().Predict(1'000), 2'000, 100);
+}
+
+// By hand: l = ln 3 = 1.0986, so (0.01 + 1.2069 - 0.02) / 2 = 0.5985. With l = 0.05, the deviation
+// is within the sampling error.
+TEST(VarianceOfNode, GrowsWithTheDeviationOfOneNode) {
+  EXPECT_NEAR(VarianceOfNode(0.01, std::log(3), 0.02), 0.5985, 1e-4);
+  EXPECT_DOUBLE_EQ(VarianceOfNode(0.01, 0.05, 0.02), 0.01);
 }
 
 }  // namespace

@@ -32,6 +32,10 @@ const std::string& HostOf(const facts::Task& task) {
 
 }  // namespace
 
+double VarianceOfNode(double between, double log_ratio, double sampling) {
+  return std::max(between, (between + log_ratio * log_ratio - sampling) / 2);
+}
+
 std::size_t TaskSpeeds::UnitOf(const facts::JobRecord& state, std::size_t index) {
   const std::string& host = HostOf(state.reduce_tasks()[index]);
   const auto [at, added] = unit_of_host_.try_emplace(
@@ -167,8 +171,9 @@ void TaskSpeeds::Update(const facts::JobRecord& state,
       units_[u].speed = of_new_task();
       continue;
     }
-    const double trust = between / (between + sampling[u]);
-    units_[u].speed = {std::exp(log_ratio[u] * trust), std::sqrt(between * (1 - trust))};
+    const double variance = VarianceOfNode(between, log_ratio[u], sampling[u]);
+    const double trust = variance / (variance + sampling[u]);
+    units_[u].speed = {std::exp(log_ratio[u] * trust), std::sqrt(variance * (1 - trust))};
   }
 }
 

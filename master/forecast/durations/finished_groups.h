@@ -45,10 +45,16 @@ struct FinishedBin {
 // Returns the finished key groups of every task, binned by bytes.
 std::vector<std::vector<FinishedBin>> FinishedByBytes(const facts::JobRecord& state);
 
+// Returns the prior variance of the logarithmic speed of a node: `between`, the variance between
+// nodes, unless the node's own `log_ratio` with the variance `sampling` is larger. If only one node
+// is slow, `between` underestimates its deviation. O(1).
+double VarianceOfNode(double between, double log_ratio, double sampling);
+
 // The relative speed of each node, as a factor on every predicted time on the node.
 //
 //   l = ln(observed / predicted time of the key groups finished on the node), weighted by recency
-//   ln q = l t^2 / (t^2 + s^2), s^2 the sampling variance of l, t^2 the variance between nodes
+//   ln q = l t^2 / (t^2 + s^2), s^2 the sampling variance of l
+//   t^2 by VarianceOfNode()
 //
 // The tasks of one host share a factor; if hosts are unknown, each task has its own. Source:
 // docs/internals/references.md [TM]. An update takes O(tasks x bins) time. Not thread-safe.
