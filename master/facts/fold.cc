@@ -592,6 +592,13 @@ absl::Status Folder::operator()(const AttemptChanged& changed) {
         "attempt changed of {}: state is ATTEMPT_STATE_SHUFFLED; only reduce tasks shuffle",
         ToString(changed.attempt)));
   }
+  if (changed.at && absl::AbsDuration(event_.sent_at - *changed.at) > kLongestRun) {
+    return absl::InvalidArgumentError(fmt::format(
+        "attempt changed of {}: changed_at is {}, more than {} d from sent_at; send "
+        "both in nanoseconds since 1970",
+        ToString(changed.attempt), absl::FormatTime("%Y-%m-%d", *changed.at, absl::UTCTimeZone()),
+        absl::ToInt64Hours(kLongestRun) / 24));
+  }
   const auto attempt = FindAttempt(changed.attempt, **stage);
   if (!attempt.ok()) return attempt.status();
   Task& task = *(*stage)->task(changed.attempt.index);

@@ -337,6 +337,16 @@ TEST_F(FoldIntoOpenJob, CorrectsTheClockOfASource) {
   EXPECT_EQ(MapAttempt(job_).life.started_at(), At(8));
 }
 
+TEST_F(FoldIntoOpenJob, RejectsATimeInAnotherUnit) {
+  Event event = Source("m-0").At(10, Started(M(0)));
+  event.sent_at = absl::FromUnixSeconds(1'750'000'000);
+  std::get<AttemptChanged>(event.body).at = absl::FromUnixNanos(1'750'000'000'000);  // milliseconds
+  EXPECT_THAT(job_.Take(event).message(),
+              HasSubstr("changed_at is 1970-01-01, more than 999 d from sent_at; send both in "
+                        "nanoseconds since 1970"));
+  EXPECT_FALSE(job_.state.map_tasks()[0].is_running());
+}
+
 TEST_F(FoldIntoOpenJob, CountsAContradictingAttemptState) {
   EXPECT_EQ(After(Finished(M(0)), Failed(M(0))), "1 anomalies, 1 missing profiles");
   EXPECT_TRUE(job_.state.map_tasks()[0].is_finished());
