@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace tidemark::facts {
@@ -100,6 +102,12 @@ std::string WorkflowHistoryName(const JobWorkflow& workflow, const std::string& 
 }
 
 std::string HistoryNameOf(const JobOpened& opened) {
+  // Unnamed sessions run unrelated queries.
+  static constexpr std::array<std::string_view, 4> kUnnamedSessions = {
+      "PySparkShell", "Spark shell", "SparkR", "pyspark-shell"};
+  if (std::ranges::count(kUnnamedSessions, opened.name) > 0) {
+    return fmt::format("{} {}", opened.name, opened.application_id);
+  }
   if (!opened.workflow || opened.workflow->node.empty()) return opened.name;
   if (opened.workflow->nodes.empty() && opened.workflow->node == opened.name) return opened.name;
   return NodeHistoryName(*opened.workflow, ShapeOf(*opened.workflow), opened.workflow->node);

@@ -138,6 +138,7 @@ std::string WorkflowHistoryName(const JobWorkflow& workflow, const std::string& 
 // Returns the name under which the runs of a job are stored if the job is the only known job of its
 // workflow: the name of its node. Returns the name of the job if it reports no workflow, or only an
 // id and no node. A command with one job thus has the same past runs with and without a workflow.
+// Interactive sessions of Spark with a default name share no past runs.
 std::string HistoryNameOf(const JobOpened& opened);
 
 }  // namespace tidemark::facts

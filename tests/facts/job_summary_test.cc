@@ -22,6 +22,13 @@ class JobProfileTest : public ::testing::Test {
   Source source_;
 };
 
+TEST(HistoryName, DiffersBetweenSessionsWithoutAName) {
+  JobOpened opened = {.name = "pyspark-shell", .application_id = "local-1"};
+  EXPECT_EQ(HistoryNameOf(opened), "pyspark-shell local-1");
+  opened.name = "nightly";
+  EXPECT_EQ(HistoryNameOf(opened), "nightly");
+}
+
 // Map tasks of 2 and 6 s have a mean of 4 and a deviation of 2. The last map task ends at 6. The
 // reduce tasks began at 1 and 8 and ended at 16 and 28, so they took 10 and 20 s. Their mean is 15,
 // and their deviation is 5.
