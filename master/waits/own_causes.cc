@@ -65,6 +65,9 @@ LongestGroup LongestGroupOf(const ReduceProfile& profile) {
   for (const GroupPoint& point : profile.points) {
     if (point.count == 1) compare(point.size_bytes, point.total_time);
   }
+  for (const GroupBin& bin : profile.bins) {
+    if (bin.count == 1) compare(bin.size_bytes, absl::Seconds(bin.seconds));
+  }
   return longest;
 }
 

@@ -58,7 +58,7 @@ struct LongestGroup {
   friend bool operator==(const LongestGroup&, const LongestGroup&) = default;
 };
 
-// Ignores times that are infinite or negative. O(points + finished keys).
+// Ignores times that are infinite or negative. O(points + bins + finished keys).
 LongestGroup LongestGroupOf(const ReduceProfile& profile);
 
 }  // namespace tidemark::waits

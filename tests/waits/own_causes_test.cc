@@ -94,6 +94,13 @@ TEST(LongestGroup, IsTheSlowestGroupNotTheLargest) {
   EXPECT_EQ(LongestGroupOf(profile), (LongestGroup{700, absl::Seconds(5)}));
 }
 
+TEST(LongestGroup, MayBeTheOnlyGroupOfABin) {
+  ReduceProfile profile;
+  profile.bins = {{.bin = 3, .count = 2, .size_bytes = 16, .seconds = 90},
+                  {.bin = 9, .count = 1, .size_bytes = 700, .seconds = 5}};
+  EXPECT_EQ(LongestGroupOf(profile), (LongestGroup{700, absl::Seconds(5)}));
+}
+
 TEST(LongestGroup, GroupsTimedTogetherDoNotCount) {
   ReduceProfile profile;
   profile.points = {{.size_bytes = 300, .count = 9, .total_time = absl::Seconds(90)}};
