@@ -344,12 +344,17 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
   if (&tracked == &tracked_.front() && !is_silent) snapshot.estimate_raised = raised;
   const double& fraction = shown.estimate.fraction_done;
   if (auto& remaining = shown.estimate.remaining; remaining && is_silent) {
+    const bool has_interval = remaining->upper || &tracked == &tracked_.front();
     remaining = facts::WidenForSilence(*remaining, snapshot.at - now, silence, listened_);
     tracked.shown.ShowSilent(snapshot.at - state_.started_at, shown.estimate);
     // The record of errors contains the published forecast.
     prediction.end = snapshot.at + remaining->median;
-    prediction.lower = snapshot.at + *remaining->lower;
-    prediction.upper = snapshot.at + *remaining->upper;
+    if (has_interval) {
+      prediction.lower = snapshot.at + *remaining->lower;
+      prediction.upper = snapshot.at + *remaining->upper;
+    } else {  // The interval of silence belongs to Tidemark's own forecast.
+      remaining = Range{.median = remaining->median};
+    }
   }
   if (fraction > 0) {
     prediction.shown_end = state_.started_at + (snapshot.at - state_.started_at) / fraction;

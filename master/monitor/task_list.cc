@@ -246,9 +246,10 @@ std::vector<PastForecast> ThinnedForecasts(std::span<const facts::EndPrediction>
                 .ends_at = each.end,
                 .ends_at_lower = each.lower,
                 .ends_at_upper = each.upper,
-                .fraction_done = part(each.end)};
-    forecast.fraction_done_lower = each.upper ? part(each.upper) : forecast.fraction_done;
-    forecast.fraction_done_upper = each.lower ? part(each.lower) : forecast.fraction_done;
+                .fraction_done = part(each.shown_end ? each.shown_end : each.end)};
+    const double done = forecast.fraction_done;
+    forecast.fraction_done_lower = each.upper ? std::min(part(each.upper), done) : done;
+    forecast.fraction_done_upper = each.lower ? std::max(part(each.lower), done) : done;
   }
   return kept;
 }

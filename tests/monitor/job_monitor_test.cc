@@ -703,6 +703,21 @@ TEST(JobMonitor, AJobThatDidNotSucceedKeepsTheLastShownFractionAndItsBounds) {
   }
 }
 
+TEST(JobMonitor, OtherIndicatorsHaveNoIntervalInASilence) {
+  Watched job = Reducing();
+  const Snapshot silent = job.Tick(15 + 300);
+  ASSERT_TRUE(silent.silent_since);
+  ASSERT_TRUE(silent.estimate.remaining && silent.estimate.remaining->upper);
+  int estimates = 0;
+  for (const Indicator& other : silent.indicators) {
+    if (!other.estimate.remaining) continue;
+    ++estimates;
+    EXPECT_FALSE(other.estimate.remaining->lower) << other.estimate.indicator;
+    EXPECT_FALSE(other.estimate.remaining->upper) << other.estimate.indicator;
+  }
+  EXPECT_GT(estimates, 0);
+}
+
 // The silence has opened the interval of the job.
 TEST(JobMonitor, AnAbandonedJobKeepsTheBoundsOfItsFraction) {
   Watched job = AboutToReduce(JobMonitorOptions());

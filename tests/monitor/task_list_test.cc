@@ -129,6 +129,17 @@ TEST(ThinnedForecasts, KeepTheLastPrediction) {
   EXPECT_THAT(monitor::ThinnedForecasts(said, At(0), 5000), SizeIs(1000));
 }
 
+// During a silence the shown progress stays at 10 %, although the predicted end implies 50 %.
+TEST(ThinnedForecasts, ContainTheShownProgress) {
+  const std::vector<facts::EndPrediction> said = {
+      {.at = At(100), .end = At(200), .lower = At(150), .upper = At(400), .shown_end = At(1000)}};
+  const PastForecast kept = Only(monitor::ThinnedForecasts(said, At(0), 10));
+  EXPECT_NEAR(kept.fraction_done, 0.1, 1e-9);
+  EXPECT_NEAR(kept.fraction_done_lower, 0.1, 1e-9);
+  EXPECT_NEAR(kept.fraction_done_upper, 2.0 / 3, 1e-9);
+  EXPECT_EQ(kept.ends_at, At(200));
+}
+
 TEST(ThinnedForecasts, APredictionWithoutAnEndHasNone) {
   const std::vector<facts::EndPrediction> said = {{.at = At(5)}};
   EXPECT_THAT(monitor::ThinnedForecasts(said, At(0), 10), ElementsAre(PastForecast{.at = At(5)}));

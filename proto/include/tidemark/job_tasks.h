@@ -107,8 +107,8 @@ struct PastForecast {
   // Bounds of the 90 % interval. Unset if there is no forecast.
   std::optional<absl::Time> ends_at_lower;
   std::optional<absl::Time> ends_at_upper;
-  // Fraction of the job's time that had passed, 0..1. It assumes that the job ends at the predicted
-  // end or, for the bounds, at a bound of the interval.
+  // Progress that the snapshot showed, 0..1. The bounds assume that the job ends at a bound of the
+  // interval, and enclose the shown progress.
   double fraction_done = 0;
   double fraction_done_lower = 0;
   double fraction_done_upper = 0;
