@@ -101,7 +101,11 @@ std::vector<ContentionColumn> ContentionColumnsOf(ContentionKind kind, bool unic
       "Share", [unicode](const Each& row) { return SharesText(*row.share, unicode); },
       [](const Each& row) { return row.share.has_value(); }};
   const ContentionColumn responsibility = {
-      "Responsibility", [](const Each& row) { return TwoDigits(row.responsibility); }};
+      "Responsibility", [](const Each& row) {
+        // Processes outside Tidemark are no query, so responsibility does not apply.
+        const bool is_outside = row.cause && row.cause->jobs == 0 && !(row.responsibility > 0);
+        return is_outside ? "-" : TwoDigits(row.responsibility);
+      }};
   const ContentionColumn impact = {"Impact", [](const Each& row) { return TwoDigits(row.impact); }};
   const ContentionColumn queries = {"Queries",
                                     [](const Each& row) { return fmt::to_string(row.queries); }};

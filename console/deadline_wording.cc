@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "console/job_wording.h"
+
 namespace tidemark::console {
 namespace {
 
@@ -98,7 +100,7 @@ std::string DeadlineText(const Snapshot& snapshot, const TextOptions& options) {
 bool IsLikelyLate(const Snapshot& snapshot) {
   const double late = snapshot.late_probability.value_or(0);
   // Before the deadline, a guess and an end that is not shown cause no warning.
-  const bool is_guess = snapshot.estimate.basis == Basis::kGuess || !IsEndShown(snapshot);
+  const bool is_guess = IsGuess(snapshot) || !IsEndShown(snapshot);
   return is_guess ? late >= 1 : late >= 0.5;
 }
 

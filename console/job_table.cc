@@ -46,7 +46,7 @@ std::string EndCell(const Snapshot& job, const TextOptions& options) {
   remaining += DescribeRemaining(main, main.estimate, options).text();
   if (!due.empty()) remaining += "; " + due;
   if (!job.silent_since) return remaining;
-  return fmt::format("no reports {}; {}", SilenceText(job), remaining);
+  return fmt::format("{}; {}", MissingText(job), remaining);
 }
 
 std::string NameOfChild(const Snapshot& snapshot, std::uint32_t number,
@@ -175,7 +175,7 @@ std::vector<std::string> RenderJobTable(const std::vector<Snapshot>& jobs,
   for (const Snapshot& job : jobs) {
     const std::optional<Snapshot> headline = HeadlineOf(job);
     const Snapshot& main = headline ? *headline : job;
-    Row row = {Printable(job.job_id, options.text.unicode), StateName(job),
+    Row row = {Printable(job.job_id, options.text.unicode), ListedState(job),
                PercentText(main, main.estimate, options.text), ElapsedText(job),
                job.is_final ? "" : CurrentStep(job)};
     if (options.is_wide) {

@@ -373,7 +373,6 @@ Basis BasisOf(const Snapshot& snapshot, std::uint32_t child) {
 // Marks the text as a guess. Empty text leaves it unchanged.
 RemainingWords AsGuess(const std::string& guess, RemainingWords words) {
   if (guess.empty() || words.about == kUnknownLeft) return words;
-  words.is_guess = true;
   words.joint = " ";
   if (words.detail.empty()) {
     words.detail = "(" + guess + ")";
@@ -544,13 +543,22 @@ RemainingWords IdleWords(const Snapshot& snapshot) {
           snapshot.counts.stages == 0 ? "no stage has begun" : "all of its stages have ended"};
 }
 
+// Returns true for a workflow between two jobs. The next job may not have been submitted.
+bool IsBetweenJobs(const Snapshot& snapshot) {
+  return !snapshot.children.empty() &&
+         std::ranges::none_of(snapshot.children, [](const Child& child) {
+           return child.state == ChildState::kRunning;
+         });
+}
+
 std::string SilenceWarning(const Snapshot& snapshot) {
   if (snapshot.is_final) return "";
-  if (snapshot.silent_since) {
+  if (snapshot.silent_since && !IsBetweenJobs(snapshot)) {
     return fmt::format("no reports from {} {}",
                        KindOf(snapshot) == JobKind::kWorkflow ? "any of its jobs" : "the job",
                        SilenceText(snapshot));
   }
+  if (snapshot.silent_since) return MissingText(snapshot);
   const std::uint32_t silent = snapshot.coverage ? snapshot.coverage->silent_tasks : 0;
   if (silent == 0) return "";
   return fmt::format("{} without a report for {}", text::Counted(silent, "running task"),
@@ -692,6 +700,10 @@ std::string StateName(const Snapshot& snapshot) {
   return snapshot.is_final ? "ended" : "running";
 }
 
+std::string ListedState(const Snapshot& snapshot) {
+  return snapshot.silent_since && !snapshot.is_final ? "silent" : StateName(snapshot);
+}
+
 std::string ElapsedText(const Snapshot& snapshot) {
   return snapshot.is_final ? ElapsedText(snapshot.elapsed()) : DurationText(snapshot.elapsed());
 }
@@ -787,6 +799,13 @@ RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estim
   return EstimatedWords(snapshot, estimate, snapshot.elapsed(), options);
 }
 
+bool IsGuess(const Snapshot& snapshot) {
+  const Estimate& estimate = snapshot.estimate;
+  return estimate.basis == Basis::kGuess ||
+         (estimate.state == EstimateState::kValid &&
+          !GuessText(snapshot, estimate, snapshot.elapsed()).empty());
+}
+
 std::vector<Step> StepsOf(const Snapshot& snapshot) {
   const Counts& counts = snapshot.counts;
   const JobKind kind = KindOf(snapshot);
@@ -878,6 +897,11 @@ std::vector<Part> PartsOf(const Snapshot& snapshot, const TextOptions& options) 
   return parts;
 }
 
+std::string MissingText(const Snapshot& snapshot) {
+  return fmt::format("no {} {}", IsBetweenJobs(snapshot) ? "job running" : "reports",
+                     SilenceText(snapshot));
+}
+
 std::string SilenceText(const Snapshot& snapshot) {
   const absl::Time since = snapshot.silent_since.value_or(snapshot.at);
   const std::string text = DurationText(snapshot.at - since);
@@ -945,7 +969,9 @@ std::vector<std::string> WarningTexts(const Snapshot& snapshot, const TextOption
   }
   if (snapshot.coverage) {
     texts.push_back(LossText(snapshot));
-    if (const auto known = snapshot.coverage->map_profiles; known && !(*known >= 1)) {
+    const auto known = snapshot.coverage->map_profiles;
+    // The forecast of this run no longer needs the missing sizes.
+    if (known && !(*known >= 1) && !HasSucceeded(snapshot)) {
       texts.push_back(fmt::format("key sizes known for {} % of the finished map tasks",
                                   static_cast<int>(100 * (*known > 0 ? *known : 0))));
     }

@@ -19,6 +19,8 @@ std::string JobTitle(const Snapshot& snapshot, const TextOptions& options);
 // Returns "queued", "running", "succeeded", "failed", "killed" or "abandoned". For a state of a
 // newer version, returns "running" or "ended".
 std::string StateName(const Snapshot& snapshot);
+// Returns "silent" for a running job without reports, and otherwise StateName().
+std::string ListedState(const Snapshot& snapshot);
 Style StateStyle(const Snapshot& snapshot);
 
 // Returns the headline of an application (Snapshot::headline_group) in the form of a job with the
@@ -72,12 +74,14 @@ struct RemainingWords {
   std::string about;
   std::string joint;
   std::string detail;
-  bool is_guess = false;
   std::string text() const { return about + joint + detail; }
 };
 // Describes the remaining time of a job, or the state of an ended job.
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
                                  const TextOptions& options);
+// Returns true if readers see the remaining time of the job as a guess. Alerts and metrics use the
+// same rule.
+bool IsGuess(const Snapshot& snapshot);
 
 // Describes the remaining time of a running task: "~ 41 s left" and "(35-52 s)", or "about to end".
 RemainingWords DescribeLeft(const Range& left, const TextOptions& options);
@@ -136,6 +140,9 @@ std::string StragglerRemark(const Snapshot& snapshot, const TextOptions& options
 // Returns how long a job has been silent: "for 6 min", or "since the master started, 6 min ago" if
 // the newest report is older than the master.
 std::string SilenceText(const Snapshot& snapshot);
+// Returns what a silent job lacks, such as "no reports for 25 s", or "no job running for 25 s" for
+// a workflow between two jobs. REQUIRES: snapshot.silent_since is set.
+std::string MissingText(const Snapshot& snapshot);
 
 // Returns "1.2 MB/s, 45 records/s", only with the known rates, or "" if none is known.
 std::string ThroughputText(const std::optional<Throughput>& throughput);

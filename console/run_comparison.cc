@@ -89,9 +89,17 @@ std::string AmountText(double amount, ComparedUnit unit) {
   return fmt::format("{:.0f}", amount);
 }
 
-// Returns the size of a difference in percent, at most 99,999. REQUIRES: before > 0.
-double PercentOf(double difference, double before) {
-  return std::min(100 * std::abs(difference) / before, 99'999.0);
+// Returns "50 %", or "845 times" if the percentage has four digits. REQUIRES: before > 0.
+std::string ChangeText(double before, double after) {
+  const double percent = 100 * std::abs(after - before) / before;
+  return percent < 999.5 ? fmt::format("{:.0f} %", percent)
+                         : fmt::format("{:.0f} times", after / before);
+}
+
+// Returns false if the first value is shown as 0, since its change has no meaningful factor.
+// REQUIRES: value.before is set.
+bool HasBase(const ComparedValue& value) {
+  return *value.before > 0 && AmountText(*value.before, value.unit) != AmountText(0, value.unit);
 }
 
 std::string DifferenceText(const ComparedValue& value) {
@@ -100,8 +108,9 @@ std::string DifferenceText(const ComparedValue& value) {
   const std::string amount = AmountText(std::abs(more), value.unit);
   if (amount == AmountText(0, value.unit)) return "same";
   const char* const sign = more < 0 ? "-" : "+";
-  if (!(*value.before > 0)) return sign + amount;
-  return fmt::format("{}{} ({}{:.0f} %)", sign, amount, sign, PercentOf(more, *value.before));
+  if (!HasBase(value)) return sign + amount;
+  const std::string change = ChangeText(*value.before, *value.after);
+  return fmt::format("{}{} ({}{})", sign, amount, change.ends_with('%') ? sign : "", change);
 }
 
 double StageDifference(const ComparedValue& value) {
@@ -206,7 +215,10 @@ std::string ComparisonSentence(const ComparedRun& before, const ComparedRun& aft
     return fmt::format("{} took about as long", after.name);
   }
   std::string text = fmt::format("{} took {}", after.name, LongerText(*time));
-  if (*time->before > 0) text += fmt::format(" ({:.0f} %)", PercentOf(more, *time->before));
+  if (HasBase(*time)) {
+    const std::string change = ChangeText(*time->before, *time->after);
+    text += fmt::format(" ({}{})", change, change.ends_with('%') ? "" : " as long");
+  }
   // The stage that explains most of the difference has changed in the same direction.
   const ComparedValue* stage = nullptr;
   for (const ComparedValue& value : values) {
@@ -226,8 +238,9 @@ std::string ComparisonSentence(const ComparedRun& before, const ComparedRun& aft
   if (input == nullptr || !input->before || !input->after) return text;
   const double grown = *input->after - *input->before;
   if (std::abs(grown) < kMentionedShare * *input->before) return text + ", with the same input";
-  return text + fmt::format(", with {:.0f} % {} input", PercentOf(grown, *input->before),
-                            grown < 0 ? "less" : "more");
+  const std::string change = ChangeText(*input->before, *input->after);
+  if (!change.ends_with('%')) return text + fmt::format(", with {} the input", change);
+  return text + fmt::format(", with {} {} input", change, grown < 0 ? "less" : "more");
 }
 
 ComparisonTable DescribeComparison(const std::vector<ComparedValue>& values,

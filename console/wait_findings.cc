@@ -203,8 +203,9 @@ std::string LimitsText(double seconds, const std::optional<double>& lower,
   const double digit = seconds < kTenthsBelow ? 0.1 : 1;
   if (!(*upper - *lower >= digit)) return "";
   const double scale = *upper < kTenthsBelow ? 10 : 1;
-  // A lower limit that equals the value is rounded like it.
-  const bool is_equal = *lower >= seconds * (1 - 1e-9);
+  // A lower limit that equals the value is rounded like it, if both have the same unit.
+  const bool has_same_unit = (seconds < kTenthsBelow) == (*upper < kTenthsBelow);
+  const bool is_equal = has_same_unit && *lower >= seconds * (1 - 1e-9);
   const double least = is_equal ? std::round(seconds * scale) : std::floor(*lower * scale);
   const double most = std::ceil(*upper * scale);
   if (*upper < kTenthsBelow) {

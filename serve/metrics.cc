@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/time/time.h"
+#include "console/job_wording.h"
 #include "tidemark/wait_reason.h"
 
 namespace tidemark::serve {
@@ -184,7 +185,7 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
       add_span(remaining, left->median);
       add_span(lower, left->lower);
       add_span(upper, left->upper);
-      add(guessed, job->estimate.basis == Basis::kGuess ? 1 : 0);
+      add(guessed, console::IsGuess(*job) ? 1 : 0);
     }
     if (job->deadline) add(deadline, absl::ToDoubleSeconds(*job->deadline - absl::UnixEpoch()));
     if (job->late_probability) add(late, *job->late_probability);
@@ -198,8 +199,8 @@ void AddProgress(const std::string& kind, const Jobs& jobs, Families& families) 
       remaining);
   add("_remaining_lower_seconds", "Lower bound of the 90 % interval of the remaining time.", lower);
   add("_remaining_upper_seconds", "Upper bound of the 90 % interval of the remaining time.", upper);
-  add("_remaining_guessed",
-      "1 if the estimate is a guess, 0 if it is based on this run or on past runs.", guessed);
+  add("_remaining_guessed", "1 if the estimate is a guess or its bounds are too wide, otherwise 0.",
+      guessed);
   add("_deadline_timestamp_seconds", "Deadline of a running " + kind + ".", deadline);
   add("_late_probability", "Probability of missing the deadline, from 0 to 1; absent if unknown.",
       late);
@@ -277,8 +278,11 @@ void AddSilence(const std::string& kind, const std::string& help, const Jobs& jo
   families.Add(kind + "_silent_seconds", help, MetricType::Gauge, std::move(silent));
 }
 
-// Adds the share of intervals that contained the end. The family is empty if no kept job has that
-// share.
+// With fewer jobs, the mean is too uncertain.
+constexpr int kCoverageJobsMin = 20;
+
+// Adds the share of intervals that contained the end. The family is empty if fewer kept jobs than
+// kCoverageJobsMin have that share.
 void AddIntervalCoverage(const Jobs& jobs, Families& families) {
   double sum = 0;
   int count = 0;
@@ -288,9 +292,9 @@ void AddIntervalCoverage(const Jobs& jobs, Families& families) {
     ++count;
   }
   std::vector<ClientMetric> mean;
-  if (count > 0) mean.push_back(Gauge(sum / count));
+  if (count >= kCoverageJobsMin) mean.push_back(Gauge(sum / count));
   families.Add("job_interval_coverage_ratio",
-               "Share of 90 % intervals that contained the end, mean over the jobs on the master.",
+               "Share of 90 % intervals that contained the end, mean over at least 20 ended jobs.",
                MetricType::Gauge, std::move(mean));
 }
 

@@ -38,11 +38,13 @@ std::string AccuracyText(const Snapshot& snapshot, const std::string& indicator)
 }
 
 // Sets the forecast end, rounded like the remaining time.
-void SetEnd(const Snapshot& snapshot, bool is_guess, web::v1::JobWords& words) {
+void SetEnd(const Snapshot& snapshot, web::v1::JobWords& words) {
   const Estimate& estimate = snapshot.estimate;
-  const bool is_known = !snapshot.is_final && estimate.state == EstimateState::kValid &&
-                        estimate.remaining &&
-                        estimate.remaining->median != absl::InfiniteDuration();
+  const bool is_known =
+      !snapshot.is_final && estimate.state == EstimateState::kValid && estimate.remaining &&
+      estimate.remaining->median != absl::InfiniteDuration() &&
+      // A longer time is shown without an upper bound, so it has no latest end.
+      estimate.remaining->upper.value_or(estimate.remaining->median) <= text::kLongestSaid;
   if (!is_known) return;
   const console::KnownRemaining known = console::RoundToKnown(
       estimate.remaining->median, estimate.remaining->lower, estimate.remaining->upper);
@@ -56,7 +58,7 @@ void SetEnd(const Snapshot& snapshot, bool is_guess, web::v1::JobWords& words) {
   wire::EncodeTime(clock(known.lower, absl::Floor), *words.mutable_ends_at_lower());
   wire::EncodeTime(clock(known.upper, absl::Ceil), *words.mutable_ends_at_upper());
   // Readers trust a time of day more than a duration.
-  words.set_is_end_wide(is_guess || !console::ForecastEnd(snapshot));
+  words.set_is_end_wide(console::IsGuess(snapshot) || !console::ForecastEnd(snapshot));
 }
 
 // Returns the duration of a stage, or of a job of a workflow, that has ended.
@@ -194,7 +196,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   const Estimate& estimate = main.estimate;
   if (headline) words.set_headline(console::JobTitle(main, kText));
   words.set_title(console::JobTitle(snapshot, kText));
-  words.set_state(console::StateName(snapshot));
+  words.set_state(console::ListedState(snapshot));
   if (snapshot.started_at) words.set_elapsed(console::ElapsedText(snapshot));
   words.set_first_forecast(console::FirstForecastText(snapshot));
   words.set_throughput(console::ThroughputText(snapshot.throughput));
@@ -209,7 +211,7 @@ web::v1::JobWords WebWordsOf(const Snapshot& snapshot) {
   const console::RemainingWords remaining = console::DescribeRemaining(main, estimate, kText);
   words.set_remaining(remaining.about);
   words.set_remaining_detail(remaining.joint + remaining.detail);
-  if (shown.has_number) SetEnd(main, remaining.is_guess, words);
+  if (shown.has_number) SetEnd(main, words);
   const console::DeadlineWords due = console::DescribeDeadline(snapshot);
   words.set_due_before(due.before);
   words.set_due_after(due.after);

@@ -10,6 +10,7 @@ from typing import Optional
 
 from tidemark.job import (
     Basis,
+    ChildState,
     Estimate,
     EstimateMethod,
     EstimateState,
@@ -393,11 +394,15 @@ def silence_text(snapshot: Snapshot) -> Optional[str]:
     if snapshot.final or snapshot.silent_since is None:
         return None
     who = "any of its jobs" if snapshot.info.kind == JobKind.WORKFLOW else "the job"
+    missing = f"reports from {who}"
+    # The next job may not have been submitted.
+    if snapshot.children and all(job.state != ChildState.RUNNING for job in snapshot.children):
+        missing = "job running"
     silence = duration_text(snapshot.at - snapshot.silent_since)
     reported_at = snapshot.coverage.newest_event_at if snapshot.coverage else None
     if reported_at is not None and reported_at < snapshot.silent_since:
-        return f"no reports from {who} since the master started, {silence} ago"
-    return f"no reports from {who} for {silence}"
+        return f"no {missing} since the master started, {silence} ago"
+    return f"no {missing} for {silence}"
 
 
 def raised_text(snapshot: Snapshot) -> Optional[str]:

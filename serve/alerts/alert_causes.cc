@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "console/job_wording.h"
 #include "text/did_you_mean.h"
 #include "text/name_pattern.h"
 
@@ -196,11 +197,6 @@ namespace {
 // Number of consecutive updates that must find a job likely late.
 constexpr int kLateUpdates = 2;
 
-// Returns false for unknown estimates and for guesses, whose probabilities mean nothing.
-bool IsEvidence(const Estimate& estimate) {
-  return estimate.basis != Basis::kUnknown && estimate.basis != Basis::kGuess;
-}
-
 // Returns the time of the last event before the silence. Unlike silent_since, which counts from a
 // restart, it does not change during a silence.
 absl::Time LastEventAt(const Snapshot& silent) {
@@ -384,11 +380,11 @@ void AlertCauses::AddSilenceOfJobs(const Snapshot& job, const Family& family,
                     .same_cause = std::vector<std::string>(ids.begin() + 1, ids.end())});
 }
 
-// While a query is the headline, no past run predicts the end of the application, and readers see
-// no probability.
+// The probabilities of unknown estimates and of guesses mean nothing. While a query is the
+// headline, no past run predicts the end of the application, and readers see no probability.
 bool AlertCauses::IsLikelyLate(const Snapshot& job) const {
-  return IsEvidence(job.estimate) && job.headline_group.empty() &&
-         job.late_probability.value_or(0) >= rules_.late_from;
+  return job.estimate.basis != Basis::kUnknown && !console::IsGuess(job) &&
+         job.headline_group.empty() && job.late_probability.value_or(0) >= rules_.late_from;
 }
 
 void AlertCauses::CheckDeadline(const Snapshot& job, const Family& family, TrackedJob& state,

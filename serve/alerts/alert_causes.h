@@ -203,22 +203,6 @@ std::string UuidOf(const std::string& text);
 // in a pattern matches any string.
 bool IsNamedBy(const std::vector<std::string>& patterns, const Snapshot& job);
 
-// Returns the name of a basis in messages, or "" if the basis is unknown or there is no estimate.
-constexpr std::string_view NameOf(Basis basis) {
-  switch (basis) {
-    case Basis::kGuess:
-      return "guess";
-    case Basis::kEarlierRuns:
-      return "earlier_runs";
-    case Basis::kThisRun:
-      return "this_run";
-    case Basis::kUnknown:
-    case Basis::kDone:
-      break;
-  }
-  return "";
-}
-
 // A bounded set of ids of sent messages. It keeps at least the newest kKept ids and drops older
 // ids, including the initial ones. Not thread-safe.
 class RecentIds {

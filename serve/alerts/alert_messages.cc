@@ -38,6 +38,13 @@ std::string Cut(const std::string& whole) {
   return whole.size() <= kTextBytesMax ? whole : text::Cut(whole, kTextBytesMax) + "...";
 }
 
+// Returns the name of the basis of the estimate in messages, or "" if the basis is unknown.
+std::string BasisOf(const Snapshot& job) {
+  if (console::IsGuess(job)) return "guess";
+  if (job.estimate.basis == Basis::kThisRun) return "this_run";
+  return job.estimate.basis == Basis::kEarlierRuns ? "earlier_runs" : "";
+}
+
 // Adds the known parts of the progress, the remaining time, its basis, and the deadline.
 void AddEstimate(const Snapshot& job, ordered_json& json) {
   const Estimate& estimate = job.estimate;
@@ -46,7 +53,7 @@ void AddEstimate(const Snapshot& job, ordered_json& json) {
     json["fraction_done_lower"] = estimate.fraction_done_lower;
     json["fraction_done_upper"] = estimate.fraction_done_upper;
   }
-  if (const std::string_view basis = NameOf(estimate.basis); !basis.empty()) json["basis"] = basis;
+  if (const std::string basis = BasisOf(job); !basis.empty()) json["basis"] = basis;
   if (const auto& left = estimate.remaining) {
     AddSeconds("remaining_seconds", left->median, json);
     AddSeconds("remaining_lower_seconds", left->lower, json);
@@ -56,9 +63,9 @@ void AddEstimate(const Snapshot& job, ordered_json& json) {
   if (job.late_probability) json["late_probability"] = *job.late_probability;
 }
 
-std::string BasisText(Basis basis) {
-  if (basis == Basis::kGuess) return "a guess";
-  const std::string name(NameOf(basis));
+std::string BasisText(const Snapshot& job) {
+  const std::string name = BasisOf(job);
+  if (name == "guess") return "a guess";
   return name.empty() ? "unknown" : absl::StrReplaceAll(name, {{"earlier", "past"}, {"_", " "}});
 }
 
@@ -108,7 +115,7 @@ std::string CauseText(const Alert& alert, const console::TextOptions& options) {
       break;
     }
     case AlertKind::kSilent:
-      text = "no reports " + console::SilenceText(job);
+      text = console::MissingText(job);
       text += WaitsForText(alert, options);
       if (!due.empty()) text += "; " + due;
       break;
@@ -157,7 +164,7 @@ std::string ValueOf(AlertField field, const Alert& alert, const console::TextOpt
     case AlertField::kLeft:
       return console::DescribeRemaining(job, job.estimate, options).text();
     case AlertField::kBasis:
-      return BasisText(job.estimate.basis);
+      return BasisText(job);
     case AlertField::kEnd:
       return clock(EndOf(job));
     case AlertField::kDeadline:
@@ -310,9 +317,7 @@ ordered_json ProgressFacet(const Snapshot& job) {
     AddEnd("endsAtLower", job.at, left->lower, facet);
     AddEnd("endsAtUpper", job.at, left->upper, facet);
     AddFractionBounds(job.estimate, facet);
-    if (const std::string_view basis = NameOf(job.estimate.basis); !basis.empty()) {
-      facet["basis"] = basis;
-    }
+    if (const std::string basis = BasisOf(job); !basis.empty()) facet["basis"] = basis;
   }
   if (job.deadline && IsDate(*job.deadline)) facet["deadlineAt"] = UtcText(*job.deadline);
   if (job.late_probability && std::isfinite(*job.late_probability)) {

@@ -42,7 +42,7 @@ TEST(ContentionTable, NamesTheWorstCauseAndTheMostDelayedQueryFirst) {
           "2 other jobs had the longest delay, 48 s (40-48 s).", "", "Queries that delayed others",
           "QUERY                       DELAY           SHARE           RESPONSIBILITY  QUERIES",
           "app-7/sql/1                 54 s (40-60 s)  75 % (60-90 %)  1.25            2",
-          "processes outside Tidemark  18 s            25 %            0.00            1", "",
+          "processes outside Tidemark  18 s            25 %            -               1", "",
           "Delayed queries", "QUERY         DELAY           SHARE  RESPONSIBILITY",
           "2 other jobs  48 s (40-48 s)  100 %  1.00"));
 }

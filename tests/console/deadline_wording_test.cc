@@ -39,6 +39,9 @@ TEST(DeadlineText, IgnoresGuessesBeforeTheDeadline) {
   EXPECT_EQ(DeadlineText(guess, kAscii), "due 22:54:32, over 99 % likely late") << "it is said";
   guess.late_probability = 1;
   EXPECT_TRUE(IsLikelyLate(guess));
+  Snapshot wide = Due(absl::Minutes(40), 0.999);
+  wide.estimate.remaining->upper = absl::Hours(9);
+  EXPECT_FALSE(IsLikelyLate(wide)) << "few results yet";
 }
 
 TEST(DeadlineText, OmitsUnknownValues) {

@@ -181,6 +181,10 @@ TEST(JobFrame, ShowsLosses) {
                     Contains("3 messages lost, 1 measurement dropped"),
                     Contains("key sizes known for 75 % of the finished map tasks"),
                     Contains("the event log ends here: the disk is full")));
+  Snapshot succeeded = Succeeded();
+  succeeded.coverage = snapshot.coverage;
+  EXPECT_THAT(RenderFrame(succeeded, {.width = 100}), Not(Contains(HasSubstr("key sizes known"))))
+      << "no forecast needs them";
 }
 
 TEST(JobFrame, OmitsLossesIfThereAreNone) {

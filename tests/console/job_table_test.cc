@@ -42,8 +42,9 @@ TEST(JobTable, ShortensIdsBeforeColumnsVanish) {
 TEST(JobTable, MarksASilentJob) {
   Snapshot silent = SomeSnapshot();
   silent.silent_since = silent.at - absl::Seconds(131);
-  EXPECT_THAT(RenderJobTable({silent}, kWide)[1],
-              HasSubstr("  no reports for 2 min 11 s; ~ 3 min 20 s left"));
+  EXPECT_THAT(
+      RenderJobTable({silent}, kWide)[1],
+      AllOf(HasSubstr("  silent  "), HasSubstr("  no reports for 2 min 11 s; ~ 3 min 20 s left")));
   silent.state = JobState::kAbandoned;
   silent.is_final = true;
   EXPECT_THAT(RenderJobTable({silent}, kWide)[1], Not(HasSubstr("no reports")));

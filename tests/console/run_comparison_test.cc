@@ -49,6 +49,23 @@ TEST(RunComparison, ComparesTimesStagesDataAndWaits) {
                           "input"));
 }
 
+TEST(RunComparison, ShowsALargeChangeAsAFactorAndNoneOfAValueShownAsZero) {
+  const auto change = [](double before, double after) {
+    const ComparedValue value = {.what = "waits for CPU", .before = before, .after = after};
+    return DescribeComparison({value}, {}).rows.at(0).at(3);
+  };
+  EXPECT_EQ(change(0, 122), "+2 min 02 s");
+  EXPECT_EQ(change(0.04, 122), "+2 min 02 s") << "the first value is shown as 0.0 s";
+  EXPECT_EQ(change(0.5, 122), "+2 min 02 s (244 times)");
+  EXPECT_EQ(change(20, 122), "+1 min 42 s (+510 %)");
+  EXPECT_EQ(change(122, 0), "-2 min 02 s (-100 %)");
+  const ComparedRun before = RunOf("a", 20, 1'000'000);
+  const ComparedRun after = RunOf("b", 980, 40'000'000);
+  EXPECT_EQ(ComparisonSentence(before, after, CompareRuns(before, after)),
+            "b took 16 min longer (25 times as long); reduce took 16 min longer, with 40 times the "
+            "input");
+}
+
 TEST(RunComparison, DoesNotCompareTheTimeOfARunThatWasKilled) {
   const ComparedRun before = RunOf("a", 20, 0);
   ComparedRun after = RunOf("b", 40, 0);

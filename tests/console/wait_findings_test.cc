@@ -17,6 +17,7 @@ TEST(WaitFindings, ATenthIsNotable) {
 
 TEST(WaitFindings, RoundsLimitsOutwards) {
   EXPECT_EQ(LimitsText(0.5, 0.44, 0.81, false), " (0.4-0.9 s)");
+  EXPECT_EQ(LimitsText(0.7, 0.7, 4, true), " (0–4 s)");
   EXPECT_EQ(LimitsText(8, 6.04, 9.51, false), " (6-10 s)");
   EXPECT_EQ(LimitsText(8, 6.04, 12.5, false), " (6-13 s)");
   EXPECT_EQ(LimitsText(100, 90.9, 129.1, false), " (1 min 30 s - 2 min 10 s)");

@@ -94,6 +94,18 @@ TEST(AlertCauses, IgnoreAGuess) {
   }
 }
 
+TEST_F(AlertCausesTest, IgnoreAForecastThatReadersSeeAsAGuess) {
+  Snapshot wide;
+  for (int i = 0; i < 5; ++i) {
+    wide = job_.Next(0.99);
+    wide.estimate.remaining = Range{absl::Seconds(90), absl::ZeroDuration(), absl::Minutes(20)};
+    EXPECT_THAT(Update(wide), IsEmpty());
+  }
+  wide.sequence += 1;
+  wide.at = *wide.deadline;
+  EXPECT_THAT(Update(wide), ElementsAre(AlertKind::kLate)) << "the deadline has passed";
+}
+
 TEST_F(AlertCausesTest, AcceptPastRunsAsEvidence) {
   Snapshot before = job_.Next(0.9);
   before.estimate.basis = Basis::kEarlierRuns;

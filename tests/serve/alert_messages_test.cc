@@ -208,6 +208,10 @@ TEST(AlertMessages, GenericContainsTheBoundsOfAFraction) {
   EXPECT_EQ(message["fraction_done_lower"], 0.04);
   EXPECT_EQ(message["fraction_done_upper"], 0.99);
   EXPECT_EQ(message["basis"], "guess");
+  late.job.estimate.basis = Basis::kThisRun;
+  EXPECT_EQ(json::parse(GenericMessage(late, kUtc))["basis"], "this_run");
+  late.job.estimate.remaining->upper = absl::Hours(9);
+  EXPECT_EQ(json::parse(GenericMessage(late, kUtc))["basis"], "guess") << "as the text says";
   late.job.estimate.remaining->upper.reset();
   message = json::parse(GenericMessage(late, kUtc));
   EXPECT_FALSE(message.contains("fraction_done_lower")) << "without an interval it has no bounds";

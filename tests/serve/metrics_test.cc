@@ -174,13 +174,19 @@ TEST(MetricFamilies, DistinguishGuesses) {
   Snapshot measured = guess;
   measured.job_id = "b";
   measured.estimate.basis = Basis::kThisRun;
-  Snapshot unknown = Running("c");
+  Snapshot wide = measured;
+  wide.job_id = "c";
+  wide.estimate.state = EstimateState::kValid;
+  wide.estimate.remaining = Range{absl::Minutes(5), absl::ZeroDuration(), absl::Hours(9)};
+  Snapshot unknown = Running("d");
   unknown.estimate = {};
   const auto guessed =
-      Find(MetricFamilies({}, {guess, measured, unknown}), "tidemark_job_remaining_guessed").metric;
-  ASSERT_EQ(guessed.size(), 2U) << "an unknown estimate has no basis";
+      Find(MetricFamilies({}, {guess, measured, wide, unknown}), "tidemark_job_remaining_guessed")
+          .metric;
+  ASSERT_EQ(guessed.size(), 3U) << "an unknown estimate has no basis";
   EXPECT_EQ(guessed[0].gauge.value, 1);
   EXPECT_EQ(guessed[1].gauge.value, 0);
+  EXPECT_EQ(guessed[2].gauge.value, 1) << "readers see few results yet";
 }
 
 TEST(MetricFamilies, AverageIntervalCoverageOverJobsWithIntervals) {
@@ -192,8 +198,13 @@ TEST(MetricFamilies, AverageIntervalCoverageOverJobsWithIntervals) {
   bad.errors[0].interval_coverage = 0.5;
   Snapshot none = good;
   none.errors[0].interval_coverage.reset();
-  const auto families = MetricFamilies({}, {good, bad, none});
-  EXPECT_EQ(Find(families, "tidemark_job_interval_coverage_ratio").metric[0].gauge.value, 0.75);
+  std::vector<Snapshot> jobs(10, good);
+  jobs.insert(jobs.end(), 9, bad);
+  jobs.push_back(none);
+  const std::string family = "tidemark_job_interval_coverage_ratio";
+  EXPECT_TRUE(Find(MetricFamilies({}, jobs), family).metric.empty()) << "19 jobs are too few";
+  jobs.push_back(bad);
+  EXPECT_EQ(Find(MetricFamilies({}, jobs), family).metric[0].gauge.value, 0.75);
 }
 
 TEST(MetricFamilies, CountAnEndedJobInItsStateOnly) {

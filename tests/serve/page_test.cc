@@ -122,6 +122,11 @@ TEST(WebWords, RoundTheEndLikeTheRemainingTime) {
   EXPECT_EQ(TimeOf(words.ends_at()), kNoon + absl::Minutes(60) - absl::Seconds(20));
 }
 
+TEST(WebWords, HaveNoEndWithoutAnUpperBound) {
+  EXPECT_FALSE(
+      WebWordsOf(Running(absl::Hours(24), absl::Hours(1), absl::Hours(24'000))).has_ends_at());
+}
+
 // The ratio of 590 s and 200 s is 2.95, but that of the rounded ends exceeds 3.
 TEST(WebWords, MarkAWideEndLikeTheConsole) {
   const auto with = [](absl::Duration lower, absl::Duration upper) {

@@ -150,8 +150,10 @@ TEST_F(OpenWorkflowTest, JobsOfOneTagGrowIntoOneWorkflow) {
   End(count, 40);
   Tick(90);
   EXPECT_FALSE(Newest("nightly").is_final);
-  EXPECT_THAT(Newest("nightly").notes,
-              Contains("the workflow ends 1 min after its last job if no other job joins it"));
+  EXPECT_THAT(
+      Newest("nightly").notes,
+      Contains("the workflow ends when it is closed, or 1 min after its last job if no other "
+               "job joins it"));
   EXPECT_EQ(Newest("nightly").idle_since, At(40));
   EXPECT_FALSE(Newest("nightly").estimate.remaining.has_value()) << "more jobs may come";
   EXPECT_GT(Newest("nightly").estimate.fraction_done, 0);

@@ -447,7 +447,8 @@ void LiveWorkflow::AddNotes(absl::Time now, std::vector<std::string>& notes) con
           "proportion to the elapsed time");
     }
     if (IdleSince() || HasAllJobs()) {
-      notes.push_back(absl::StrCat("the workflow ends ", text::DurationText(QuietTime()),
+      notes.push_back(absl::StrCat("the workflow ends when it is closed, or ",
+                                   text::DurationText(QuietTime()),
                                    " after its last job if no other job joins it"));
     }
   }
