@@ -144,6 +144,27 @@ const tests = {
     assert.equal(runsBefore(many, "x", "1970-01-01T01:00:00Z").length, 20);
   },
 
+  async "the compared run has the closest input, or is the newest"() {
+    const { closest } = await load("past_runs.tsx");
+    const idOf = (inputs, own) =>
+      closest(inputs.map((bytes, i) => ({ id: `${i}`, bytes })), { snapshot: { final: true, throughput: { bytes_done: `${own}` } } })?.id;
+    assert.equal(idOf([1000, 900, 2], 1000), "0");
+    assert.equal(idOf([1000, 1001, 2], 1000), "1");
+    assert.equal(idOf([1000, 2], 0), "1");
+    assert.equal(idOf([1000, 0], 1000), "0");
+    assert.equal(idOf([0, 0], 1000), "1");
+    assert.equal(idOf([], 1000), undefined);
+  },
+
+  async "the chart of predicted ends contains all medians, and cuts off far bounds"() {
+    const { reachOf } = await load("reach.ts");
+    const point = (at, end, endUpper) => ({ at, end, endLower: end, endUpper });
+    const points = [point(0, 900, 9000), point(100, 250, 260)];
+    assert.deepEqual(reachOf(points), { low: 0, high: 1350, isCut: true });
+    assert.deepEqual(reachOf(points, 200), { low: 200, high: 1350, isCut: true });
+    assert.deepEqual(reachOf(points.slice(1)), { low: 100, high: 260, isCut: false });
+  },
+
   async "the end of a wide interval is its upper bound"() {
     const { endWords } = await load("parts.tsx");
     const at = (seconds) => new Date(1000 * seconds).toISOString();

@@ -357,7 +357,7 @@ const tests = {
     await page.click("tbody tr th a");
     await page.waitForSelector(".due");
     const due = await page.$eval(".due", (element) => element.innerText);
-    assert.match(due, /^due .*\d\d:\d\d(:\d\d)?, (\d+|over 99|under 1) % likely late$/);
+    assert.match(due, /^due .*\d\d:\d\d(:\d\d)?, (\d+|over 99|under 1)\s% likely late$/);
     await page.waitForSelector(".what-if input");
     await page.$eval(".what-if input", (input) => {
       input.value = "120";

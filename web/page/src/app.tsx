@@ -60,23 +60,20 @@ function App() {
             </svg>
             Tidemark
           </a>
-          {(job || hash === CONTENTION) && <a href="#/">All jobs</a>}
-          {hash !== CONTENTION && <a href={CONTENTION}>Contention</a>}
+          {!refused && (job || hash === CONTENTION) && <a href="#/">All jobs</a>}
+          {!refused && hash !== CONTENTION && <a href={CONTENTION}>Contention</a>}
         </nav>
         {session?.has_tokens && !refused && <button type="button" onClick={signOut}>Sign out</button>}
       </header>
       <main>
         {refused ? (
-          <>
-            <h1>Tidemark</h1>
-            <SignIn
-              why={refused.why}
-              onDone={() => {
-                setRefused(undefined);
-                setRound(round + 1);
-              }}
-            />
-          </>
+          <SignIn
+            why={refused.why}
+            onDone={() => {
+              setRefused(undefined);
+              setRound(round + 1);
+            }}
+          />
         ) : job ? (
           <Job key={`${round} ${job}`} id={job} onRefused={onRefused} />
         ) : hash === CONTENTION ? (

@@ -4,6 +4,7 @@ import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { clock, color, shortClock } from "./parts";
+import { reachOf } from "./reach";
 
 // Times are in seconds since 1970. Null values are unknown.
 export interface Point {
@@ -32,25 +33,15 @@ export function added(points: Point[], point: Point): Point[] {
 
 type Kind = "progress" | "end" | "estimators";
 const OTHER_COLORS = ["--good", "--warn", "--bad", "--range", "--quiet"];
-const last = <Element,>(all: Element[]) => all[all.length - 1];
+const DASHED = [5, 4];
+const DOTTED = [2, 3];
 
-// Returns the range of the axis of predicted ends. Cuts off far outliers, such as early forecasts,
-// since they would flatten the other values.
-export function reachOf(points: Point[], endedAt?: number, dueAt?: number): { low: number; high: number; isCut: boolean } {
-  const ends = points.flatMap((point) => [point.end, point.endLower, point.endUpper]).filter((end) => end !== null);
-  const begin = points[0]?.at ?? 0;
-  const now = last(points)?.at ?? begin;
-  const newest = last(points.filter((point) => point.end !== null))?.end ?? now;
-  const near = Math.max(now, endedAt ?? newest);
-  const far = ends.reduce((most, end) => Math.max(most, end), near);
-  const limit = near + 0.5 * Math.max(1, near - begin);
-  const due = dueAt !== undefined && dueAt <= limit ? dueAt : near;
-  return {
-    low: endedAt === undefined ? begin : ends.reduce((least, end) => Math.min(least, end), endedAt),
-    high: Math.max(Math.min(far, limit), due),
-    isCut: far > limit,
-  };
+// Returns the style of a border that looks like a line with these dashes.
+function markerStyle(dash?: number[]): string {
+  if (!dash) return "solid";
+  return dash[0] === DOTTED[0] ? "dotted" : "dashed";
 }
+const last = <Element,>(all: Element[]) => all[all.length - 1];
 
 const namesIn = (points: Point[]) => [...new Set(points.flatMap((point) => Object.keys(point.others ?? {})))];
 
@@ -111,12 +102,12 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, n
   const at: uPlot.Series = { label: "at", value: (_, value) => (value === null || value === undefined ? "-" : shortClock(1000 * value, 1000)) };
   const exact = (label: string, name: string, dash: number[]): uPlot.Series => ({ ...line(label, name, 1.5, dash), value: at.value });
   const bounds = isEnd
-    ? [line("ends after", "--range", 0.5), line("ends by", "--range", 0.5)]
-    : [line("lower bound", "--range", 0.5), line("upper bound", "--range", 0.5)];
+    ? [line("ends after", "--range", 1, DOTTED), line("ends by", "--range", 1, DASHED)]
+    : [line("lower bound", "--range", 1, DOTTED), line("upper bound", "--range", 1, DASHED)];
   const series = {
     progress: () => [at, line("done", "--run", 2), ...bounds],
-    end: () => [at, line("ends about", "--run", 2), ...bounds, exact(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", [5, 4]),
-      ...(isDue ? [exact("due", "--bad", [2, 3])] : [])],
+    end: () => [at, line("ends about", "--run", 2), ...bounds, exact(isOver ? "actual" : "now", isOver ? "--good" : "--quiet", DASHED),
+      ...(isDue ? [exact("due", "--bad", DOTTED)] : [])],
     estimators: () => [at, line("tidemark", "--run", 2), ...names.map((name, i) => line(name, OTHER_COLORS[i % OTHER_COLORS.length], 1.5, [6, 2 + i]))],
   };
   return {
@@ -132,6 +123,7 @@ function optionsOf(kind: Kind, width: number, isOver: boolean, isDue: boolean, n
         : { ...axis, size: 48, values: (_, values) => values.map((value) => `${value} %`) },
     ],
     series: series[kind](),
+    legend: { markers: { dash: (plot, i) => markerStyle(plot.series[i].dash) } },
     bands: kind === "estimators" ? [] : [{ series: [3, 2], fill: color("--range-fill") }],
   };
 }

@@ -1,7 +1,7 @@
 // Shows a job or a workflow of jobs.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { ask, jobPath } from "./api";
-import { added, Chart, type Point, reachOf } from "./chart";
+import { added, Chart, type Point } from "./chart";
 import { DeadlineForm } from "./deadline";
 import { applied, type PartWords, remember, secondsOf } from "./delta";
 import { Tasks } from "./hosts";
@@ -11,6 +11,7 @@ import type { ForecastsAnswer, JobUpdate, JobWords, Snapshot, SummaryAnswer } fr
 import { Bar, BarLegend, clock, count, Due, endWords, isWorkflowJob, joined, LEFT_TITLE, LiveNote, Percent, State, STEP_TITLE } from "./parts";
 import { PastRuns } from "./past_runs";
 import { usePoll } from "./poll";
+import { reachOf } from "./reach";
 import { Stages } from "./stages";
 import { Waits } from "./waits";
 import { WhatIf } from "./what_if";
@@ -235,7 +236,7 @@ function Headline({ snapshot, words }: { snapshot: Snapshot; words: JobWords }) 
       {summary && <p class="summary" dir="auto">{summary}</p>}
       {(snapshot.message || UNEXPLAINED[snapshot.state ?? ""]) && <p class="bad" dir="auto">{snapshot.message || UNEXPLAINED[snapshot.state ?? ""]}</p>}
       {(words.warnings ?? []).map((warning) => <p key={warning} class="warning" dir="auto">{warning}</p>)}
-      {snapshot.silent_since && !snapshot.final && (
+      {snapshot.silent_since && !snapshot.final && (!snapshot.children?.length || snapshot.children.some((child) => child.state === "CHILD_STATE_RUNNING")) && (
         <p class="quiet">{isWorkflowJob(snapshot) ? "Its jobs" : "The job"} may still run: check the hosts and the network to the master. The interval grows until the next report.</p>
       )}
       {(snapshot.notes ?? []).filter((note) => !words.warnings?.includes(note)).map((note) => <p key={note} dir="auto">{note}</p>)}
@@ -278,7 +279,7 @@ function Charts({ points, snapshot }: { points: Point[]; snapshot: Snapshot }) {
       <section class="card" title="The end predicted at each time; the shaded band is its 90 % interval">
         <h2>{endedAt ? "Predicted and actual end over time" : "Predicted end over time"}</h2>
         <Chart kind="end" points={points} endedAt={endedAt} dueAt={dueAt} label="The predicted end over time, with its 90 % interval" />
-        {reach.isCut && <p class="legend">Predicted ends after {clock(new Date(1000 * reach.high).toISOString())} are cut off.</p>}
+        {reach.isCut && <p class="legend">Bounds after {clock(new Date(1000 * reach.high).toISOString())} are cut off.</p>}
       </section>
     </div>
   );

@@ -209,7 +209,7 @@ export function List({ hash, onAddress, onRefused }: ListProps) {
               {heading("name", "Job")}
               {heading("state", "State")}
               <th scope="col">Progress</th>
-              <th scope="col">Remaining, or forecast error</th>
+              <th scope="col">Forecast</th>
               {heading("end", "Ends at")}
               {isDueShown && heading("due", "Due")}
               {heading("start", "Started")}

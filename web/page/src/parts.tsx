@@ -65,7 +65,7 @@ export function Due({ snapshot, words }: { snapshot: Snapshot; words: JobWords }
   if (!words.due_before) return null;
   return (
     <span class={words.is_likely_late ? "warning" : ""} title={DUE_TITLE}>
-      {words.due_before}{dueClock(snapshot)}{words.due_after}
+      {words.due_before}{dueClock(snapshot)}{joined(words.due_after)}
     </span>
   );
 }

@@ -12,6 +12,7 @@ export interface Run {
   title: string;
   elapsed: string;
   seconds: number;
+  bytes: number; // input of all tasks; 0 if unknown
   start: number; // milliseconds since 1970
 }
 
@@ -19,12 +20,22 @@ export interface Run {
 export function runOf({ snapshot, words }: JobAnswer): Run | undefined {
   const seconds = (Date.parse(snapshot?.ended_at ?? "") - Date.parse(snapshot?.started_at ?? "")) / 1000;
   if (snapshot?.state !== "JOB_STATE_SUCCEEDED" || Number.isNaN(seconds)) return undefined;
-  return { id: snapshot.job_id ?? "", title: words?.title ?? "", elapsed: words?.elapsed ?? "", seconds, start: Date.parse(snapshot.started_at ?? "") };
+  return { id: snapshot.job_id ?? "", title: words?.title ?? "", elapsed: words?.elapsed ?? "", seconds,
+    bytes: Number(snapshot.throughput?.bytes_done ?? 0), start: Date.parse(snapshot.started_at ?? "") };
 }
 
 // Returns the runs of a job that began before the job, oldest first.
 export const runsBefore = (runs: Run[], id: string, startedAt: string | undefined) =>
   runs.filter((run) => run.id !== id && !(run.start > Date.parse(startedAt ?? ""))).sort((a, b) => a.start - b.start).slice(-RUNS_MAX);
+
+const LIKE = 0.05; // like kMentionedShare of console/run_comparison.cc
+
+// Returns the newest of the runs whose input is closest to the job's, or the newest run while the job runs or the inputs are unknown.
+export function closest(runs: Run[], { snapshot }: JobAnswer): Run | undefined {
+  const bytes = snapshot?.final ? Number(snapshot.throughput?.bytes_done ?? 0) : 0;
+  const distance = (run: Run) => Math.abs(Math.log(run.bytes / bytes));
+  return runs.reduceRight((best, run) => (distance(run) < distance(best) - LIKE ? run : best), runs[runs.length - 1]);
+}
 
 // Draws one bar for each duration, if there are several. The last bar is the job itself if it has succeeded.
 export function Sparkline({ runs, own }: { runs: Run[]; own?: Run }) {
@@ -102,8 +113,8 @@ export function PastRuns({ job }: { job: JobAnswer }) {
   const id = snapshot.job_id ?? "";
   const runs = usePastRuns(id, snapshot.info?.name ?? "", snapshot.started_at);
   const [chosen, setChosen] = useState("");
-  const other = chosen || runs[runs.length - 1]?.id;
-  if (runs.length === 0) return null;
+  const other = chosen || closest(runs, job)?.id;
+  if (!other) return null;
   const own = runOf(job);
   return (
     <section class="card past-runs">

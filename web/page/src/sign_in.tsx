@@ -17,8 +17,8 @@ export function SignIn({ why, onDone }: { why: Refused; onDone: () => void }) {
   };
   return (
     <form class="sign-in" onSubmit={signIn}>
-      <h2>This master requires a token</h2>
-      <p>A reader token is sufficient. The master keeps the token, and the browser receives a cookie.</p>
+      <h1>Sign in</h1>
+      <p>This master requires a token; a reader token is sufficient. Your browser stores only a session cookie.</p>
       <label for="token">Token</label>
       <input id="token" name="token" type="password" autocomplete="current-password" required />
       <button type="submit">Sign in</button>
