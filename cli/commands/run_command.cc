@@ -300,7 +300,8 @@ void AddRunExample(CLI::App& run, Invocation& invocation) {
       ->expected(1, -1)
       ->type_name("KEY=VALUE");
   CLI::Option* master = Address(app.add_option("--master", job.master_address,
-                                               "Report to this master [a master in this process]"));
+                                               "Report to this master [a master in this process]")
+                                    ->envname("TIDEMARK_MASTER"));
   AddSecurity(app, job.security);
   app.add_option(
          "--data-dir", job.master_options.data_dir,
