@@ -15,6 +15,7 @@ import pathlib
 import secrets
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 from typing import Any, Deque, Dict, List, Mapping, Optional, Sequence, Type
@@ -188,6 +189,9 @@ def embedded_master() -> Master:
             _embedded = _successor(_embedded, folder)
             os.environ["TIDEMARK_MASTER"] = _embedded.address
             os.environ["TIDEMARK_TOKEN_FILE"] = str(folder / "token")
+            is_seen = "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+            if _embedded.page and is_seen:
+                print(f"Tidemark's page: {_embedded.page} (it asks for the token in {folder / 'token'})", file=sys.stderr)
         return _embedded
 
 
