@@ -1,7 +1,7 @@
 """Runs a small MapReduce job and reports it to a Tidemark master: report_job.py MASTER JOB_ID
 
-Needs grpcio, protobuf and the modules that docs/api.md generates. A real engine also reconnects, and resends the events
-that the master has not accepted.
+Needs grpcio, protobuf and the modules that docs/tours/python-sender.md generates. A real engine also reconnects, and
+resends the events that the master has not accepted.
 """
 
 import hashlib
