@@ -14,6 +14,7 @@ export interface Node {
 const NODES_MAX = 60;
 const WIDTH = 180;
 const LETTERS = 26; // that fit in a line of a box
+const NARROW_LETTERS = 34; // that fit in narrower letters
 const LINE = 17;
 const GAP_X = 40;
 const GAP_Y = 14;
@@ -90,7 +91,10 @@ export function Dag({ nodes, what }: { nodes: Node[]; what: string }) {
               <title>{`${node.name}: ${node.state}${node.isCritical ? "; a delay here delays the whole" : ""}`}</title>
               <rect x={x} y={y} width={WIDTH} height={boxHeight} rx={4} />
               {names.get(node.key)!.map((line, i) => <text key={i} x={x + 8} y={y + LINE * (i + 1)}>{line}</text>)}
-              <text x={x + 8} y={y + LINE * lines} class="node-state">{shortened(node.state, LETTERS)}</text>
+              <text
+                x={x + 8} y={y + LINE * lines} class="node-state"
+                textLength={[...node.state].length > LETTERS ? WIDTH - 16 : undefined} lengthAdjust="spacingAndGlyphs"
+              >{shortened(node.state, NARROW_LETTERS)}</text>
             </g>
           );
           return node.href ? <a key={node.key} href={node.href}>{box}</a> : box;
