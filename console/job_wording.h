@@ -79,8 +79,7 @@ struct RemainingWords {
 // Describes the remaining time of a job, or the state of an ended job.
 RemainingWords DescribeRemaining(const Snapshot& snapshot, const Estimate& estimate,
                                  const TextOptions& options);
-// Returns true if readers see the remaining time of the job as a guess. Alerts and metrics use the
-// same rule.
+// Returns true if the remaining time is shown as a guess. Alerts and metrics use the same rule.
 bool IsGuess(const Snapshot& snapshot);
 
 // Describes the remaining time of a running task: "~ 41 s left" and "(35-52 s)", or "about to end".

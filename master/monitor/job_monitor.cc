@@ -352,7 +352,7 @@ Indicator JobMonitor::Impl::Predict(Tracked& tracked, absl::Duration silence, Sn
     if (has_interval) {
       prediction.lower = snapshot.at + *remaining->lower;
       prediction.upper = snapshot.at + *remaining->upper;
-    } else {  // The interval of silence belongs to Tidemark's own forecast.
+    } else {  // Only Tidemark's own forecast has an interval.
       remaining = Range{.median = remaining->median};
     }
   }
